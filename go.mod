@@ -1,0 +1,3 @@
+module github.com/gaprof/gaprof
+
+go 1.26

@@ -1,0 +1,175 @@
+package trace
+
+import "strconv"
+
+// Key names an argument of an event. The constants below are the same in every
+// Trace; other names get the numbers after them in order of appearance.
+type Key uint16
+
+// The arguments that the analysis asks for, by the names that Kineto writes.
+// correlation and External id have columns of their own.
+const (
+	KeyNone Key = iota
+	KeyCorrelation
+	KeyExternalID
+	KeyDevice
+	KeyStream
+	KeyBytes
+	KeyInputDims
+	KeyInputType
+	KeyConcreteInputs
+	KeyCollective
+	KeyInElems
+	KeyOutElems
+	KeyDtype
+	KeyGroupSize
+	KeyGroupName
+	KeyGroupDesc
+	KeyGroupRanks
+	KeyRank
+	KeySeq
+	KeyName
+	KeyLabels
+	KeySortIndex
+	numFixedKeys
+)
+
+var keyNames = [numFixedKeys]string{
+	KeyNone:           "",
+	KeyCorrelation:    "correlation",
+	KeyExternalID:     "External id",
+	KeyDevice:         "device",
+	KeyStream:         "stream",
+	KeyBytes:          "bytes",
+	KeyInputDims:      "Input Dims",
+	KeyInputType:      "Input type",
+	KeyConcreteInputs: "Concrete Inputs",
+	KeyCollective:     "Collective name",
+	KeyInElems:        "In msg nelems",
+	KeyOutElems:       "Out msg nelems",
+	KeyDtype:          "dtype",
+	KeyGroupSize:      "Group size",
+	KeyGroupName:      "Process Group Name",
+	KeyGroupDesc:      "Process Group Description",
+	KeyGroupRanks:     "Process Group Ranks",
+	KeyRank:           "Rank",
+	KeySeq:            "Seq",
+	KeyName:           "name",
+	KeyLabels:         "labels",
+	KeySortIndex:      "sort_index",
+}
+
+// Kind tells what an argument's value is.
+type Kind uint8
+
+// The kinds of values. Everything that is neither an integer nor a string
+// (fractions, lists, objects, true, false, null) is kept as its JSON text.
+const (
+	Int  Kind = iota // an int64; quoted integers are read as such
+	Text             // a string
+	JSON             // the text of any other JSON value
+)
+
+// Arg is one argument of an event.
+type Arg struct {
+	Key  Key
+	Kind Kind
+	Num  int64    // the value where Kind is Int
+	Str  StringID // the text where Kind is Text or JSON
+}
+
+// argTable holds the arguments of all events: sparse, in the order of Add.
+// An event points to its first argument; the last one is marked.
+type argTable struct {
+	keys  []Key
+	kinds []uint8 // Kind, with lastArg on an event's last
+	vals  []int64 // a number or a StringID
+}
+
+const lastArg = 0x80
+
+// add stores args and returns the reference of the first, 0 where there are none.
+func (t *argTable) add(args []Arg) uint32 {
+	if len(args) == 0 {
+		return 0
+	}
+	ref := uint32(len(t.keys) + 1)
+	for i := range args {
+		a := &args[i]
+		kind, val := uint8(a.Kind), a.Num
+		if a.Kind != Int {
+			val = int64(a.Str)
+		}
+		if i == len(args)-1 {
+			kind |= lastArg
+		}
+		t.keys, t.kinds, t.vals = append(t.keys, a.Key), append(t.kinds, kind), append(t.vals, val)
+	}
+	return ref
+}
+
+func (t *argTable) at(i uint32) (a Arg, last bool) {
+	kind := t.kinds[i]
+	a = Arg{Key: t.keys[i], Kind: Kind(kind &^ lastArg)}
+	if a.Kind == Int {
+		a.Num = t.vals[i]
+	} else {
+		a.Str = StringID(t.vals[i])
+	}
+	return a, kind&lastArg != 0
+}
+
+// Args returns the kept arguments of the event, in the order of the file.
+func (e Event) Args() []Arg {
+	ref := e.t.col.Args[e.i]
+	if ref == 0 {
+		return nil
+	}
+	var args []Arg
+	for i := ref - 1; ; i++ {
+		a, last := e.t.args.at(i)
+		args = append(args, a)
+		if last {
+			return args
+		}
+	}
+}
+
+// Arg returns the argument called key; ok is false where the event has none.
+func (e Event) Arg(key Key) (a Arg, ok bool) {
+	ref := e.t.col.Args[e.i]
+	if ref == 0 {
+		return Arg{}, false
+	}
+	for i := ref - 1; ; i++ {
+		a, last := e.t.args.at(i)
+		if a.Key == key {
+			return a, true
+		}
+		if last {
+			return Arg{}, false
+		}
+	}
+}
+
+// ArgInt returns the argument called key as an integer.
+func (e Event) ArgInt(key Key) (int64, bool) {
+	a, ok := e.Arg(key)
+	if !ok || a.Kind != Int {
+		return 0, false
+	}
+	return a.Num, true
+}
+
+// ArgText returns the argument called key as text: a string as it is, an
+// integer in decimal, anything else as its JSON text. It is empty where absent.
+func (e Event) ArgText(key Key) string {
+	a, ok := e.Arg(key)
+	if !ok {
+		return ""
+	}
+	if a.Kind == Int {
+		return strconv.FormatInt(a.Num, 10)
+	}
+	return e.t.String(a.Str)
+}

@@ -1,0 +1,258 @@
+package trace
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Build makes the Trace; the Builder must not be used afterwards.
+//
+//  1. Names of processes go to their tracks; tracks are put in order.
+//  2. Rows are grouped by track and sorted by start, longer first.
+//  3. Begin and end events are paired into complete ones.
+//  4. Each event gets its parent.
+func (b *Builder) Build() *Trace {
+	t := &b.t
+	t.cats = b.cats.names
+	b.orderTracks()
+	perm := b.sortRows()
+	t.col.permute(perm)
+	b.pairBeginEnd()
+	b.splitTracks()
+	t.col.Parent = parents(&t.col, t.tracks)
+	t.problems = b.probs.list
+	b.tracks, b.keys = nil, nil
+	return t
+}
+
+// orderTracks gives process names to threads and renumbers the tracks by process
+// and thread, so that the order of events in the file does not matter.
+func (b *Builder) orderTracks() {
+	t := &b.t
+	for k, id := range b.tracks {
+		t.tracks[id].ProcessName, t.tracks[id].ProcessTags = b.procs[k.pid].name, b.procs[k.pid].tags
+	}
+	order := make([]TrackID, len(t.tracks))
+	for i := range order {
+		order[i] = TrackID(i)
+	}
+	slices.SortFunc(order, func(x, y TrackID) int { return compareTracks(&t.tracks[x], &t.tracks[y]) })
+	renumber, tracks := make([]TrackID, len(order)), make([]Track, len(order))
+	for i, id := range order {
+		renumber[id], tracks[i] = TrackID(i), t.tracks[id]
+	}
+	t.tracks = tracks
+	for i, id := range t.col.Track {
+		t.col.Track[i] = renumber[id]
+	}
+}
+
+func compareTracks(a, b *Track) int {
+	if c := compareIDs(a.PID, b.PID); c != 0 {
+		return c
+	}
+	return compareIDs(a.TID, b.TID)
+}
+
+// compareIDs orders numbers by value and before names.
+func compareIDs(a, b string) int {
+	x, errX := strconv.ParseInt(a, 10, 64)
+	y, errY := strconv.ParseInt(b, 10, 64)
+	switch {
+	case errX == nil && errY == nil && x != y:
+		return cmp.Compare(x, y)
+	case (errX == nil) != (errY == nil):
+		if errX == nil {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a, b)
+}
+
+// sortRows returns the rows in the order of the finished columns: counted into
+// their tracks first, then sorted within those tracks that are not in order yet.
+func (b *Builder) sortRows() []uint32 {
+	c, t := &b.t.col, &b.t
+	next := make([]int, len(t.tracks)+1)
+	for _, id := range c.Track {
+		next[id+1]++
+	}
+	for i := 1; i < len(next); i++ {
+		next[i] += next[i-1]
+	}
+	perm := make([]uint32, len(c.Track))
+	for i, id := range c.Track {
+		perm[next[id]] = uint32(i)
+		next[id]++
+	}
+	first := 0
+	for id := range t.tracks {
+		rows := perm[first:next[id]]
+		if !slices.IsSortedFunc(rows, c.compareRows) {
+			slices.SortFunc(rows, c.compareRows)
+		}
+		first = next[id]
+	}
+	return perm
+}
+
+// compareRows orders rows of one track: by start, longer first, then by External
+// id, which grows inwards in Kineto, then as they stood in the file.
+func (c *Columns) compareRows(x, y uint32) int {
+	if s := cmp.Compare(c.Start[x], c.Start[y]); s != 0 {
+		return s
+	}
+	if d := cmp.Compare(c.Dur[y], c.Dur[x]); d != 0 {
+		return d
+	}
+	if c.External[x] != 0 && c.External[y] != 0 && c.External[x] != c.External[y] {
+		return cmp.Compare(c.External[x], c.External[y])
+	}
+	return cmp.Compare(x, y)
+}
+
+func (c *Columns) permute(perm []uint32) {
+	if inOrder(perm) {
+		return
+	}
+	wide := make([]int64, len(perm))
+	c.Start, wide = move(c.Start, wide, perm)
+	c.Dur, wide = move(c.Dur, wide, perm)
+	c.Corr, wide = move(c.Corr, wide, perm)
+	c.External, _ = move(c.External, wide, perm)
+	c.Name, _ = move(c.Name, make([]StringID, len(perm)), perm)
+	c.Track, _ = move(c.Track, make([]TrackID, len(perm)), perm)
+	c.Args, _ = move(c.Args, make([]uint32, len(perm)), perm)
+	c.Cat, _ = move(c.Cat, make([]Cat, len(perm)), perm)
+	c.Phase, _ = move(c.Phase, make([]Phase, len(perm)), perm)
+}
+
+func inOrder(perm []uint32) bool {
+	for i, p := range perm {
+		if int(p) != i {
+			return false
+		}
+	}
+	return true
+}
+
+// move writes col into to in the order of perm; the old column is free for reuse.
+func move[T any](col, to []T, perm []uint32) (moved, free []T) {
+	for i, p := range perm {
+		to[i] = col[p]
+	}
+	return to, col
+}
+
+// splitTracks notes which rows stand on each track.
+func (b *Builder) splitTracks() {
+	t := &b.t
+	for i := range t.tracks {
+		t.tracks[i].First, t.tracks[i].N = 0, 0
+	}
+	for i, id := range t.col.Track {
+		track := &t.tracks[id]
+		if track.N == 0 {
+			track.First = i
+		}
+		track.N++
+		track.Activity = track.Activity || t.col.Cat[i].IsActivity()
+	}
+}
+
+// parents finds for each row the innermost complete event of its track that is
+// open at the row's start. An event that only partly overlaps another still is
+// its parent when it began earlier: writers round times to whole microseconds,
+// so children may end after their parents. Each row is pushed and popped once.
+func parents(c *Columns, tracks []Track) []int32 {
+	parent := make([]int32, len(c.Start))
+	var open []int32
+	for _, track := range tracks {
+		open = open[:0]
+		for i := track.First; i < track.First+track.N; i++ {
+			for len(open) > 0 && closed(c, open[len(open)-1], c.Start[i]) {
+				open = open[:len(open)-1]
+			}
+			parent[i] = NoParent
+			if len(open) > 0 {
+				parent[i] = open[len(open)-1]
+			}
+			if c.Phase[i] == Complete && c.Dur[i] > 0 {
+				open = append(open, int32(i))
+			}
+		}
+	}
+	return parent
+}
+
+func closed(c *Columns, i int32, now int64) bool { return c.Start[i]+c.Dur[i] <= now }
+
+// pairBeginEnd turns each begin into a complete event that lasts to its end and
+// takes the ends out. What has no partner is counted; an open begin ends with
+// the last event of its track.
+func (b *Builder) pairBeginEnd() {
+	c := &b.t.col
+	if !slices.Contains(c.Phase, Begin) && !slices.Contains(c.Phase, End) {
+		return
+	}
+	open := make(map[TrackID][]int)
+	lastEnd := make([]int64, len(b.t.tracks))
+	for i := range lastEnd {
+		lastEnd[i] = math.MinInt64
+	}
+	for i := range c.Start {
+		id := c.Track[i]
+		lastEnd[id] = max(lastEnd[id], c.Start[i]+c.Dur[i])
+		switch c.Phase[i] {
+		case Begin:
+			open[id] = append(open[id], i)
+		case End:
+			stack := open[id]
+			if len(stack) == 0 {
+				b.Problem(UnpairedBegin, -1, b.String(c.Name[i]))
+				continue
+			}
+			b.close(stack[len(stack)-1], c.Start[i], i)
+			open[id] = stack[:len(stack)-1]
+		}
+	}
+	for i := range c.Start {
+		if c.Phase[i] == Begin {
+			b.Problem(UnpairedBegin, -1, b.String(c.Name[i]))
+			b.close(i, lastEnd[c.Track[i]], i)
+		}
+	}
+	c.drop(End)
+	perm := b.sortRows()
+	c.permute(perm)
+}
+
+// close ends the begin event at row i; arguments of the end are kept where the
+// begin has none.
+func (b *Builder) close(i int, end int64, endRow int) {
+	c := &b.t.col
+	c.Phase[i], c.Dur[i] = Complete, end-c.Start[i]
+	if c.Args[i] == 0 {
+		c.Args[i] = c.Args[endRow]
+	}
+}
+
+// drop takes out the rows of phase p.
+func (c *Columns) drop(p Phase) {
+	keep := 0
+	for i := range c.Start {
+		if c.Phase[i] == p {
+			continue
+		}
+		c.Start[keep], c.Dur[keep], c.Name[keep], c.Cat[keep] = c.Start[i], c.Dur[i], c.Name[i], c.Cat[i]
+		c.Phase[keep], c.Track[keep], c.Corr[keep] = c.Phase[i], c.Track[i], c.Corr[i]
+		c.External[keep], c.Args[keep] = c.External[i], c.Args[i]
+		keep++
+	}
+	c.Start, c.Dur, c.Name, c.Cat = c.Start[:keep], c.Dur[:keep], c.Name[:keep], c.Cat[:keep]
+	c.Phase, c.Track, c.Corr = c.Phase[:keep], c.Track[:keep], c.Corr[:keep]
+	c.External, c.Args = c.External[:keep], c.Args[:keep]
+}

@@ -1,0 +1,175 @@
+package trace
+
+import "math"
+
+// Row is one event on its way into a Trace. Offset is its place in the
+// decompressed input, or -1; Args are copied by Add.
+type Row struct {
+	Start, Dur int64 // ns
+	Name       StringID
+	Cat        Cat
+	Phase      Phase
+	Track      TrackID
+	Corr       int64
+	External   int64
+	Offset     int64
+	NoDur      bool // a complete event whose duration is absent
+	Args       []Arg
+}
+
+// Builder collects rows in any order and makes a Trace of them.
+// A Builder is used once and by one goroutine.
+type Builder struct {
+	t      Trace
+	cats   catTable
+	keys   map[string]Key
+	tracks map[trackKey]TrackID
+	last   trackKey // the previous lookup; events of one track follow each other
+	lastID TrackID
+	procs  map[StringID]process
+	probs  problemList
+}
+
+type trackKey struct{ pid, tid StringID }
+
+// process is what a file says of a process as a whole.
+type process struct{ name, tags string }
+
+// NewBuilder returns an empty Builder.
+func NewBuilder() *Builder {
+	b := &Builder{cats: newCatTable(), keys: make(map[string]Key, 64), tracks: make(map[trackKey]TrackID)}
+	b.procs = make(map[StringID]process)
+	b.t.strings = newStringTable()
+	b.t.keys = append(b.t.keys, keyNames[:]...)
+	for k, name := range keyNames {
+		b.keys[name] = Key(k)
+	}
+	return b
+}
+
+// Reserve makes room for n rows in all, so that columns are not copied while
+// they grow. Room that is not used costs address space, not memory.
+func (b *Builder) Reserve(n int) {
+	if n <= cap(b.t.col.Start) {
+		return
+	}
+	c := &b.t.col
+	c.Start, c.Dur = reserve(c.Start, n), reserve(c.Dur, n)
+	c.Corr, c.External = reserve(c.Corr, n), reserve(c.External, n)
+	c.Name, c.Track, c.Args = reserve(c.Name, n), reserve(c.Track, n), reserve(c.Args, n)
+	c.Cat, c.Phase = reserve(c.Cat, n), reserve(c.Phase, n)
+}
+
+func reserve[T any](col []T, n int) []T {
+	grown := make([]T, len(col), n)
+	copy(grown, col)
+	return grown
+}
+
+// Len is the number of rows added so far.
+func (b *Builder) Len() int { return len(b.t.col.Start) }
+
+// Intern returns the id of s, which is copied when it is new.
+func (b *Builder) Intern(s []byte) StringID { return b.t.strings.intern(s) }
+
+// String returns the text of id.
+func (b *Builder) String(id StringID) string { return b.t.strings.strs[id] }
+
+// Cat returns the category called name; older names give the category of today.
+func (b *Builder) Cat(name []byte) Cat {
+	c, ok := b.cats.intern(name)
+	if !ok {
+		b.Problem(TooManyCategories, -1, string(name))
+	}
+	return c
+}
+
+// Key returns the argument key called name.
+func (b *Builder) Key(name []byte) Key {
+	if k, ok := b.keys[string(name)]; ok {
+		return k
+	}
+	if len(b.t.keys) > math.MaxUint16 {
+		return KeyNone
+	}
+	k := Key(len(b.t.keys))
+	b.t.keys = append(b.t.keys, string(name))
+	b.keys[b.t.keys[k]] = k
+	return k
+}
+
+// FixedKey returns the key called name if it is one that the analysis asks for.
+func FixedKey(name []byte) (Key, bool) {
+	k, ok := fixedKeys[string(name)]
+	return k, ok
+}
+
+var fixedKeys = func() map[string]Key {
+	m := make(map[string]Key, numFixedKeys)
+	for k := KeyNone + 1; k < numFixedKeys; k++ {
+		m[keyNames[k]] = k
+	}
+	return m
+}()
+
+// Track returns the track of a process and a thread, both as text.
+func (b *Builder) Track(pid, tid StringID) TrackID {
+	k := trackKey{pid, tid}
+	if k == b.last && len(b.t.tracks) > 0 {
+		return b.lastID
+	}
+	id, ok := b.tracks[k]
+	if !ok {
+		id = TrackID(len(b.t.tracks))
+		b.tracks[k] = id
+		b.t.tracks = append(b.t.tracks, Track{PID: b.String(pid), TID: b.String(tid)})
+	}
+	b.last, b.lastID = k, id
+	return id
+}
+
+// NameProcess sets the name of a process on all of its tracks, present and to come.
+func (b *Builder) NameProcess(pid StringID, name string) {
+	p := b.procs[pid]
+	p.name = name
+	b.procs[pid] = p
+}
+
+// TagProcess sets the labels of a process, such as "GPU 0".
+func (b *Builder) TagProcess(pid StringID, tags string) {
+	p := b.procs[pid]
+	p.tags = tags
+	b.procs[pid] = p
+}
+
+// NameThread sets the name of a track.
+func (b *Builder) NameThread(id TrackID, name string) { b.t.tracks[id].ThreadName = name }
+
+// Meta is what the recording says of itself, for the reader to fill.
+func (b *Builder) Meta() *Meta { return &b.t.meta }
+
+// Problem counts one case of damage at a byte offset (-1: no place).
+func (b *Builder) Problem(code Code, offset int64, detail string) {
+	b.probs.add(code, 1, offset, detail)
+}
+
+// Add appends one event. Impossible durations are repaired and counted.
+func (b *Builder) Add(r *Row) {
+	if r.Dur < 0 {
+		b.Problem(NegativeDuration, r.Offset, "")
+		r.Dur = 0
+	}
+	if r.NoDur && r.Phase == Complete {
+		b.Problem(MissingDuration, r.Offset, "")
+	}
+	if r.Start > 0 && r.Dur > math.MaxInt64-r.Start {
+		b.Problem(NumberRange, r.Offset, "end of event")
+		r.Dur = 0
+	}
+	c := &b.t.col
+	c.Start, c.Dur = append(c.Start, r.Start), append(c.Dur, r.Dur)
+	c.Name, c.Cat = append(c.Name, r.Name), append(c.Cat, r.Cat)
+	c.Phase, c.Track = append(c.Phase, r.Phase), append(c.Track, r.Track)
+	c.Corr, c.External = append(c.Corr, r.Corr), append(c.External, r.External)
+	c.Args = append(c.Args, b.t.args.add(r.Args))
+}

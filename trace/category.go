@@ -1,0 +1,115 @@
+package trace
+
+// Cat is the category of an event: an index into the categories of its Trace.
+// The constants below are the same in every Trace; other names get the numbers
+// after them in order of appearance.
+type Cat uint16
+
+// The categories that PyTorch's Kineto writes, by their current names.
+const (
+	CatNone Cat = iota
+	CatCPUOp
+	CatUserAnnotation
+	CatPythonFunction
+	CatCPUInstant
+	CatKernel
+	CatGPUMemcpy
+	CatGPUMemset
+	CatGPUUserAnnotation
+	CatCUDARuntime
+	CatCUDADriver
+	CatOtherRuntime
+	CatCUDASync
+	CatOverhead
+	CatLaunchFlow
+	CatForwardBackwardFlow
+	CatProfiler
+	numFixedCats
+)
+
+// catNames is what each fixed category is called in the files of today.
+var catNames = [numFixedCats]string{
+	CatNone:                "",
+	CatCPUOp:               "cpu_op",
+	CatUserAnnotation:      "user_annotation",
+	CatPythonFunction:      "python_function",
+	CatCPUInstant:          "cpu_instant_event",
+	CatKernel:              "kernel",
+	CatGPUMemcpy:           "gpu_memcpy",
+	CatGPUMemset:           "gpu_memset",
+	CatGPUUserAnnotation:   "gpu_user_annotation",
+	CatCUDARuntime:         "cuda_runtime",
+	CatCUDADriver:          "cuda_driver",
+	CatOtherRuntime:        "privateuse1_runtime",
+	CatCUDASync:            "cuda_sync",
+	CatOverhead:            "overhead",
+	CatLaunchFlow:          "ac2g",
+	CatForwardBackwardFlow: "fwdbwd",
+	CatProfiler:            "Trace",
+}
+
+// catAliases are the names of older writers and of other devices' plugins.
+// Files of PyTorch 1.8 to 1.11 use the capitalised ones.
+var catAliases = map[string]Cat{
+	"Operator":            CatCPUOp,
+	"Kernel":              CatKernel,
+	"Memcpy":              CatGPUMemcpy,
+	"Memset":              CatGPUMemset,
+	"Runtime":             CatCUDARuntime,
+	"PythonFunction":      CatPythonFunction,
+	"async_gpu":           CatLaunchFlow,
+	"async":               CatLaunchFlow,
+	"async_cpu_to_gpu":    CatLaunchFlow,
+	"forward_backward":    CatForwardBackwardFlow,
+	"hip_runtime":         CatCUDARuntime,
+	"hip_driver":          CatCUDADriver,
+	"xpu_runtime":         CatOtherRuntime,
+	"xpu_driver":          CatOtherRuntime,
+	"mtia_runtime":        CatOtherRuntime,
+	"glow_runtime":        CatOtherRuntime,
+	"privateuse1_driver":  CatOtherRuntime,
+	"concurrent_kernel":   CatKernel,
+	"mtia_ccp_events":     CatKernel,
+	"gpu_user_annotation": CatGPUUserAnnotation,
+}
+
+// IsActivity tells whether events of c are work that a device did on a stream:
+// kernels, copies and sets, and nothing else. Annotations on device rows and
+// launch records that carry a stream argument are not.
+func (c Cat) IsActivity() bool { return c >= CatKernel && c <= CatGPUMemset }
+
+// IsRuntime tells whether events of c are host calls that may launch device work.
+func (c Cat) IsRuntime() bool { return c >= CatCUDARuntime && c <= CatOtherRuntime }
+
+// catTable interns category names; the fixed ones come first.
+type catTable struct {
+	names []string
+	index map[string]Cat
+}
+
+func newCatTable() catTable {
+	t := catTable{names: append([]string(nil), catNames[:]...), index: make(map[string]Cat, 64)}
+	for c, name := range catNames {
+		t.index[name] = Cat(c)
+	}
+	for alias, c := range catAliases {
+		t.index[alias] = c
+	}
+	return t
+}
+
+// maxCats bounds what hostile input can make us keep; later names become CatNone.
+const maxCats = 4096
+
+func (t *catTable) intern(name []byte) (c Cat, ok bool) {
+	if c, known := t.index[string(name)]; known {
+		return c, true
+	}
+	if len(t.names) >= maxCats {
+		return CatNone, false
+	}
+	c = Cat(len(t.names))
+	t.names = append(t.names, string(name))
+	t.index[t.names[c]] = c
+	return c, true
+}

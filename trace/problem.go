@@ -1,0 +1,168 @@
+package trace
+
+import "fmt"
+
+// Code names one kind of damage. The table below says what each means.
+type Code string
+
+// The kinds of damage that readers repair, count or report.
+const (
+	BadEscape          Code = "bad_escape"
+	BadUTF8            Code = "bad_utf8"
+	NonFiniteNumber    Code = "non_finite_number"
+	NumberRange        Code = "number_out_of_range"
+	RawControl         Code = "raw_control_character"
+	UnescapedQuote     Code = "unescaped_quote"
+	MissingComma       Code = "missing_comma"
+	ExtraComma         Code = "extra_comma"
+	UnclosedArray      Code = "unclosed_array"
+	Truncated          Code = "truncated"
+	CompressionDamage  Code = "compression_damage"
+	BrokenEvent        Code = "broken_event"
+	NoTimestamp        Code = "event_without_time"
+	NegativeDuration   Code = "negative_duration"
+	MissingDuration    Code = "missing_duration"
+	UnpairedBegin      Code = "unpaired_begin_end"
+	LongString         Code = "long_string"
+	DeepNesting        Code = "deep_nesting"
+	DuplicateKey       Code = "duplicate_key"
+	TrailingData       Code = "trailing_data"
+	SeveralDocuments   Code = "several_documents"
+	ByteOrderMark      Code = "byte_order_mark"
+	LineDelimited      Code = "line_delimited"
+	TooManyCategories  Code = "too_many_categories"
+	DuplicateLaunch    Code = "duplicate_launch_id"
+	ImpossibleDevice   Code = "impossible_device_event"
+	DroppedDevice      Code = "dropped_device_events"
+	CommOnCompute      Code = "communication_on_compute_stream"
+	SuspectUnit        Code = "suspect_time_unit"
+	SharedDevice       Code = "device_shared_by_processes"
+	RankAssigned       Code = "rank_assigned"
+	RankConflict       Code = "rank_conflict"
+	StepFallback       Code = "steps_from_profiler"
+	Unlinked           Code = "unlinked_device_events"
+	UnknownDeviceShare Code = "device_without_process"
+)
+
+// Severity orders what is printed; it is the severity of the damage, not of a finding.
+type Severity string
+
+// The severities, least first.
+const (
+	Note  Severity = "note"
+	Warn  Severity = "warn"
+	Error Severity = "error"
+)
+
+// ProblemInfo explains one Code to a person.
+type ProblemInfo struct {
+	Severity Severity
+	Meaning  string // what was found and what was done with it
+	Action   string // what the user can do
+	Strict   bool   // damage of the input: --strict refuses it
+}
+
+// problemTable is the one list of everything that can be wrong with an input.
+var problemTable = map[Code]ProblemInfo{
+	BadEscape:          {Warn, "illegal escape in a string, kept as it stands", "report it to the writer of the trace", true},
+	BadUTF8:            {Note, "invalid UTF-8 in a string, replaced by U+FFFD", "none needed", true},
+	NonFiniteNumber:    {Note, "NaN or infinity where JSON has no number, read as null", "none needed unless it is a time", true},
+	NumberRange:        {Warn, "number beyond what its field can hold, read as null", "check the writer of the trace", true},
+	RawControl:         {Note, "control character inside a string, kept", "none needed", true},
+	UnescapedQuote:     {Warn, "unescaped quote inside a string, kept as part of it", "check the name at this place", true},
+	MissingComma:       {Note, "missing comma, taken as present", "none needed", true},
+	ExtraComma:         {Note, "comma too many, skipped", "none needed", true},
+	UnclosedArray:      {Note, "the event list is not closed; all its events are whole", "none needed", true},
+	Truncated:          {Warn, "the file ends early; what stands before the cut was read", "record again, or let the profiler finish writing", true},
+	CompressionDamage:  {Warn, "the compressed stream ends early or is damaged; what stands before was read", "copy the file again", true},
+	BrokenEvent:        {Warn, "an event could not be read and was left out", "look at this place in the file", true},
+	NoTimestamp:        {Warn, "an event without a usable time was left out", "look at this place in the file", true},
+	NegativeDuration:   {Warn, "negative duration, taken as zero", "the clocks of the recording are in doubt", true},
+	MissingDuration:    {Note, "complete event without a duration, taken as zero", "none needed", true},
+	UnpairedBegin:      {Note, "begin without end or end without begin; a begin is closed at the end of its track", "none needed", true},
+	LongString:         {Note, "string over the length limit, cut", "none needed", true},
+	DeepNesting:        {Warn, "value nested too deeply, left out", "look at this place in the file", true},
+	DuplicateKey:       {Note, "a key stands twice in one event, the last one counts", "none needed", true},
+	TrailingData:       {Note, "text after the end of the trace, left out", "none needed", true},
+	SeveralDocuments:   {Note, "several traces in one file, each read on its own", "give each rank its own file", false},
+	ByteOrderMark:      {Note, "byte-order mark, skipped", "none needed", false},
+	LineDelimited:      {Note, "one event a line without an enclosing list, read as a list", "none needed", false},
+	TooManyCategories:  {Note, "more categories than are kept apart; the rest have none", "none needed", false},
+	DuplicateLaunch:    {Warn, "two launches carry one correlation id; their device events are unlinked", "record again, or do not merge files of one process", true},
+	ImpossibleDevice:   {Warn, "device event that starts before its launch or has no time", "the clocks of the recording are in doubt", true},
+	DroppedDevice:      {Warn, "the profiler says that it dropped device events", "record fewer steps or raise the buffer size", true},
+	CommOnCompute:      {Warn, "communication runs on the stream of the compute kernels, which cannot overlap it", "overlap figures say nothing here", false},
+	SuspectUnit:        {Warn, "times look a thousand times too large (nanoseconds written as microseconds?); taken as read", "check the unit of ts and dur", false},
+	SharedDevice:       {Warn, "several processes launch on one device row; it belongs to the one with most launches", "give each rank its own file", false},
+	RankAssigned:       {Note, "the trace does not say its rank; one was assigned", "pass --rank-regex, or record distributedInfo", false},
+	RankConflict:       {Warn, "two traces claim one rank; the later one got another number", "check which files belong together", false},
+	StepFallback:       {Note, "no Optimizer.step span; steps are ProfilerStep# spans, which may be micro-batches", "record with_stack or annotate the optimizer step", false},
+	Unlinked:           {Note, "device events whose launch lies outside the recording: in totals, in no step", "none needed at the edges of a recording", false},
+	UnknownDeviceShare: {Note, "device events that no process launched; the device is taken as its own rank's", "none needed for device-only traces", false},
+}
+
+// Info explains c; a code that is not in the table is a bug and is said to be one.
+func (c Code) Info() ProblemInfo {
+	if info, ok := problemTable[c]; ok {
+		return info
+	}
+	return ProblemInfo{Severity: Error, Meaning: "undocumented problem " + string(c)}
+}
+
+// Codes returns every documented code, for the tests and the docs.
+func Codes() []Code {
+	codes := make([]Code, 0, len(problemTable))
+	for c := range problemTable {
+		codes = append(codes, c)
+	}
+	return codes
+}
+
+// Problem is one kind of damage in one trace, counted.
+type Problem struct {
+	Code   Code
+	Count  int64
+	Offset int64  // of the first, in bytes of the decompressed text; -1 where there is no place
+	Detail string // what the first one was; may be empty
+}
+
+// Message is the sentence for a person: the meaning, and the first case where known.
+func (p Problem) Message() string {
+	if p.Detail == "" {
+		return p.Code.Info().Meaning
+	}
+	return p.Code.Info().Meaning + ": " + p.Detail
+}
+
+// FormatError says that an input could not be read at all from Offset on.
+type FormatError struct {
+	File   string
+	Offset int64 // in bytes of the decompressed text
+	Reason string
+}
+
+func (e *FormatError) Error() string {
+	if e.File == "" {
+		return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason)
+	}
+	return fmt.Sprintf("%s: byte %d: %s", e.File, e.Offset, e.Reason)
+}
+
+// problemList counts problems by code in order of first appearance.
+type problemList struct {
+	list  []Problem
+	index map[Code]int
+}
+
+func (l *problemList) add(code Code, n, offset int64, detail string) {
+	if l.index == nil {
+		l.index = make(map[Code]int)
+	}
+	i, ok := l.index[code]
+	if !ok {
+		l.index[code] = len(l.list)
+		l.list = append(l.list, Problem{Code: code, Count: n, Offset: offset, Detail: detail})
+		return
+	}
+	l.list[i].Count += n
+}
