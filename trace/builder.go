@@ -153,6 +153,11 @@ func (b *Builder) Problem(code Code, offset int64, detail string) {
 	b.probs.add(code, 1, offset, detail)
 }
 
+// Problems counts n cases of damage, of which the first stands at offset.
+func (b *Builder) Problems(code Code, n, offset int64, detail string) {
+	b.probs.add(code, n, offset, detail)
+}
+
 // Add appends one event. Impossible durations are repaired and counted.
 func (b *Builder) Add(r *Row) {
 	if r.Dur < 0 {
