@@ -70,6 +70,14 @@ func (p *printer) number(key string, n, absent int64) {
 	}
 }
 
+// time appends key=ns, or nothing where the time is 0.
+func (p *printer) time(key string, ns int64) {
+	if ns != 0 {
+		p.buf = append(append(append(p.buf, ' '), key...), '=')
+		p.buf = appendTime(p.buf, ns)
+	}
+}
+
 func (p *printer) recording() {
 	m := p.t.Meta()
 	p.buf = append(p.buf, "recording"...)
@@ -80,8 +88,8 @@ func (p *printer) recording() {
 	p.number("base", m.BaseTime, 0)
 	p.attr("name", m.TraceName)
 	p.number("dropped", m.Dropped, 0)
-	p.number("window_start", m.WindowStart, 0)
-	p.number("window_end", m.WindowEnd, 0)
+	p.time("window_start", m.WindowStart)
+	p.time("window_end", m.WindowEnd)
 	p.number("events", m.EventsInFile, int64(p.t.Len()))
 	if len(p.buf) == bare {
 		p.buf = p.buf[:0]
