@@ -65,7 +65,7 @@ func squeeze(s string) string {
 	for range 4 {
 		word, rest, _ := strings.Cut(strings.TrimLeft(tail, " "), " ")
 		if strings.HasPrefix(head, `"CPU`) && strings.HasPrefix(word, `functions`) {
-			return s[:len(`"CPU functions"/"a/b"`)] + squeeze("x "+rest)[1:]
+			return s[:len(`"CPU functions"/"a/b"`)] + squeeze("x " + rest)[1:]
 		}
 		head, tail = head+" "+word, rest
 	}
