@@ -1,0 +1,191 @@
+package analyze
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// describe copies the facts of one rank into the report.
+func (a *assembly) describe(fr fileRank) {
+	r := fr.rank
+	a.health(fr)
+	for i := range r.Steps {
+		a.report.Steps = append(a.report.Steps, stepRows(r, &r.Steps[i])...)
+	}
+	if all := r.Measure(r.Select(func(*facts.Message) bool { return true })); all.Count > 0 {
+		a.report.Communication = append(a.report.Communication, Communication{r.ID, all.Count, overlap(all)})
+	}
+	for _, kind := range facts.Collectives() {
+		if c, ok := collectivesOf(r, kind); ok {
+			a.report.Collectives = append(a.report.Collectives, c)
+		}
+	}
+	for i := range r.Groups {
+		a.report.Groups = append(a.report.Groups, groupRow(r, &r.Groups[i]))
+	}
+	a.report.Kernels = append(a.report.Kernels, topKernels(r, cmp.Or(a.o.Top, 10))...)
+}
+
+func (a *assembly) health(fr fileRank) {
+	r := fr.rank
+	if r.DeviceEvents > 0 {
+		a.report.Health.DeviceEvents = append(a.report.Health.DeviceEvents,
+			DeviceEvents{r.ID, r.DeviceEvents, r.Unlinked, r.UnlinkedAtStart})
+	}
+	problems := append(slices.Clone(r.Trace.Problems()), r.Problems...)
+	for _, p := range problems {
+		row := Problem{Rank: r.ID, File: fr.file, Code: string(p.Code), Severity: string(p.Code.Info().Severity), Count: p.Count,
+			Message: p.Message(), Action: p.Code.Info().Action}
+		if p.Offset >= 0 {
+			row.Offset = &p.Offset
+		}
+		if !slices.ContainsFunc(a.report.Health.Problems, row.same) {
+			a.report.Health.Problems = append(a.report.Health.Problems, row)
+		}
+	}
+}
+
+// same tells whether two rows are the same problem of one file, which several
+// ranks in that file share.
+func (p Problem) same(q Problem) bool {
+	return p.File == q.File && p.Code == q.Code && p.Offset != nil && q.Offset != nil && *p.Offset == *q.Offset
+}
+
+// stepRows is one row per device, or one without device figures.
+func stepRows(r *facts.Rank, s *facts.Step) []Step {
+	row := Step{Rank: r.ID, Index: s.Index, Kind: s.Kind, Complete: s.Complete, Optimizers: []Optimizer{},
+		LinkedEvents: s.LinkedEvents, HostStart: s.HostStart, HostDuration: s.HostDuration()}
+	for _, name := range s.Optimizers {
+		row.Optimizers = append(row.Optimizers, Optimizer{Name: name})
+	}
+	if len(s.Windows) == 0 {
+		return []Step{row}
+	}
+	var rows []Step
+	for _, w := range s.Windows {
+		one := row
+		duration := w.End - w.Start
+		one.Device, one.Start, one.Duration = r.Devices[w.Device].PID, &w.Start, &duration
+		one.Ledger = ledgerRow(w.Ledger)
+		rows = append(rows, one)
+	}
+	return rows
+}
+
+func ledgerRow(l facts.Ledger) *Ledger {
+	return &Ledger{
+		Compute: l[facts.ComputeBucket], Memory: l[facts.MemoryBucket], ReduceScatter: l[facts.ReduceScatterBucket],
+		AllGather: l[facts.AllGatherBucket], AllReduce: l[facts.AllReduceBucket], OtherComm: l[facts.OtherCommBucket],
+		Idle: l[facts.IdleBucket],
+	}
+}
+
+func overlap(o facts.Overlap) Overlap {
+	row := Overlap{Busy: o.Busy, Overlapped: o.Overlapped, WithMemory: o.WithMemory, Exposed: o.Exposed()}
+	if ratio, ok := o.Ratio(); ok {
+		row.Ratio = &ratio
+	}
+	return row
+}
+
+func collectivesOf(r *facts.Rank, kind facts.Collective) (Collectives, bool) {
+	messages := r.Select(func(m *facts.Message) bool { return m.Kind == kind })
+	if len(messages) == 0 {
+		return Collectives{}, false
+	}
+	o := r.Measure(messages)
+	return Collectives{Rank: r.ID, Kind: kind.String(), Count: o.Count, Overlap: overlap(o),
+		InSteps: exposedInSteps(r, r.Exposed(messages, facts.BucketOf(kind))), Sites: siteRows(r, kind)}, true
+}
+
+// exposedInSteps is the exposed time inside the device windows of all steps, or
+// nil where there is none.
+func exposedInSteps(r *facts.Rank, exposed []*facts.Set) *int64 {
+	var sum *int64
+	for i := range r.Steps {
+		for _, w := range r.Steps[i].Windows {
+			if sum == nil {
+				sum = new(int64)
+			}
+			*sum += exposed[w.Device].Within(w.Start, w.End)
+		}
+	}
+	return sum
+}
+
+// siteRows counts launch sites: most first, unknown last.
+func siteRows(r *facts.Rank, kind facts.Collective) []LaunchSite {
+	count := make(map[facts.LaunchSite]int)
+	for i := range r.Messages {
+		if r.Messages[i].Kind == kind {
+			count[r.Messages[i].Site]++
+		}
+	}
+	rows := []LaunchSite{}
+	for site, n := range count {
+		rows = append(rows, LaunchSite{string(site.Site), site.Name, n})
+	}
+	slices.SortFunc(rows, func(a, b LaunchSite) int {
+		unknown := string(facts.SiteUnknown)
+		if (a.Site == unknown) != (b.Site == unknown) {
+			if a.Site == unknown {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Site, b.Site), cmp.Compare(a.Name, b.Name))
+	})
+	return rows
+}
+
+func groupRow(r *facts.Rank, g *facts.Group) CollectiveGroup {
+	row := CollectiveGroup{Rank: r.ID, Kind: g.Kind.String(), Site: string(g.Site.Site), Name: g.Site.Name, Inferred: g.Inferred,
+		Count: len(g.Messages), Busy: g.Overlap.Busy, Over: g.Overlap.Overlapped, FirstBusy: g.First.Busy, FirstOver: g.First.Overlapped}
+	if g.Step >= 0 {
+		row.Step = &g.Step
+	}
+	if g.Bytes >= 0 {
+		row.Bytes = &g.Bytes
+	}
+	if ratio, ok := g.Overlap.Ratio(); ok {
+		row.Ratio = &ratio
+	}
+	for _, i := range g.Messages {
+		row.Kernels = append(row.Kernels, facts.ShortKernel(r.Trace.Event(int(r.Messages[i].Row)).Name()))
+	}
+	return row
+}
+
+// topKernels lists the names with the most device time, summed over events.
+func topKernels(r *facts.Rank, n int) []Kernel {
+	type total struct {
+		row   int32
+		count int
+		ns    int64
+	}
+	col := r.Trace.Columns()
+	byName := make(map[trace.StringID]*total)
+	for _, d := range r.Devices {
+		for _, row := range d.Rows {
+			t := byName[col.Name[row]]
+			if t == nil {
+				t = &total{row: row}
+				byName[col.Name[row]] = t
+			}
+			t.count++
+			t.ns += col.Dur[row]
+		}
+	}
+	rows := []Kernel{}
+	for _, t := range byName {
+		e := r.Trace.Event(int(t.row))
+		rows = append(rows, Kernel{r.ID, e.Name(), r.Trace.CatName(e.Cat()), t.count, t.ns})
+	}
+	slices.SortFunc(rows, func(a, b Kernel) int {
+		return cmp.Or(cmp.Compare(b.Busy, a.Busy), cmp.Compare(a.Name, b.Name))
+	})
+	return rows[:min(n, len(rows))]
+}

@@ -1,0 +1,124 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Message is one collective on a device: a communication kernel and what the
+// record_param_comms around its launch says of it.
+type Message struct {
+	Row    int32
+	Device int
+	Kind   Collective
+	Start  int64 // ns
+	End    int64
+	Launch int32 // row of the host call, -1 unlinked
+	Step   int   // index of the step of its launch, -1 unknown
+	Site   LaunchSite
+	Bytes  int64 // the larger side of the message, as nccl-tests counts; -1 unknown
+	Dtype  string
+	Group  string // process group name
+	Size   int64  // ranks in the group, 0 unknown
+	Seq    int64  // sequence number in the group, -1 unknown
+}
+
+// isCompute tells kernels from copies and sets; communication is neither.
+func (c *computer) isCompute(row int32) bool { return c.col.Cat[row] == trace.CatKernel }
+
+// collectiveOf is the kind of the i-th event of d. The kernel's name decides; where
+// it does not tell (Generic) or only tells the transport (SendRecv), the message does.
+func (c *computer) collectiveOf(d *Device, i int) Collective {
+	row := d.Rows[i]
+	id := c.col.Name[row]
+	if c.col.Cat[row] != trace.CatKernel || !c.names.is(id, communication) {
+		return NotCommunication
+	}
+	kind := c.names.kind[id]
+	if kind != UnknownCollective && kind != SendRecv {
+		return kind
+	}
+	if m, ok := c.message(row, d.Launch[i]); ok {
+		if k := kindOf(c.t.Event(int(m)).ArgText(trace.KeyCollective)); k != NotCommunication {
+			return k
+		}
+	}
+	return kind
+}
+
+// message is the row that describes the message of a kernel: the kernel itself in
+// recent versions, else the record_param_comms around its launch.
+func (c *computer) message(kernel, launch int32) (int32, bool) {
+	if _, ok := c.t.Event(int(kernel)).Arg(trace.KeyCollective); ok {
+		return kernel, true
+	}
+	found := int32(-1)
+	if launch >= 0 {
+		c.stack(launch, func(span int32) bool {
+			if c.names.is(c.col.Name[span], collectiveSpan) {
+				if _, ok := c.t.Event(int(span)).Arg(trace.KeyCollective); ok {
+					found = span
+					return false
+				}
+			}
+			return true
+		})
+	}
+	return found, found >= 0
+}
+
+// collect lists the collectives of a rank in order of start on each device.
+func (c *computer) collect(r *Rank) {
+	sites := make(map[int32]LaunchSite)
+	for dev, d := range r.Devices {
+		for i, row := range d.Rows {
+			kind := c.collectiveOf(d, i)
+			if kind == NotCommunication {
+				continue
+			}
+			m := Message{Row: row, Device: dev, Kind: kind, Start: c.col.Start[row], End: c.col.Start[row] + c.col.Dur[row],
+				Launch: d.Launch[i], Step: -1, Site: unknownSite, Bytes: -1, Seq: -1}
+			if m.Launch >= 0 {
+				m.Step = r.StepAt(c.col.Start[m.Launch])
+				if _, ok := sites[m.Launch]; !ok {
+					sites[m.Launch] = c.siteOf(m.Launch)
+				}
+				m.Site = sites[m.Launch]
+			}
+			if described, ok := c.message(row, m.Launch); ok {
+				m.describe(c.t.Event(int(described)))
+			}
+			r.Messages = append(r.Messages, m)
+		}
+	}
+}
+
+// describe copies what an event says of a message.
+func (m *Message) describe(e trace.Event) {
+	in, okIn := e.ArgInt(trace.KeyInElems)
+	out, okOut := e.ArgInt(trace.KeyOutElems)
+	m.Dtype = e.ArgText(trace.KeyDtype)
+	if size := DtypeBytes(m.Dtype); size > 0 && okIn && okOut && in >= 0 && out >= 0 {
+		m.Bytes = max(in, out) * size
+	}
+	m.Group = e.ArgText(trace.KeyGroupName)
+	m.Size, _ = e.ArgInt(trace.KeyGroupSize)
+	if seq, ok := e.ArgInt(trace.KeySeq); ok {
+		m.Seq = seq
+	}
+}
+
+// dtypeBytes gives the element sizes of PyTorch's scalar types, by the names that
+// record_param_comms (c10::ScalarType) and Input type (TypeMeta) print.
+var dtypeBytes = map[string]int64{
+	"byte": 1, "char": 1, "bool": 1, "int8": 1, "uint8": 1, "unsigned char": 1, "signed char": 1,
+	"float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1,
+	"short": 2, "half": 2, "bfloat16": 2, "c10::half": 2, "c10::bfloat16": 2, "short int": 2, "uint16": 2,
+	"int": 4, "float": 4, "uint32": 4, "unsigned int": 4,
+	"long": 8, "double": 8, "long int": 8, "uint64": 8, "complexfloat": 8, "c10::complex<float>": 8,
+	"complexdouble": 16, "c10::complex<double>": 16,
+}
+
+// DtypeBytes is the size of one element in bytes, 0 where the name is not known.
+func DtypeBytes(name string) int64 { return dtypeBytes[strings.ToLower(name)] }

@@ -1,0 +1,90 @@
+package facts
+
+import (
+	"github.com/gaprof/gaprof/trace"
+)
+
+// StepSource tells what the steps of a rank were made of.
+type StepSource string
+
+// Where steps come from.
+const (
+	StepsFromOptimizer StepSource = "optimizer"
+	StepsFromProfiler  StepSource = "profiler_step" // a stated fallback
+	NoSteps            StepSource = "none"
+)
+
+// Rank is everything derived from the part of a trace that one rank wrote.
+type Rank struct {
+	Trace           *trace.Trace
+	ID              int64
+	WorldSize       int64  // 0 unknown
+	IDSource        string // what said so, empty where the number was assigned
+	Devices         []*Device
+	DeviceName      string
+	DeviceEvents    int
+	Unlinked        int
+	UnlinkedAtStart int     // of those, the ones that start before any linked event of their device
+	HostCollectives bool    // the host threads carry collectives, of any backend
+	Categorised     bool    // the writer gave categories; without them little is known
+	Impossible      []int32 // device events that start before their launch
+	Messages        []Message
+	Steps           []Step
+	StepSource      StepSource
+	Groups          []Group
+	SelfOverlap     bool // communication and compute overlap on one stream: impossible
+	Problems        []trace.Problem
+
+	host []trace.TrackID
+}
+
+// computer carries what all facts of one trace share while they are computed.
+type computer struct {
+	t              *trace.Trace
+	col            trace.Columns
+	names          *names
+	autogradThread []bool
+	problems       []trace.Problem
+}
+
+// Compute derives the facts of every rank in a trace: usually one, several where
+// files were merged, none where nothing ran.
+//
+//  1. Processes and devices become ranks.
+//  2. Device events are joined to their launches, interval sets are made.
+//  3. Steps, their device windows and ledgers.
+//  4. Collectives with site, message and step, then groups of them.
+func Compute(t *trace.Trace) []*Rank {
+	c := &computer{t: t, col: t.Columns(), names: classifyNames(t)}
+	c.findAutogradThreads()
+	var ranks []*Rank
+	scopes := c.partition()
+	for _, s := range scopes {
+		r := &Rank{Trace: t, Devices: s.devices, host: s.host, StepSource: NoSteps}
+		c.identify(r, len(scopes) == 1)
+		c.link(r)
+		for _, d := range r.Devices {
+			c.buildSets(d)
+		}
+		c.steps(r)
+		c.collect(r)
+		r.Groups = c.groups(r)
+		c.doubt(r)
+		ranks = append(ranks, r)
+	}
+	if len(ranks) > 0 {
+		ranks[0].Problems = append(append([]trace.Problem(nil), c.problems...), ranks[0].Problems...)
+	}
+	return ranks
+}
+
+func (c *computer) problem(code trace.Code, n int64, detail string) {
+	c.problems = append(c.problems, trace.Problem{Code: code, Count: n, Offset: -1, Detail: detail})
+}
+
+func (r *Rank) problem(code trace.Code, n int64, detail string) {
+	r.Problems = append(r.Problems, trace.Problem{Code: code, Count: n, Offset: -1, Detail: detail})
+}
+
+// Empty tells whether nothing was recorded that could be analysed.
+func (r *Rank) Empty() bool { return r.DeviceEvents == 0 && len(r.host) == 0 }

@@ -1,0 +1,95 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// nameClass is what a name says of an event; a name may be in several classes.
+type nameClass uint16
+
+const (
+	optimizerStep  nameClass = 1 << iota // Optimizer.step#NAME
+	profilerStep                         // ProfilerStep#N
+	accumulate                           // torch::autograd::AccumulateGrad
+	evaluate                             // autograd::engine::evaluate_function: X
+	backwardNode                         // any other name of a backward node
+	framework                            // FSDP or DDP spans
+	compiled                             // regions and calls of compiled code
+	collectiveSpan                       // nccl:*, record_param_comms
+	communication                        // a device kernel that communicates
+	atenOp                               // aten::*
+)
+
+// names holds the class and the collective kind of every distinct name of a trace,
+// so that each text is looked at once.
+type names struct {
+	class []nameClass
+	kind  []Collective
+}
+
+func classifyNames(t *trace.Trace) *names {
+	n := &names{class: make([]nameClass, t.NumStrings()), kind: make([]Collective, t.NumStrings())}
+	for i := range n.class {
+		s := t.String(trace.StringID(i))
+		n.class[i] = classOf(s)
+		if k, ok := kernelKind(s); ok {
+			n.class[i] |= communication
+			n.kind[i] = k
+		}
+	}
+	return n
+}
+
+func (n *names) is(id trace.StringID, c nameClass) bool { return n.class[id]&c != 0 }
+
+// prefixClasses lists the beginnings of names that PyTorch and its libraries
+// give to their spans.
+var prefixClasses = []struct {
+	prefix string
+	class  nameClass
+}{
+	{"Optimizer.step#", optimizerStep},
+	{"ProfilerStep#", profilerStep},
+	{"ProfilerStep", profilerStep},
+	{"torch::autograd::AccumulateGrad", accumulate},
+	{"autograd::engine::evaluate_function:", evaluate},
+	{"FSDP", framework},
+	{"DistributedDataParallel", framework},
+	{"torch.distributed.ddp", framework},
+	{"torch::distributed::reducer", framework},
+	{"Torch-Compiled Region", compiled},
+	{"## Call CompiledFxGraph", compiled},
+	{"CompiledFunction", compiled},
+	{"TorchDynamo Cache Lookup", compiled},
+	{"nccl:", collectiveSpan},
+	{"rccl:", collectiveSpan},
+	{"gloo:", collectiveSpan},
+	{"mpi:", collectiveSpan},
+	{"record_param_comms", collectiveSpan},
+	{"c10d::", collectiveSpan},
+	{"aten::", atenOp},
+}
+
+func classOf(name string) nameClass {
+	var c nameClass
+	for _, p := range prefixClasses {
+		if strings.HasPrefix(name, p.prefix) {
+			c |= p.class
+		}
+	}
+	if c == evaluate && strings.HasSuffix(name, "AccumulateGrad") {
+		return evaluate | accumulate
+	}
+	if c == 0 && (strings.HasSuffix(name, "Backward") || strings.HasSuffix(name, "Backward0")) {
+		return backwardNode
+	}
+	return c
+}
+
+// optimizerName is the class in "Optimizer.step#Class.step".
+func optimizerName(span string) string {
+	name := strings.TrimPrefix(span, "Optimizer.step#")
+	return strings.TrimSuffix(name, ".step")
+}

@@ -1,0 +1,70 @@
+package facts
+
+// Overlap says how long some communication ran and how much of it was hidden.
+// Figures of several devices are sums. All in ns.
+type Overlap struct {
+	Count      int
+	Busy       int64 // length of the union of the kernels
+	Overlapped int64 // of that, together with compute kernels
+	WithMemory int64 // of that, together with compute kernels, copies or sets
+}
+
+// Exposed is the busy time that no compute kernel covers, in ns.
+func (o Overlap) Exposed() int64 { return o.Busy - o.Overlapped }
+
+// Ratio is Overlapped / Busy; ok is false where nothing was busy.
+func (o Overlap) Ratio() (ratio float64, ok bool) {
+	if o.Busy == 0 {
+		return 0, false
+	}
+	return float64(o.Overlapped) / float64(o.Busy), true
+}
+
+// Select returns the indexes of the collectives for which keep is true, by device
+// and start.
+func (r *Rank) Select(keep func(*Message) bool) []int {
+	var list []int
+	for i := range r.Messages {
+		if keep(&r.Messages[i]) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// sets are the unions of some collectives, one set a device.
+func (r *Rank) sets(messages []int) []*Set {
+	sets := make([]*Set, len(r.Devices))
+	for dev := range sets {
+		sets[dev] = &Set{}
+	}
+	for _, i := range messages {
+		m := &r.Messages[i]
+		sets[m.Device].add(m.Start, m.End)
+	}
+	return sets
+}
+
+// Measure tells how long some collectives, given as Select returns them, are busy
+// and how much of that is hidden.
+func (r *Rank) Measure(messages []int) Overlap {
+	o := Overlap{Count: len(messages)}
+	for dev, set := range r.sets(messages) {
+		d := r.Devices[dev]
+		o.Busy += set.Len()
+		o.Overlapped += set.Overlap(d.Compute)
+		o.WithMemory += set.Overlap(d.cover[MemoryBucket])
+	}
+	return o
+}
+
+// Exposed returns, per device, the time in which one of some collectives runs while
+// neither compute, copy, set nor a collective of an earlier bucket than bucket does:
+// their share of that bucket of the ledger.
+func (r *Rank) Exposed(messages []int, bucket Bucket) []*Set {
+	sets := r.sets(messages)
+	for dev, set := range sets {
+		sets[dev] = set.Minus(r.Devices[dev].cover[bucket-1])
+	}
+	return sets
+}

@@ -1,0 +1,94 @@
+package facts
+
+import "sort"
+
+// Set is a set of instants: sorted, disjoint, non-touching half-open intervals
+// in ns, with the length before each of them. Zero-length intervals vanish.
+type Set struct {
+	start, end []int64
+	before     []int64 // length of all earlier intervals
+	total      int64
+}
+
+// Len is the length of the set in ns.
+func (s *Set) Len() int64 { return s.total }
+
+// Count is the number of disjoint intervals.
+func (s *Set) Count() int { return len(s.start) }
+
+// add appends [start, end), which must not begin before the last interval does.
+func (s *Set) add(start, end int64) {
+	if end <= start {
+		return
+	}
+	if n := len(s.start) - 1; n >= 0 && start <= s.end[n] {
+		if end > s.end[n] {
+			s.total += end - s.end[n]
+			s.end[n] = end
+		}
+		return
+	}
+	s.start, s.end = append(s.start, start), append(s.end, end)
+	s.before = append(s.before, s.total)
+	s.total += end - start
+}
+
+// Union returns the instants that are in s or in o.
+func (s *Set) Union(o *Set) *Set {
+	u := &Set{}
+	i, j := 0, 0
+	for i < len(s.start) || j < len(o.start) {
+		if j == len(o.start) || i < len(s.start) && s.start[i] <= o.start[j] {
+			u.add(s.start[i], s.end[i])
+			i++
+		} else {
+			u.add(o.start[j], o.end[j])
+			j++
+		}
+	}
+	return u
+}
+
+// Overlap is the length of the intersection of s and o in ns.
+func (s *Set) Overlap(o *Set) int64 {
+	var n int64
+	for i := range s.start {
+		n += o.Within(s.start[i], s.end[i])
+	}
+	return n
+}
+
+// Minus returns the instants of s that are not in o.
+func (s *Set) Minus(o *Set) *Set {
+	rest := &Set{}
+	j := 0
+	for i := range s.start {
+		from := s.start[i]
+		for j < len(o.start) && o.end[j] <= from {
+			j++
+		}
+		for k := j; k < len(o.start) && o.start[k] < s.end[i]; k++ {
+			rest.add(from, o.start[k])
+			from = max(from, o.end[k])
+		}
+		rest.add(from, s.end[i])
+	}
+	return rest
+}
+
+// Within is the length of the part of s that lies in [start, end), in ns.
+func (s *Set) Within(start, end int64) int64 {
+	if end <= start {
+		return 0
+	}
+	return s.upTo(end) - s.upTo(start)
+}
+
+// upTo is the length of the part of s before instant t.
+func (s *Set) upTo(t int64) int64 {
+	i := sort.Search(len(s.start), func(i int) bool { return s.start[i] >= t })
+	if i == 0 {
+		return 0
+	}
+	return s.before[i-1] + min(t, s.end[i-1]) - s.start[i-1]
+}

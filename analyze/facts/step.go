@@ -1,0 +1,306 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Step is one optimizer step of a rank. Its host window is half-open and runs
+// from the end of the previous update to the end of its own.
+type Step struct {
+	Index         int
+	Kind          string // "A", "B", ...: steps with the same optimizers, by first appearance
+	Optimizers    []string
+	HostStart     int64 // ns; of the first step: the start of the recording
+	HostEnd       int64
+	Update        Span // from the first to the last optimizer span
+	Accumulations int  // gradient accumulations of single parameters in the window
+	Complete      bool
+	LinkedEvents  int // device events launched in the step
+	Windows       []Window
+}
+
+// Span is a half-open stretch of host time in ns.
+type Span struct{ Start, End int64 }
+
+// Window is a step as one device sees it: from the first start of activity
+// launched in the step to the first start launched in the next.
+type Window struct {
+	Device     int // index into Rank.Devices
+	Start, End int64
+	Ledger     Ledger
+}
+
+// HostDuration is the length of the host window in ns.
+func (s *Step) HostDuration() int64 { return s.HostEnd - s.HostStart }
+
+// steps finds the updates of a rank and the windows between them.
+func (c *computer) steps(r *Rank) {
+	ev := c.hostEvents(r)
+	updates := ev.updates(c)
+	if len(updates) == 0 {
+		if updates = ev.profilerSteps(c); len(updates) > 0 {
+			r.StepSource = StepsFromProfiler
+			r.problem(trace.StepFallback, int64(len(updates)), "")
+		}
+	} else {
+		r.StepSource = StepsFromOptimizer
+	}
+	start := ev.first
+	for i, u := range updates {
+		s := Step{Index: i, Optimizers: u.optimizers, HostStart: start, HostEnd: u.end, Update: Span{u.start, u.end}}
+		s.Accumulations = ev.accumulationsIn(start, u.end)
+		r.Steps = append(r.Steps, s)
+		start = u.end
+	}
+	nameKinds(r.Steps)
+	markComplete(r.Steps)
+	c.deviceWindows(r)
+}
+
+// hostEvents are the moments of a rank's host threads that steps are made of.
+type hostEvents struct {
+	first      int64   // start of the recording, ns
+	optimizer  []int32 // outermost optimizer spans by start
+	profiler   []int32
+	accumulate []int64 // starts of gradient accumulations, ascending
+	evaluate   []int64 // starts of backward nodes, ascending
+	forward    []int64 // starts of operators outside backward and optimizer, ascending
+}
+
+func (c *computer) hostEvents(r *Rank) *hostEvents {
+	ev := &hostEvents{}
+	seen := false
+	var wrapped, nodes []int64 // second and third choice where accumulations are not recorded
+	for _, id := range r.host {
+		track := c.t.Tracks()[id]
+		for i := track.First; i < track.First+track.N; i++ {
+			if c.col.Phase[i] != trace.Complete {
+				continue
+			}
+			row, start := int32(i), c.col.Start[i]
+			if !seen || start < ev.first {
+				ev.first, seen = start, true
+			}
+			switch class := c.names.class[c.col.Name[i]]; {
+			case class&optimizerStep != 0:
+				if !c.inside(row, optimizerStep) {
+					ev.optimizer = append(ev.optimizer, row)
+				}
+			case class&profilerStep != 0:
+				ev.profiler = append(ev.profiler, row)
+			case class == accumulate:
+				ev.accumulate = append(ev.accumulate, start)
+			case class&accumulate != 0:
+				wrapped = append(wrapped, start)
+			case class&evaluate != 0:
+				ev.evaluate = append(ev.evaluate, start)
+			case class&backwardNode != 0:
+				nodes = append(nodes, start)
+			case class&atenOp != 0 && c.col.Parent[i] == trace.NoParent || class&atenOp != 0 && !c.inside(row, optimizerStep|evaluate|accumulate):
+				ev.forward = append(ev.forward, start)
+			}
+		}
+	}
+	ev.accumulate = firstNonEmpty(ev.accumulate, wrapped)
+	ev.evaluate = firstNonEmpty(ev.evaluate, nodes)
+	for _, list := range [][]int64{ev.accumulate, ev.evaluate, ev.forward} {
+		slices.Sort(list)
+	}
+	c.sortByStart(ev.optimizer)
+	c.sortByStart(ev.profiler)
+	return ev
+}
+
+func firstNonEmpty(lists ...[]int64) []int64 {
+	for _, l := range lists {
+		if len(l) > 0 {
+			return l
+		}
+	}
+	return nil
+}
+
+// inside tells whether any span around row is of one of the classes.
+func (c *computer) inside(row int32, class nameClass) bool {
+	found := false
+	c.stack(row, func(span int32) bool {
+		found = c.names.is(c.col.Name[span], class)
+		return !found
+	})
+	return found
+}
+
+// update is a maximal run of optimizer spans without accumulation between them.
+type update struct {
+	optimizers []string
+	start, end int64
+}
+
+// updates groups the optimizer spans.
+//
+//  1. Spans under AccumulateGrad (optimizer in backward) form one update per
+//     backward pass: a new one begins after forward operators.
+//  2. Other spans form one update until a gradient is accumulated between them.
+//  3. Without records of accumulation, backward nodes take their place; without
+//     those, an optimizer that steps again begins a new update.
+func (ev *hostEvents) updates(c *computer) []update {
+	between := firstNonEmpty(ev.accumulate, ev.evaluate)
+	var list []update
+	for _, row := range ev.optimizer {
+		name := optimizerName(c.t.String(c.col.Name[row]))
+		start, end := c.col.Start[row], c.col.Start[row]+c.col.Dur[row]
+		if n := len(list); n > 0 {
+			last := &list[n-1]
+			if !ev.separated(c, row, name, last, between) {
+				last.end = max(last.end, end)
+				if !slices.Contains(last.optimizers, name) {
+					last.optimizers = append(last.optimizers, name)
+				}
+				continue
+			}
+		}
+		list = append(list, update{[]string{name}, start, end})
+	}
+	for i := range list {
+		slices.Sort(list[i].optimizers)
+	}
+	return list
+}
+
+func (ev *hostEvents) separated(c *computer, row int32, name string, last *update, between []int64) bool {
+	start := c.col.Start[row]
+	switch {
+	case c.inside(row, accumulate|evaluate):
+		return anyIn(ev.forward, last.end, start)
+	case between != nil:
+		return anyIn(between, last.end, start)
+	}
+	return slices.Contains(last.optimizers, name)
+}
+
+// profilerSteps takes the host's ProfilerStep# spans as updates. They may be one
+// per micro-batch and their names repeat, so they are only a stated fallback.
+func (ev *hostEvents) profilerSteps(c *computer) []update {
+	var list []update
+	for _, row := range ev.profiler {
+		start := c.col.Start[row]
+		list = append(list, update{start: start, end: start + c.col.Dur[row]})
+	}
+	return list
+}
+
+func (ev *hostEvents) accumulationsIn(start, end int64) int {
+	return countIn(ev.accumulate, start, end)
+}
+
+// countIn counts the values of ascending list in [start, end).
+func countIn(list []int64, start, end int64) int {
+	from := sort.Search(len(list), func(i int) bool { return list[i] >= start })
+	to := sort.Search(len(list), func(i int) bool { return list[i] >= end })
+	return max(0, to-from)
+}
+
+func anyIn(list []int64, start, end int64) bool { return countIn(list, start, end) > 0 }
+
+// nameKinds gives steps with the same optimizers the same letter.
+func nameKinds(steps []Step) {
+	letters := make(map[string]string)
+	for i := range steps {
+		key := strings.Join(steps[i].Optimizers, "\x00")
+		if letters[key] == "" {
+			letters[key] = kindName(len(letters))
+		}
+		steps[i].Kind = letters[key]
+	}
+}
+
+// kindName counts A to Z, then A1, B1, ...
+func kindName(n int) string {
+	name := string(rune('A' + n%26))
+	if n >= 26 {
+		name += strings.Repeat("'", n/26)
+	}
+	return name
+}
+
+// markComplete decides which steps were recorded as a whole. All but the first
+// lie between two updates; the first is complete if it holds as many gradient
+// accumulations as another of its kind.
+func markComplete(steps []Step) {
+	for i := range steps {
+		steps[i].Complete = i > 0
+		if i > 0 && steps[i].Kind == steps[0].Kind && steps[i].Accumulations == steps[0].Accumulations {
+			steps[0].Complete = steps[i].Accumulations > 0 || steps[0].Complete
+		}
+	}
+}
+
+// deviceWindows cuts the time of each device at the first activity of each step.
+func (c *computer) deviceWindows(r *Rank) {
+	for dev, d := range r.Devices {
+		firsts := c.firstStarts(r, d)
+		for i := range r.Steps {
+			if firsts[i].row < 0 {
+				continue
+			}
+			w := Window{Device: dev, Start: c.col.Start[firsts[i].row], End: firsts[i].lastEnd}
+			for j := i + 1; j < len(firsts); j++ {
+				if firsts[j].row >= 0 {
+					w.End = c.col.Start[firsts[j].row]
+					break
+				}
+			}
+			w.Ledger = d.ledger(w.Start, w.End)
+			r.Steps[i].Windows = append(r.Steps[i].Windows, w)
+		}
+	}
+}
+
+// extent is what one step launched on one device.
+type extent struct {
+	row     int32 // the first to start, -1 where there is none
+	lastEnd int64
+}
+
+func (c *computer) firstStarts(r *Rank, d *Device) []extent {
+	list := make([]extent, len(r.Steps))
+	for i := range list {
+		list[i].row = -1
+	}
+	for i, row := range d.Rows {
+		if d.Launch[i] < 0 {
+			continue
+		}
+		s := r.StepAt(c.col.Start[d.Launch[i]])
+		if s < 0 {
+			continue
+		}
+		r.Steps[s].LinkedEvents++
+		e := &list[s]
+		if e.row < 0 || c.col.Start[row] < c.col.Start[e.row] {
+			e.row = row
+		}
+		e.lastEnd = max(e.lastEnd, c.col.Start[row]+c.col.Dur[row])
+	}
+	return list
+}
+
+// StepAt is the index of the step whose host window holds instant t, or -1 after
+// the last update. What happens before the first update belongs to the first step.
+func (r *Rank) StepAt(t int64) int {
+	i, _ := slices.BinarySearchFunc(r.Steps, t, func(s Step, t int64) int {
+		if s.HostEnd <= t {
+			return -1
+		}
+		return cmp.Compare(s.HostEnd, t)
+	})
+	if i == len(r.Steps) {
+		return -1
+	}
+	return i
+}

@@ -1,0 +1,181 @@
+package analyze
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// Pass is what a rule sees while it runs: the ranks on which its needs are met,
+// the problems of the inputs, and what is left unclaimed of every ledger.
+type Pass struct {
+	Ranks    []*facts.Rank
+	Problems []Problem
+
+	rule   *Rule
+	claims claims
+	out    []Finding
+}
+
+// claimKey is one bucket of one step's window.
+type claimKey struct {
+	rank   *facts.Rank
+	step   int
+	window int
+	bucket facts.Bucket
+}
+
+// claims notes which rules took how many ns of each bucket.
+type claims map[claimKey]*claimed
+
+type claimed struct {
+	ns    int64
+	rules []string
+}
+
+// Claim takes up to ns of a bucket for the running rule and returns what it got;
+// time that others hold is not given twice. Others names the rules that hold the
+// rest.
+func (p *Pass) Claim(r *facts.Rank, step, window int, bucket facts.Bucket, ns int64) (got int64, others []string) {
+	key := claimKey{r, step, window, bucket}
+	c := p.claims[key]
+	if c == nil {
+		c = &claimed{}
+		p.claims[key] = c
+	}
+	got = max(0, min(ns, r.Steps[step].Windows[window].Ledger[bucket]-c.ns))
+	if got < ns {
+		others = slices.Clone(c.rules)
+	}
+	c.ns += got
+	if got > 0 {
+		c.rules = append(c.rules, p.rule.ID)
+	}
+	return got, others
+}
+
+// Remark says that the running rule applies, too, to time that the named rules
+// have claimed.
+func (p *Pass) Remark(rules []string) {
+	for i := range p.out {
+		if slices.Contains(rules, p.out[i].Rule) && !slices.Contains(p.out[i].Also, p.rule.ID) {
+			p.out[i].Also = append(p.out[i].Also, p.rule.ID)
+		}
+	}
+}
+
+// Cost gathers what a rule claims step by step.
+type Cost struct {
+	claimed map[stepKey]int64
+	kinds   []string
+}
+
+type stepKey struct {
+	rank *facts.Rank
+	step int
+}
+
+// Add notes ns of one step.
+func (c *Cost) Add(r *facts.Rank, step int, ns int64) {
+	if ns <= 0 {
+		return
+	}
+	if c.claimed == nil {
+		c.claimed = make(map[stepKey]int64)
+	}
+	c.claimed[stepKey{r, step}] += ns
+	if k := r.Steps[step].Kind; !slices.Contains(c.kinds, k) {
+		c.kinds = append(c.kinds, k)
+		slices.Sort(c.kinds)
+	}
+}
+
+// PerStep is the mean over the complete steps of the kinds that cost anything, and
+// the mean and the median duration of those steps, all in ns. Without complete
+// steps all steps count; partial is then true.
+func (c *Cost) PerStep(ranks []*facts.Rank) (mean, step, median int64, partial bool) {
+	for _, all := range []bool{false, true} {
+		var sum, total int64
+		var durations []int64
+		for _, r := range ranks {
+			for i := range r.Steps {
+				s := &r.Steps[i]
+				if !slices.Contains(c.kinds, s.Kind) || !s.Complete && !all {
+					continue
+				}
+				d := DeviceDuration(s)
+				sum += c.claimed[stepKey{r, i}]
+				total += d
+				durations = append(durations, d)
+			}
+		}
+		if n := int64(len(durations)); n > 0 {
+			slices.Sort(durations)
+			return sum / n, total / n, durations[(n-1)/2], all
+		}
+	}
+	return 0, 0, 0, true
+}
+
+// total is everything claimed, in ns, over all steps.
+func (c *Cost) total() int64 {
+	var n int64
+	for _, ns := range c.claimed {
+		n += ns
+	}
+	return n
+}
+
+// DeviceDuration is the length of a step on its devices in ns, summed; the host
+// window where there is no device.
+func DeviceDuration(s *facts.Step) int64 {
+	if len(s.Windows) == 0 {
+		return s.HostDuration()
+	}
+	var d int64
+	for _, w := range s.Windows {
+		d += w.End - w.Start
+	}
+	return d
+}
+
+// Report adds a finding of the running rule that has no cost in time.
+func (p *Pass) Report(sev Severity, f Finding) {
+	f.Rule, f.Title, f.Severity = p.rule.ID, p.rule.Doc.Title, sev
+	if f.Fix == "" {
+		f.Fix = p.rule.Doc.Fix
+	}
+	p.out = append(p.out, f)
+}
+
+// ReportCost adds a finding that costs time; its severity follows from the share
+// of the median step, and a cost too small to matter is not reported.
+func (p *Pass) ReportCost(cost *Cost, describe func(mean, step int64) Finding) {
+	mean, step, median, partial := cost.PerStep(p.Ranks)
+	if step == 0 || median == 0 || float64(mean)/float64(median) < silentShare {
+		return
+	}
+	f := describe(mean, step)
+	share := float64(mean) / float64(step)
+	f.Cost, f.Share, f.Kinds, f.total = &mean, &share, cost.kinds, cost.total()
+	if partial {
+		f.Caveats = append(f.Caveats, "no complete step of these kinds was recorded: the mean is over incomplete ones")
+	}
+	p.Report(severityOfShare(float64(mean)/float64(median)), f)
+}
+
+// EvidenceOf is the view of a row for a person with the trace open.
+func EvidenceOf(r *facts.Rank, row int32) Evidence {
+	e := r.Trace.Event(int(row))
+	t := e.Track()
+	return Evidence{Rank: r.ID, Name: e.Name(), Track: t.PID + "/" + t.TID, Start: e.Start(), Duration: e.Dur()}
+}
+
+// sortFindings puts the most severe first, then what costs most over the whole
+// recording: means over different kinds of steps do not compare.
+func sortFindings(list []Finding) {
+	slices.SortStableFunc(list, func(a, b Finding) int {
+		return cmp.Or(severityOrder[b.Severity]-severityOrder[a.Severity], cmp.Compare(b.total, a.total), cmp.Compare(a.Rule, b.Rule))
+	})
+}

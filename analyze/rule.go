@@ -1,0 +1,78 @@
+package analyze
+
+import "github.com/gaprof/gaprof/analyze/facts"
+
+// Rule is one thing that gaprof looks for. It is a plain value; analyze/rules has
+// the list, in the order in which rules may claim time: specific before general.
+type Rule struct {
+	ID    string // two letters of the family and three digits
+	Doc   Doc
+	Needs []Need // all must be met, else the rule is reported as skipped
+	Run   func(*Pass)
+}
+
+// Doc is a rule's page: explain prints it and docs/rules is generated from it.
+type Doc struct {
+	Title   string // what is found, in a few words
+	Why     string // why it costs or endangers
+	Fix     string // what to change, naming the API
+	Fires   string // a trace/text excerpt or a sentence in which it fires
+	Silent  string // one that looks alike and must not fire
+	Skipped string // one that the rule cannot judge
+}
+
+// Need is an input that a rule cannot do without.
+type Need struct {
+	Name    string
+	Missing string // why it is missing and what would supply it
+	Met     func(*facts.Rank) bool
+}
+
+// The needs of the rules that exist.
+var (
+	NeedDevice = Need{"device events", "no device events: record with ProfilerActivity.CUDA",
+		func(r *facts.Rank) bool { return r.DeviceEvents > 0 }}
+	NeedCollectives = Need{"collectives", "no device collectives in the trace (gloo spans on the CPU are not device collectives)",
+		func(r *facts.Rank) bool { return len(r.Messages) > 0 }}
+	NeedLaunches = Need{"launches", "no device event is linked to a host call: record with ProfilerActivity.CPU too",
+		func(r *facts.Rank) bool { return r.DeviceEvents > r.Unlinked }}
+	NeedSteps = Need{"steps", "no optimizer steps in the trace: profile through optimizer.step(), or call profiler.step()",
+		func(r *facts.Rank) bool { return len(r.Steps) > 0 }}
+	NeedStreams = Need{"streams", "communication overlaps compute on one and the same stream, which is impossible: the tracks are wrong and so is any overlap",
+		func(r *facts.Rank) bool { return !r.SelfOverlap }}
+	NeedSites = Need{"launch sites", "no Optimizer.step and no backward spans around the launches: every launch site is unknown",
+		hasSites}
+)
+
+func hasSites(r *facts.Rank) bool {
+	for i := range r.Messages {
+		if r.Messages[i].Site.Site != facts.SiteUnknown {
+			return true
+		}
+	}
+	return false
+}
+
+// skipReason is why a rule cannot run on any rank, or empty.
+func (rule *Rule) skipReason(ranks []*facts.Rank) string {
+	for _, need := range rule.Needs {
+		met := false
+		for _, r := range ranks {
+			met = met || need.Met(r)
+		}
+		if !met {
+			return need.Missing
+		}
+	}
+	return ""
+}
+
+// applies tells whether all needs of the rule are met on rank r.
+func (rule *Rule) applies(r *facts.Rank) bool {
+	for _, need := range rule.Needs {
+		if !need.Met(r) {
+			return false
+		}
+	}
+	return true
+}

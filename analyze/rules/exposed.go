@@ -1,0 +1,98 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// maxEvidence is how many events a finding shows.
+const maxEvidence = 5
+
+// claimExposed claims, step by step, the exposed time of some collectives, which
+// are all of the bucket's kind.
+func claimExposed(p *analyze.Pass, r *facts.Rank, messages []int, bucket facts.Bucket, cost *analyze.Cost) {
+	exposed := r.Exposed(messages, bucket)
+	for i := range r.Steps {
+		for w, window := range r.Steps[i].Windows {
+			want := exposed[window.Device].Within(window.Start, window.End)
+			if want == 0 {
+				continue
+			}
+			got, others := p.Claim(r, i, w, bucket, want)
+			cost.Add(r, i, got)
+			p.Remark(others)
+		}
+	}
+}
+
+// mostExposed shows the collectives with the most exposed time, over all ranks.
+func mostExposed(ranks []*facts.Rank, selected map[*facts.Rank][]int) []analyze.Evidence {
+	type candidate struct {
+		rank    *facts.Rank
+		message *facts.Message
+		exposed int64
+	}
+	var list []candidate
+	for _, r := range ranks {
+		for _, i := range selected[r] {
+			m := &r.Messages[i]
+			if m.Step >= 0 {
+				list = append(list, candidate{r, m, r.Measure([]int{i}).Exposed()})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.exposed, a.exposed) })
+	var evidence []analyze.Evidence
+	for _, c := range list[:min(maxEvidence, len(list))] {
+		evidence = append(evidence, analyze.EvidenceOf(c.rank, c.message.Row))
+	}
+	return evidence
+}
+
+// siteCount counts the linked collectives of a kind by launch site.
+type siteCount struct {
+	linked int
+	count  map[facts.LaunchSite]int
+}
+
+func countSites(ranks []*facts.Rank, kind facts.Collective) siteCount {
+	c := siteCount{count: make(map[facts.LaunchSite]int)}
+	for _, r := range ranks {
+		for i := range r.Messages {
+			if m := &r.Messages[i]; m.Kind == kind && m.Launch >= 0 {
+				c.linked++
+				c.count[m.Site]++
+			}
+		}
+	}
+	return c
+}
+
+// of counts the collectives of one class of site, most frequent name first.
+func (c siteCount) of(site facts.Site) (total int, names string) {
+	type named struct {
+		name string
+		n    int
+	}
+	var list []named
+	for s, n := range c.count {
+		if s.Site == site {
+			total += n
+			list = append(list, named{s.Name, n})
+		}
+	}
+	slices.SortFunc(list, func(a, b named) int { return cmp.Or(cmp.Compare(b.n, a.n), strings.Compare(a.name, b.name)) })
+	parts := make([]string, len(list))
+	for i, l := range list {
+		parts[i] = fmt.Sprintf("%s %d", l.name, l.n)
+	}
+	return total, strings.Join(parts, ", ")
+}
+
+// waitCaveat is true of every figure about communication kernels of one rank.
+const waitCaveat = "a communication kernel's duration is transfer plus waiting for the slowest rank; analyse all ranks together to tell them apart"

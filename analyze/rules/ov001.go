@@ -1,0 +1,67 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// OV001 finds reduce-scatter time that no compute hides and that no more specific
+// rule explains.
+var OV001 = analyze.Rule{
+	ID: "OV001",
+	Doc: analyze.Doc{
+		Title: "exposed reduce-scatter",
+		Why: "While a reduce-scatter runs and neither kernel, copy nor set does, the device waits for the network. This is the rest " +
+			"that the more specific rules have not claimed.",
+		Fix: "give it compute to hide behind: smaller or more even reduction groups, the largest gradients first, the next " +
+			"forward before the wait; then look at the ranks for one that is late",
+		Fires:   "fires.txt",
+		Silent:  "silent.txt",
+		Skipped: "skipped.txt",
+	},
+	Needs: []analyze.Need{analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedLaunches},
+	Run:   runOV001,
+}
+
+func runOV001(p *analyze.Pass) {
+	var cost analyze.Cost
+	selected := make(map[*facts.Rank][]int)
+	for _, r := range p.Ranks {
+		messages := r.Select(func(m *facts.Message) bool { return m.Kind == facts.ReduceScatter })
+		claimExposed(p, r, messages, facts.ReduceScatterBucket, &cost)
+		selected[r] = r.Select(func(m *facts.Message) bool { return m.Kind == facts.ReduceScatter && !inOptimizer(m) })
+	}
+	p.ReportCost(&cost, func(mean, step int64) analyze.Finding {
+		return analyze.Finding{
+			Message:  "reduce-scatter exposed " + perStep(mean, step),
+			Why:      whyExposed(p.Ranks),
+			Saving:   &analyze.Range{Low: 0, High: mean},
+			Evidence: mostExposed(p.Ranks, selected),
+			Caveats:  []string{waitCaveat},
+		}
+	})
+}
+
+// whyExposed lists where the reduce-scatters that no other rule holds come from.
+func whyExposed(ranks []*facts.Rank) string {
+	sites := countSites(ranks, facts.ReduceScatter)
+	var parts []string
+	for _, s := range []struct {
+		site facts.Site
+		text string
+	}{
+		{facts.SiteBackwardHook, "from backward hooks"}, {facts.SiteFrameworkHook, "from framework hooks"},
+		{facts.SiteAnnotation, "under annotations"}, {facts.SiteUnknown, "from an unknown place"},
+	} {
+		if n, _ := sites.of(s.site); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s.text))
+		}
+	}
+	if len(parts) == 0 {
+		return "all linked reduce-scatters are launched inside Optimizer.step"
+	}
+	return fmt.Sprintf("of %d linked reduce-scatters %s are launched with too little compute left to hide them", sites.linked, strings.Join(parts, ", "))
+}

@@ -1,0 +1,107 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// OV004 finds gradient reductions that are launched only when the optimizer steps.
+var OV004 = analyze.Rule{
+	ID: "OV004",
+	Doc: analyze.Doc{
+		Title: "gradient reductions are launched only inside the optimizer step",
+		Why: "A reduce-scatter that is launched inside Optimizer.step() starts when backward has been launched as a whole, so no " +
+			"backward compute is left to hide it; it can only overlap with the optimizer's own kernels. Launched as soon as its " +
+			"gradient is final it runs beside the rest of backward.",
+		Fix: "launch each reduction from a post-accumulate-grad hook (torch.Tensor.register_post_accumulate_grad_hook) on the last " +
+			"micro-batch and only wait for it in step()",
+		Fires:   "fires.txt",
+		Silent:  "silent.txt",
+		Skipped: "skipped.txt",
+	},
+	Needs: []analyze.Need{analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedLaunches, analyze.NeedSites},
+	Run:   runOV004,
+}
+
+// smallReduction is the size in bytes below which an all-reduce inside the
+// optimizer is taken for a norm or a counter, not for gradients.
+const smallReduction = 1_000_000
+
+// inOptimizer tells whether a message is a gradient reduction launched in step().
+func inOptimizer(m *facts.Message) bool {
+	if m.Site.Site != facts.SiteOptimizerStep {
+		return false
+	}
+	return m.Kind == facts.ReduceScatter || m.Kind == facts.AllReduce && m.Bytes >= smallReduction
+}
+
+func runOV004(p *analyze.Pass) {
+	var cost analyze.Cost
+	selected := make(map[*facts.Rank][]int)
+	for _, r := range p.Ranks {
+		for _, kind := range []facts.Collective{facts.ReduceScatter, facts.AllReduce} {
+			messages := r.Select(func(m *facts.Message) bool { return m.Kind == kind && inOptimizer(m) })
+			claimExposed(p, r, messages, facts.BucketOf(kind), &cost)
+			selected[r] = append(selected[r], messages...)
+		}
+	}
+	p.ReportCost(&cost, func(mean, step int64) analyze.Finding {
+		why, subject := whyInOptimizer(p.Ranks)
+		return analyze.Finding{
+			Message:  fmt.Sprintf("%s exposed %s", subject, perStep(mean, step)),
+			Why:      why,
+			Fix:      fixInOptimizer(p.Ranks),
+			Saving:   &analyze.Range{Low: 0, High: mean},
+			Evidence: mostExposed(p.Ranks, selected),
+			Caveats: []string{
+				waitCaveat,
+				"the saving is an upper bound: the reductions of the gradients that backward finishes last have little compute left to hide behind",
+				"with gradient accumulation the hook must wait for the last micro-batch",
+			},
+		}
+	})
+}
+
+// whyInOptimizer says how many reductions are launched where, and names what they
+// are: all of a kind, or those of some optimizers.
+func whyInOptimizer(ranks []*facts.Rank) (why, subject string) {
+	for _, kind := range []facts.Collective{facts.ReduceScatter, facts.AllReduce} {
+		sites := countSites(ranks, kind)
+		n, names := sites.of(facts.SiteOptimizerStep)
+		if n == 0 {
+			continue
+		}
+		what := strings.ReplaceAll(kind.String(), "_", "-")
+		why = fmt.Sprintf("%d of %d linked %ss are launched inside Optimizer.step (%s)", n, sites.linked, what, names)
+		if n == sites.linked {
+			return why, what
+		}
+		if hooks, _ := sites.of(facts.SiteBackwardHook); hooks > 0 {
+			why += fmt.Sprintf("; %d from backward hooks already", hooks)
+		}
+		return why, fmt.Sprintf("%s of %s", what, strings.Join(optimizersReducing(ranks), " and "))
+	}
+	return "", ""
+}
+
+func fixInOptimizer(ranks []*facts.Rank) string {
+	return fmt.Sprintf("launch those of %s from a post-accumulate-grad hook", strings.Join(optimizersReducing(ranks), " and "))
+}
+
+// optimizersReducing names the optimizers that launch gradient reductions.
+func optimizersReducing(ranks []*facts.Rank) []string {
+	var names []string
+	for _, r := range ranks {
+		for i := range r.Messages {
+			if m := &r.Messages[i]; inOptimizer(m) && !slices.Contains(names, m.Site.Name) {
+				names = append(names, m.Site.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}

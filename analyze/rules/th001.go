@@ -1,0 +1,54 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// TH001 says that the input was damaged and what was done about it.
+var TH001 = analyze.Rule{
+	ID: "TH001",
+	Doc: analyze.Doc{
+		Title:   "the trace was damaged and repaired",
+		Why:     "What was left out of a damaged file is missing from every figure; what was repaired may be wrong in detail.",
+		Fix:     "record again, or look at the places listed under health; --strict refuses damaged input",
+		Fires:   "a trace with a NaN among its arguments (note), a file that ends in the middle (warn)",
+		Silent:  "a trace with a byte-order mark or several documents, which lose nothing",
+		Skipped: "never",
+	},
+	Run: runTH001,
+}
+
+func runTH001(p *analyze.Pass) {
+	var parts []string
+	severity := analyze.Note
+	for _, problem := range p.Problems {
+		info := trace.Code(problem.Code).Info()
+		if !info.Strict || deviceDamage[trace.Code(problem.Code)] {
+			continue
+		}
+		if info.Severity != trace.Note {
+			severity = analyze.Warn
+		}
+		parts = append(parts, describeProblem(problem))
+	}
+	if len(parts) == 0 {
+		return
+	}
+	p.Report(severity, analyze.Finding{
+		Message: plural(int64(len(parts)), "kind") + " of damage in the input were repaired or left out",
+		Why:     strings.Join(parts, "; "),
+	})
+}
+
+// describeProblem is a problem with its count and place.
+func describeProblem(p analyze.Problem) string {
+	text := fmt.Sprintf("%s (%d)", p.Message, p.Count)
+	if p.Offset != nil {
+		text += fmt.Sprintf(" at byte %d", *p.Offset)
+	}
+	return text
+}

@@ -1,0 +1,73 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// TH004 says that device events have no launch in the recording.
+var TH004 = analyze.Rule{
+	ID: "TH004",
+	Doc: analyze.Doc{
+		Title: "device events without a launch",
+		Why: "Work that was launched before the recording began belongs to no step and has no known launch site. At the start of a " +
+			"recording that is normal: the device runs behind the host. Elsewhere it means that launches were lost.",
+		Fix:     "record a step more than you look at (schedule(wait=1, warmup=1, active=N)); keep CPU activity switched on",
+		Fires:   "the first kernels of a recording have no launch (note); kernels in its middle have none (warn)",
+		Silent:  "every kernel has its launch",
+		Skipped: "a trace without device events",
+	},
+	Needs: []analyze.Need{analyze.NeedDevice},
+	Run:   runTH004,
+}
+
+// lostShare is the share of device events without a launch, other than at the
+// start, from which figures by step and launch site are in doubt.
+const lostShare = 0.01
+
+func runTH004(p *analyze.Pass) {
+	var events, unlinked, atStart, unknown, collectives int
+	f := analyze.Finding{}
+	for _, r := range p.Ranks {
+		events += r.DeviceEvents
+		unlinked += r.Unlinked
+		atStart += r.UnlinkedAtStart
+		collectives += len(r.Messages)
+		for i := range r.Messages {
+			if r.Messages[i].Launch < 0 {
+				unknown++
+			}
+		}
+		f.Evidence = append(f.Evidence, firstUnlinked(r, maxEvidence-len(f.Evidence))...)
+	}
+	if unlinked == 0 {
+		return
+	}
+	severity, where := analyze.Note, "all at the start of the recording"
+	if lost := unlinked - atStart; lost > 0 {
+		where = fmt.Sprintf("%d of them not at the start of the recording", lost)
+		if float64(lost) >= lostShare*float64(events) {
+			severity = analyze.Warn
+		}
+	}
+	f.Message = fmt.Sprintf("%d of %d device events have no launch in the recording, %s", unlinked, events, where)
+	f.Why = fmt.Sprintf("they count in totals and belong to no step; %d of %d collectives have no known launch site", unknown, collectives)
+	p.Report(severity, f)
+}
+
+func firstUnlinked(r *facts.Rank, n int) []analyze.Evidence {
+	var list []analyze.Evidence
+	for _, d := range r.Devices {
+		for i, row := range d.Rows {
+			if len(list) >= n {
+				return list
+			}
+			if d.Launch[i] < 0 {
+				list = append(list, analyze.EvidenceOf(r, row))
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,191 @@
+package analyze
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Input is one trace and where it came from.
+type Input struct {
+	File  string
+	Trace *trace.Trace
+}
+
+// Options are the choices of a run.
+type Options struct {
+	Version string
+	Rules   []Rule // in the order in which they may claim time
+	RankOf  func(file string) (rank int64, ok bool)
+	Bytes   int64 // size of the input as stored
+	Top     int   // kernels listed per rank; 0 means 10
+}
+
+// Run analyses traces and returns the report. It reports on nothing (no ranks)
+// where no trace holds host or device events; the caller decides what that means.
+func Run(inputs []Input, o Options) *Report {
+	a := &assembly{o: o, report: newReport(o)}
+	for _, in := range inputs {
+		a.add(in)
+	}
+	a.assignRanks()
+	sort.SliceStable(a.ranks, func(i, j int) bool { return a.ranks[i].rank.ID < a.ranks[j].rank.ID })
+	for _, fr := range a.ranks {
+		a.describe(fr)
+	}
+	a.source()
+	a.runRules()
+	return a.report
+}
+
+func newReport(o Options) *Report {
+	return &Report{
+		Schema: Schema, Version: o.Version,
+		Source: Source{Files: []string{}, Bytes: o.Bytes, Ranks: []int64{}},
+		Health: Health{DeviceEvents: []DeviceEvents{}, Problems: []Problem{}},
+		Steps:  []Step{}, Communication: []Communication{}, Collectives: []Collectives{}, Groups: []CollectiveGroup{},
+		Kernels: []Kernel{}, Findings: []Finding{}, Skipped: []Skip{}, Exit: Exit{Reason: "ok"},
+	}
+}
+
+// assembly is a report in the making.
+type assembly struct {
+	o      Options
+	report *Report
+	ranks  []fileRank
+	files  []Input
+}
+
+// fileRank is a rank and the file that it stands in.
+type fileRank struct {
+	file string
+	rank *facts.Rank
+}
+
+func (a *assembly) add(in Input) {
+	a.files = append(a.files, in)
+	if !slices.Contains(a.report.Source.Files, in.File) {
+		a.report.Source.Files = append(a.report.Source.Files, in.File)
+	}
+	a.report.Source.Events += int64(in.Trace.Len())
+	for _, r := range facts.Compute(in.Trace) {
+		if !r.Empty() {
+			a.ranks = append(a.ranks, fileRank{in.File, r})
+		}
+	}
+}
+
+// assignRanks gives a number to ranks whose trace does not say one: from the file
+// name, else the next free one, aloud where it matters.
+func (a *assembly) assignRanks() {
+	used := make(map[int64]bool)
+	for _, fr := range a.ranks {
+		if fr.rank.ID < 0 && a.o.RankOf != nil {
+			if id, ok := a.o.RankOf(fr.file); ok {
+				fr.rank.ID, fr.rank.IDSource = id, "file name"
+			}
+		}
+		if fr.rank.ID >= 0 && used[fr.rank.ID] {
+			fr.note(trace.RankConflict)
+			fr.rank.ID, fr.rank.IDSource = -1, ""
+		}
+		used[fr.rank.ID] = true
+	}
+	next := int64(0)
+	for _, fr := range a.ranks {
+		if fr.rank.ID >= 0 {
+			continue
+		}
+		for used[next] {
+			next++
+		}
+		fr.rank.ID, used[next] = next, true
+		if len(a.ranks) > 1 || len(fr.rank.Messages) > 0 {
+			fr.note(trace.RankAssigned)
+		}
+	}
+}
+
+func (fr fileRank) note(code trace.Code) {
+	fr.rank.Problems = append(fr.rank.Problems, trace.Problem{Code: code, Count: 1, Offset: -1})
+}
+
+// source fills what the report says of its inputs as a whole.
+func (a *assembly) source() {
+	s := &a.report.Source
+	s.Device, s.StepSource, s.Format = "unknown", string(facts.NoSteps), "unknown"
+	if len(a.files) > 0 && a.files[0].Trace.Meta().Format != "" {
+		s.Format = a.files[0].Trace.Meta().Format
+	}
+	for i, fr := range a.ranks {
+		r := fr.rank
+		s.Ranks = append(s.Ranks, r.ID)
+		if i == 0 && r.DeviceName != "" {
+			s.Device = r.DeviceName
+		}
+		if i == 0 {
+			s.StepSource = string(r.StepSource)
+		}
+		if r.WorldSize > 0 && (s.WorldSize == nil || *s.WorldSize < r.WorldSize) {
+			s.WorldSize = &r.WorldSize
+		}
+	}
+	if s.WorldSize == nil && len(a.ranks) == 1 && alone(a.ranks[0].rank) {
+		one := int64(1)
+		s.WorldSize = &one
+	}
+}
+
+// alone tells whether a trace without distributed information shows no collective
+// of any kind: then it is the only rank.
+func alone(r *facts.Rank) bool {
+	return len(r.Messages) == 0 && r.StepSource != facts.NoSteps && !r.HostCollectives && r.Categorised
+}
+
+func (a *assembly) runRules() {
+	pass := Pass{claims: make(claims), Problems: a.report.Health.Problems}
+	var ranks []*facts.Rank
+	for _, fr := range a.ranks {
+		ranks = append(ranks, fr.rank)
+	}
+	for i := range a.o.Rules {
+		rule := &a.o.Rules[i]
+		if reason := rule.skipReason(ranks); reason != "" {
+			a.report.Skipped = append(a.report.Skipped, Skip{rule.ID, reason})
+			continue
+		}
+		pass.rule, pass.Ranks = rule, nil
+		for _, r := range ranks {
+			if rule.applies(r) {
+				pass.Ranks = append(pass.Ranks, r)
+			}
+		}
+		if len(pass.Ranks) == 0 {
+			a.report.Skipped = append(a.report.Skipped, Skip{rule.ID, "no single rank has all that the rule needs"})
+			continue
+		}
+		rule.Run(&pass)
+	}
+	sortFindings(pass.out)
+	a.report.Findings = append(a.report.Findings, pass.out...)
+	a.report.fillLists()
+}
+
+// fillLists makes empty lists of absent ones, so that consumers of the JSON form
+// never meet null where a list belongs.
+func (r *Report) fillLists() {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		f.Kinds, f.Also, f.Caveats = notNil(f.Kinds), notNil(f.Also), notNil(f.Caveats)
+		f.Evidence = notNil(f.Evidence)
+	}
+}
+
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
