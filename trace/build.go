@@ -32,7 +32,8 @@ func (b *Builder) Build() *Trace {
 func (b *Builder) orderTracks() {
 	t := &b.t
 	for k, id := range b.tracks {
-		t.tracks[id].ProcessName, t.tracks[id].ProcessTags = b.procs[k.pid].name, b.procs[k.pid].tags
+		track, p := &t.tracks[id], b.procs[k.pid]
+		track.ProcessName, track.ProcessTags, track.ProcessSort = p.name, p.tags, p.sort
 	}
 	order := make([]TrackID, len(t.tracks))
 	for i := range order {

@@ -33,7 +33,10 @@ type Builder struct {
 type trackKey struct{ pid, tid StringID }
 
 // process is what a file says of a process as a whole.
-type process struct{ name, tags string }
+type process struct {
+	name, tags string
+	sort       int64
+}
 
 // NewBuilder returns an empty Builder.
 func NewBuilder() *Builder {
@@ -141,6 +144,16 @@ func (b *Builder) TagProcess(pid StringID, tags string) {
 	p.tags = tags
 	b.procs[pid] = p
 }
+
+// SortProcess sets where viewers put a process.
+func (b *Builder) SortProcess(pid StringID, index int64) {
+	p := b.procs[pid]
+	p.sort = index
+	b.procs[pid] = p
+}
+
+// SortThread sets where viewers put a track within its process.
+func (b *Builder) SortThread(id TrackID, index int64) { b.t.tracks[id].ThreadSort = index }
 
 // NameThread sets the name of a track.
 func (b *Builder) NameThread(id TrackID, name string) { b.t.tracks[id].ThreadName = name }

@@ -98,6 +98,15 @@ func newCatTable() catTable {
 	return t
 }
 
+// KnownCat returns the fixed category that name stands for, today or in older
+// files; ok is false for any other name.
+func KnownCat(name []byte) (c Cat, ok bool) {
+	c, ok = fixedCats.index[string(name)]
+	return c, ok
+}
+
+var fixedCats = newCatTable()
+
 // maxCats bounds what hostile input can make us keep; later names become CatNone.
 const maxCats = 4096
 

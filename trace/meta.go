@@ -54,6 +54,8 @@ type Track struct {
 	ProcessName string
 	ProcessTags string // process_labels, such as "CPU" or "GPU 0"
 	ThreadName  string
-	First, N    int  // the rows of the Trace that stand on this track
-	Activity    bool // it holds device activity
+	ProcessSort int64 // where viewers put the process among others; 0 where the file does not say
+	ThreadSort  int64 // where viewers put the thread within its process
+	First, N    int   // the rows of the Trace that stand on this track
+	Activity    bool  // it holds device activity
 }

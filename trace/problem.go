@@ -9,6 +9,7 @@ type Code string
 const (
 	BadEscape          Code = "bad_escape"
 	BadUTF8            Code = "bad_utf8"
+	LoneSurrogate      Code = "lone_surrogate"
 	NonFiniteNumber    Code = "non_finite_number"
 	NumberRange        Code = "number_out_of_range"
 	RawControl         Code = "raw_control_character"
@@ -19,6 +20,7 @@ const (
 	Truncated          Code = "truncated"
 	CompressionDamage  Code = "compression_damage"
 	BrokenEvent        Code = "broken_event"
+	NotAnEvent         Code = "not_an_event"
 	NoTimestamp        Code = "event_without_time"
 	NegativeDuration   Code = "negative_duration"
 	MissingDuration    Code = "missing_duration"
@@ -66,6 +68,7 @@ type ProblemInfo struct {
 var problemTable = map[Code]ProblemInfo{
 	BadEscape:          {Warn, "illegal escape in a string, kept as it stands", "report it to the writer of the trace", true},
 	BadUTF8:            {Note, "invalid UTF-8 in a string, replaced by U+FFFD", "none needed", true},
+	LoneSurrogate:      {Note, "half of a surrogate pair in a string, replaced by U+FFFD", "none needed", true},
 	NonFiniteNumber:    {Note, "NaN or infinity where JSON has no number, read as null", "none needed unless it is a time", true},
 	NumberRange:        {Warn, "number beyond what its field can hold, read as null", "check the writer of the trace", true},
 	RawControl:         {Note, "control character inside a string, kept", "none needed", true},
@@ -76,6 +79,7 @@ var problemTable = map[Code]ProblemInfo{
 	Truncated:          {Warn, "the file ends early; what stands before the cut was read", "record again, or let the profiler finish writing", true},
 	CompressionDamage:  {Warn, "the compressed stream ends early or is damaged; what stands before was read", "copy the file again", true},
 	BrokenEvent:        {Warn, "an event could not be read and was left out", "look at this place in the file", true},
+	NotAnEvent:         {Warn, "an entry of the event list that has no phase was left out", "look at this place in the file", true},
 	NoTimestamp:        {Warn, "an event without a usable time was left out", "look at this place in the file", true},
 	NegativeDuration:   {Warn, "negative duration, taken as zero", "the clocks of the recording are in doubt", true},
 	MissingDuration:    {Note, "complete event without a duration, taken as zero", "none needed", true},

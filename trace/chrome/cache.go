@@ -1,0 +1,110 @@
+package chrome
+
+import (
+	"bytes"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// A trace uses few keys, categories, processes and threads, over and over. The
+// tables here answer for them without hashing: each is a row of slots, found by
+// the text's first bytes and length, that hold the last text seen there.
+
+const slots = 256 // a power of two
+
+// slotOf spreads short texts over the slots.
+func slotOf(s []byte) uint64 {
+	h := uint64(len(s))
+	if n := len(s); n >= 8 {
+		h ^= load(s, 0) ^ load(s, n-8)<<1
+	} else {
+		for _, c := range s {
+			h = h<<8 | uint64(c)
+		}
+	}
+	return h * 0x9e3779b97f4a7c15 >> 56
+}
+
+// label is a process or thread id that is a number.
+type label struct {
+	v    int64
+	id   trace.StringID
+	used bool
+}
+
+// keyTable knows the keys of arguments.
+type keyTable [slots]struct {
+	name string
+	key  trace.Key
+	keep bool
+	used bool
+}
+
+func (t *keyTable) find(d *reader, name []byte) (key trace.Key, keep bool) {
+	s := &t[slotOf(name)]
+	if !s.used || s.name != string(name) {
+		s.name, s.used = string(name), true
+		s.key, s.keep = d.lookupKey(name)
+	}
+	return s.key, s.keep
+}
+
+// lookupKey asks the model for a key; correlation_id is XLA's name for one.
+func (d *reader) lookupKey(name []byte) (key trace.Key, keep bool) {
+	if string(name) == "correlation_id" {
+		return trace.KeyCorrelation, true
+	}
+	if key, keep = trace.FixedKey(name); keep || !d.opts.KeepArgs {
+		return key, keep
+	}
+	key = d.b.Key(name)
+	return key, key != trace.KeyNone
+}
+
+// catTable knows categories.
+type catTable [slots]struct {
+	name string
+	cat  trace.Cat
+	used bool
+}
+
+func (t *catTable) find(d *reader, name []byte) trace.Cat {
+	s := &t[slotOf(name)]
+	if !s.used || s.name != string(name) {
+		s.name, s.used = string(name), true
+		s.cat = d.lookupCat(name)
+	}
+	return s.cat
+}
+
+// lookupCat returns the category called name, or the first known one of a list.
+func (d *reader) lookupCat(name []byte) trace.Cat {
+	if c, ok := trace.KnownCat(name); ok || !bytes.Contains(name, []byte(",")) {
+		d.kineto = d.kineto || ok && c != trace.CatNone
+		return d.b.Cat(name)
+	}
+	for part := range bytes.SplitSeq(name, []byte(",")) {
+		if c, ok := trace.KnownCat(bytes.TrimSpace(part)); ok {
+			d.kineto = d.kineto || c != trace.CatNone
+			return c
+		}
+	}
+	first, _, _ := bytes.Cut(name, []byte(","))
+	return d.b.Cat(bytes.TrimSpace(first))
+}
+
+// trackTable knows tracks by process and thread.
+type trackTable [slots]struct {
+	pid, tid trace.StringID
+	id       trace.TrackID
+	used     bool
+}
+
+func (d *reader) track(pid, tid trace.StringID) trace.TrackID {
+	s := &d.tracks[(uint64(pid)*31+uint64(tid))%slots]
+	if !s.used || s.pid != pid || s.tid != tid {
+		s.pid, s.tid, s.used = pid, tid, true
+		s.id = d.b.Track(pid, tid)
+	}
+	return s.id
+}

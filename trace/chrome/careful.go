@@ -1,0 +1,112 @@
+package chrome
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// lookahead is how much text must stand behind a damage, in bytes, before it is
+// judged: a repair looks at what follows, and must not depend on where the
+// window ends.
+const lookahead = 4096
+
+// longestKey bounds how far the key after a doubtful quote is looked for.
+const longestKey = 256
+
+// carefulString reads a string whose content begins at i, with whatever damage
+// is in it, and returns the place of the quote that closes it.
+func (d *reader) carefulString(i int, in byte) int {
+	b, start := d.buf, i
+	control := false
+	for ; ; i++ {
+		switch c := b[i]; {
+		case c == '"':
+			if d.closes(i, in) {
+				if at := validPrefix(b[start:i]); at < i-start {
+					d.note(trace.BadUTF8, start+at)
+				}
+				return i
+			}
+			d.note(trace.UnescapedQuote, i)
+		case c == '\\':
+			if d.mode == backslash && b[i+1] == '"' && d.closes(i+1, in) {
+				d.note(trace.BadEscape, i)
+			} else if n := escapeLen(b, i); n > 0 {
+				i += n - 1
+			} else if i+1 < d.n {
+				d.note(trace.BadEscape, i)
+			}
+		case c < ' ':
+			if i >= d.n {
+				return ^i
+			}
+			if !control {
+				d.note(trace.RawControl, i)
+			}
+			control = true
+		}
+	}
+}
+
+// closes tells whether the quote at i can close a string: a key is followed by a
+// colon, an entry by the end of what it stands in or by another entry. Any other
+// quote is content.
+func (d *reader) closes(i int, in byte) bool {
+	b := d.buf
+	i = skipSpace(b, i+1)
+	switch {
+	case i >= d.n:
+		return true
+	case in == ':':
+		return b[i] == ':'
+	case in == ']' || in == 0:
+		return b[i] == ',' || b[i] == in
+	case b[i] == '}':
+		next := skipSpace(b, i+1)
+		return next >= d.n || b[next] == ',' || b[next] == '}' || b[next] == ']' || b[next] == '{'
+	case b[i] == ',':
+		i = skipSpace(b, i+1)
+		return b[i] == ',' || b[i] == '}' || d.keyAt(i)
+	}
+	return d.keyAt(i) // a missing comma
+}
+
+// keyAt tells whether a key and its colon stand at i.
+func (d *reader) keyAt(i int) bool {
+	if d.buf[i] != '"' {
+		return i >= d.n
+	}
+	rest := d.buf[i+1 : min(i+1+longestKey, d.n)]
+	k := bytes.IndexByte(rest, '"')
+	if k < 0 {
+		return i+1+longestKey >= d.n
+	}
+	next := skipSpace(d.buf, i+1+k+1)
+	return next >= d.n || d.buf[next] == ':'
+}
+
+// oddLiteral reads a bare word that is no JSON. Spellings of NaN and infinity are
+// noted and read as null; any other word breaks the rules.
+func (d *reader) oddLiteral(i int) int {
+	end := i
+	for isWord(d.buf[end]) {
+		end++
+	}
+	if end >= d.n {
+		return ^end
+	}
+	word := bytes.ToLower(bytes.TrimLeft(d.buf[i:end], "+-"))
+	switch string(word) {
+	case "nan", "inf", "infinity", "nan(ind)", "nan(snan)", "1.#qnan", "1.#inf", "1.#ind", "1.#nan":
+		d.note(trace.NonFiniteNumber, i)
+		return end
+	}
+	return ^i
+}
+
+func isWord(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c-'0' <= 9 || c == '+' || c == '-' || c == '.' || c == '#' ||
+		c == '(' || c == ')' || c == '_' || c >= utf8.RuneSelf
+}

@@ -1,0 +1,257 @@
+package chrome
+
+import (
+	"github.com/gaprof/gaprof/trace"
+)
+
+// event is what has been read of the event at hand.
+type event struct {
+	row      trace.Row
+	seen     uint16 // keys that stood in it, by bit
+	ph       byte
+	hasTime  bool
+	hasID    bool
+	num      int64 // the id, where it is a number
+	pid, tid trace.StringID
+	rawID    trace.StringID // the id, where it is not
+}
+
+// The keys of an event as their bytes stand in a word.
+const (
+	wordPh   = 'p' | 'h'<<8
+	wordTs   = 't' | 's'<<8
+	wordID   = 'i' | 'd'<<8
+	wordPid  = 'p' | 'i'<<8 | 'd'<<16
+	wordTid  = 't' | 'i'<<8 | 'd'<<16
+	wordDur  = 'd' | 'u'<<8 | 'r'<<16
+	wordCat  = 'c' | 'a'<<8 | 't'<<16
+	wordName = 'n' | 'a'<<8 | 'm'<<16 | 'e'<<24
+	wordArgs = 'a' | 'r'<<8 | 'g'<<16 | 's'<<24
+)
+
+const (
+	seenPh = 1 << iota
+	seenTs
+	seenID
+	seenPid
+	seenTid
+	seenDur
+	seenCat
+	seenName
+	seenArgs
+)
+
+// event reads the event whose brace stands at i into d.ev and returns the place
+// behind it, negative where a rule is broken.
+func (d *reader) event(i int) int {
+	d.startEvent()
+	i++
+	for first := true; ; first = false {
+		ks, ke, vi, raw := d.member(i, first)
+		if vi < 0 || ks == 0 {
+			return vi
+		}
+		if i = d.field(d.keyWord(ks, ke, raw), ks, vi); i < 0 {
+			return i
+		}
+	}
+}
+
+func (d *reader) startEvent() {
+	d.ev = event{}
+	d.ev.row.NoDur = true
+	d.args, d.notes = d.args[:0], d.notes[:0]
+	d.eventNo++
+}
+
+// keyWord returns a key of at most eight bytes as a word, 0 for longer ones.
+func (d *reader) keyWord(ks, ke int, raw bool) uint64 {
+	if raw {
+		text, _ := unescape(d.scratch[:0], d.buf[ks:ke])
+		d.scratch = append(text, make([]byte, 8)...)
+		return wordOf(d.scratch, 0, len(text))
+	}
+	return wordOf(d.buf, ks, ke-ks)
+}
+
+func wordOf(b []byte, i, n int) uint64 {
+	if n > 8 {
+		return 0
+	}
+	return load(b, i) & (1<<(8*n) - 1)
+}
+
+// field reads the value at vi of the key in word.
+func (d *reader) field(word uint64, ks, vi int) int {
+	ev := &d.ev
+	switch word {
+	case wordPh:
+		d.once(seenPh, ks)
+		return d.phase(vi)
+	case wordTs:
+		d.once(seenTs, ks)
+		ns, state, i := d.time(vi)
+		ev.row.Start, ev.hasTime = ns, state
+		return i
+	case wordDur:
+		d.once(seenDur, ks)
+		ns, state, i := d.time(vi)
+		ev.row.Dur, ev.row.NoDur = ns, !state
+		return i
+	case wordPid:
+		d.once(seenPid, ks)
+		id, i := d.label(vi)
+		ev.pid = id
+		return i
+	case wordTid:
+		d.once(seenTid, ks)
+		id, i := d.label(vi)
+		ev.tid = id
+		return i
+	case wordName:
+		d.once(seenName, ks)
+		id, i := d.name(vi)
+		ev.row.Name = id
+		return i
+	case wordCat:
+		d.once(seenCat, ks)
+		return d.category(vi)
+	case wordArgs:
+		d.once(seenArgs, ks)
+		if d.buf[vi] == '{' {
+			return d.readArgs(vi)
+		}
+	case wordID:
+		d.once(seenID, ks)
+		return d.flowID(vi)
+	}
+	_, i := d.value(vi, '}')
+	return i
+}
+
+// once notes a key that stood in the event before; the last one counts.
+func (d *reader) once(bit uint16, at int) {
+	if d.ev.seen&bit != 0 {
+		d.note(trace.DuplicateKey, at)
+		if bit == seenArgs {
+			d.args = d.args[:0]
+		}
+	}
+	d.ev.seen |= bit
+}
+
+// phase reads the value of ph: one character.
+func (d *reader) phase(i int) int {
+	if b := d.buf; b[i] == '"' && b[i+2] == '"' && b[i+1] > ' ' && b[i+1] < 0x7f && b[i+1] != '\\' && b[i+1] != '"' {
+		d.ev.ph = b[i+1]
+		return i + 3
+	}
+	t, next := d.value(i, '}')
+	if next >= 0 && t.kind == textKind {
+		if s := d.text(t); len(s) == 1 {
+			d.ev.ph = s[0]
+		}
+	}
+	return next
+}
+
+// time reads a number of microseconds, quoted or not, as nanoseconds. ok is
+// false where there is no such number; one beyond int64 is noted.
+func (d *reader) time(i int) (ns int64, ok bool, next int) {
+	if ns, next, ok = micros(d.buf, i); ok {
+		return ns, true, next
+	}
+	t, next := d.value(i, '}')
+	if next < 0 {
+		return 0, false, next
+	}
+	number, isNumber := d.number(t)
+	if !isNumber {
+		return 0, false, next
+	}
+	dec := parseDecimal(number, d.digits)
+	d.digits = dec.digits
+	if ns, ok = dec.scaled(3); !ok {
+		d.note(trace.NumberRange, i)
+	}
+	return ns, ok, next
+}
+
+// number returns the digits of a token that is a number or a quoted one.
+func (d *reader) number(t token) (s []byte, ok bool) {
+	switch t.kind {
+	case numberKind:
+		return d.buf[t.start:t.end], true
+	case textKind:
+		s = trimSpace(d.text(t))
+		d.quoted = append(append(d.quoted[:0], s...), 0, 0)
+		return s, len(s) > 0 && scanNumber(d.quoted, 0) == len(s)
+	}
+	return nil, false
+}
+
+func trimSpace(s []byte) []byte {
+	for len(s) > 0 && s[0] <= ' ' {
+		s = s[1:]
+	}
+	for len(s) > 0 && s[len(s)-1] <= ' ' {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// label reads a process or thread id as text; writers use numbers and names.
+func (d *reader) label(i int) (trace.StringID, int) {
+	if v, next, ok := integer(d.buf, i); ok {
+		slot := &d.labels[uint64(v)%uint64(len(d.labels))]
+		if !slot.used || slot.v != v {
+			*slot = label{v: v, id: d.b.Intern(d.buf[i:next]), used: true}
+		}
+		return slot.id, next
+	}
+	return d.name(i)
+}
+
+// name reads text; any other value stands for its JSON text, null for none.
+func (d *reader) name(i int) (trace.StringID, int) {
+	t, next := d.value(i, '}')
+	if next < 0 {
+		return 0, next
+	}
+	switch t.kind {
+	case textKind:
+		return d.b.Intern(d.text(t)), next
+	case nullKind, deepKind:
+		return 0, next
+	}
+	t.raw = false
+	return d.b.Intern(d.text(t)), next
+}
+
+// category reads cat; of a list separated by commas the first known one counts.
+func (d *reader) category(i int) int {
+	t, next := d.value(i, '}')
+	if next < 0 || t.kind != textKind {
+		return next
+	}
+	d.ev.row.Cat = d.cats.find(d, d.text(t))
+	return next
+}
+
+// flowID reads id: decimal or 0x digits are a number, anything else is text.
+func (d *reader) flowID(i int) int {
+	ev := &d.ev
+	v, next, ok := integer(d.buf, i)
+	if !ok {
+		var t token
+		if t, next = d.value(i, '}'); next < 0 || t.kind == nullKind || t.kind == deepKind {
+			return next
+		}
+		s := d.text(t)
+		if v, ok = parseID(s); !ok {
+			ev.rawID = d.b.Intern(s)
+		}
+	}
+	ev.num, ev.hasID = v, ok
+	return next
+}

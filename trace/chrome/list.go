@@ -1,0 +1,124 @@
+package chrome
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// place tells where a row of events stands.
+type place uint8
+
+const (
+	inObject place = iota // the list is an entry of an object
+	inList                // the list is the document
+	inLines               // there is no list around them
+)
+
+// roomy is how much of the window, in bytes, an event should find before it; few
+// events are longer, so that few are begun twice.
+const roomy = 16 << 10
+
+// list reads events from i on to the end of their list and returns the place
+// behind it.
+func (d *reader) list(i int, in place) (next int) {
+	entry, comma := false, false // what stands directly before i
+	for {
+		if d.n-i < roomy && !d.eof {
+			d.slide(i)
+			i = 0
+			d.makeRoom()
+		}
+		i = d.space(i)
+		switch c := d.buf[i]; {
+		case i >= d.n:
+			d.endOfInput(i, comma, in)
+			return i
+		case c == ',':
+			if !entry {
+				d.b.Problem(trace.ExtraComma, d.at(i), "")
+			}
+			entry, comma = false, true
+			i++
+		case c == ']' && in != inLines:
+			if comma {
+				d.b.Problem(trace.ExtraComma, d.at(i), "")
+			}
+			return i + 1
+		case c != '{' && in == inLines:
+			return i
+		default:
+			if entry && in != inLines {
+				d.b.Problem(trace.MissingComma, d.at(i), "")
+			}
+			var whole bool
+			i, whole = d.entry(i)
+			entry, comma = whole, false
+		}
+	}
+}
+
+// endOfInput notes that the input ended at i, between two events.
+func (d *reader) endOfInput(i int, comma bool, in place) {
+	switch {
+	case in == inLines:
+		if d.events > 0 {
+			d.b.Problem(trace.LineDelimited, d.start, "")
+		}
+	case d.cutOff:
+	case comma || d.err != nil:
+		d.b.Problem(trace.Truncated, d.at(i), fmt.Sprintf("cut at byte %d, after a whole event", d.at(i)))
+	default:
+		d.b.Problem(trace.UnclosedArray, d.at(i), "")
+	}
+}
+
+// entry reads the entry of the event list at i, by the rules, then carefully.
+// Where that fails, reading goes on at the next event and whole is false.
+func (d *reader) entry(i int) (next int, whole bool) {
+	for d.mode = strict; d.mode < numModes; {
+		next = d.attempt(i)
+		if next >= 0 {
+			if d.mode != strict && len(d.notes) == 0 {
+				d.note(trace.BrokenEvent, i) // no rule may be broken in silence
+			}
+			d.accept(i)
+			d.mode = strict
+			return next, true
+		}
+		if d.wants(i, ^next) {
+			d.slide(i)
+			i = 0
+			continue
+		}
+		d.mode++
+	}
+	d.mode = strict
+	return d.resync(i, ^next), false
+}
+
+// attempt reads one entry; what is not an object is none.
+func (d *reader) attempt(i int) (next int) {
+	if d.buf[i] == '{' {
+		return d.event(i)
+	}
+	d.startEvent()
+	_, next = d.value(i, ']')
+	d.ev.seen = 1
+	return next
+}
+
+// wants tells whether more of the input must be seen before the entry at i, which
+// breaks a rule at fail, is judged.
+func (d *reader) wants(i, fail int) bool {
+	return !d.eof && fail+lookahead > d.n && d.n-i < maxValue
+}
+
+// makeRoom reserves rows for the rest of the input by the events seen so far.
+func (d *reader) makeRoom() {
+	rows, read := int64(d.b.Len()), d.base-d.start
+	if rows < 256 || read <= 0 || d.opts.SizeHint <= d.base {
+		return
+	}
+	d.b.Reserve(int(float64(rows) * float64(d.opts.SizeHint-d.start) / float64(read) * 1.02))
+}

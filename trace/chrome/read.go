@@ -1,0 +1,227 @@
+package chrome
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Options tells Read how to read. Its zero value is right for analysing.
+type Options struct {
+	File     string // for messages
+	KeepArgs bool   // keep every argument, else only those that trace.FixedKey knows
+	Strict   bool   // the first damage whose Info().Strict is true becomes a *trace.FormatError
+	SizeHint int64  // decompressed bytes if known, else 0: room is made at once
+}
+
+// Sniff tells whether an input that begins with head could be Chrome JSON.
+func Sniff(head []byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(mark)), " \t\r\n")
+	return len(head) > 0 && (head[0] == '{' || head[0] == '[')
+}
+
+// mark is the byte-order mark of UTF-8.
+const mark = "\xef\xbb\xbf"
+
+// Read reads every document in r, usually one, each into a trace of its own. What
+// was repaired or left out stands in Trace.Problems; a read error from r counts as
+// the end of the input. err is a *trace.FormatError where nothing could be read,
+// or where o.Strict is set and anything was damaged.
+func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
+	d := &reader{window: newWindow(r), opts: o}
+	doc, err := d.first()
+	if err != nil {
+		return nil, err
+	}
+	var docs []*document
+	for ; doc != nil; doc = d.next() {
+		docs = append(docs, doc)
+	}
+	if d.err != nil {
+		d.b.Problem(trace.CompressionDamage, d.at(d.n), d.err.Error())
+	}
+	traces := make([]*trace.Trace, len(docs))
+	for i, doc := range docs {
+		if len(docs) > 1 {
+			doc.b.Problem(trace.SeveralDocuments, doc.offset, fmt.Sprintf("%d in this file", len(docs)))
+		}
+		if !doc.kineto {
+			adaptXLA(doc.b)
+		}
+		traces[i] = doc.b.Build()
+		if err := strictError(traces[i], o); err != nil {
+			return nil, err
+		}
+	}
+	return traces, nil
+}
+
+// strictError is the first damage of t where the options refuse any.
+func strictError(t *trace.Trace, o Options) error {
+	if !o.Strict {
+		return nil
+	}
+	var first *trace.Problem
+	for i, p := range t.Problems() {
+		if !p.Code.Info().Strict {
+			continue
+		}
+		if first == nil || p.Offset >= 0 && (p.Offset < first.Offset || first.Offset < 0) {
+			first = &t.Problems()[i]
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return &trace.FormatError{File: o.File, Offset: max(first.Offset, 0), Reason: first.Message()}
+}
+
+// document is one trace of the input while it is built.
+type document struct {
+	b      *trace.Builder
+	offset int64
+	kineto bool
+}
+
+// reader reads one input.
+type reader struct {
+	window
+	opts Options
+	mode mode
+	pos  int // between documents: where the next one begins
+
+	b      *trace.Builder
+	kineto bool  // a category or a header entry is Kineto's
+	events int64 // that stood in the document
+	others int64 // entries of the event list that could not be read as events
+	marked bool  // a byte-order mark stood before the document
+	start  int64 // offset of the document
+
+	ev      event
+	args    []trace.Arg
+	notes   []note // of the event at hand
+	eventNo int64
+
+	stack    []byte // closing bytes of open lists and objects
+	scratch  []byte // decoded text
+	quoted   []byte // a quoted number, with padding
+	digits   []byte
+	keyEvent []int64 // by key: the event that carried it last
+	cutOff   bool    // the input ended within an event
+	rescan   int64   // bytes that were read again to find the next event
+	known    map[trace.Code]bool
+
+	keys   keyTable
+	cats   catTable
+	labels [slots]label
+	tracks trackTable
+}
+
+// note is a damage that counts if the event it is in is taken.
+type note struct {
+	code trace.Code
+	at   int64
+}
+
+func (d *reader) note(code trace.Code, i int) {
+	d.notes = append(d.notes, note{code, d.at(i)})
+}
+
+// flush counts what was noted, with the event's name where it is the first.
+func (d *reader) flush() {
+	for _, n := range d.notes {
+		detail := ""
+		if !d.known[n.code] {
+			d.known[n.code] = true
+			detail = string(cut([]byte(d.b.String(d.ev.row.Name)), 80))
+		}
+		d.b.Problem(n.code, n.at, detail)
+	}
+	d.notes = d.notes[:0]
+}
+
+// begin makes the reader ready for a document whose first byte is at i.
+func (d *reader) begin(i int) {
+	d.b = trace.NewBuilder()
+	d.cutOff = false
+	d.kineto, d.events, d.others, d.start = false, 0, 0, d.at(i)
+	d.known = make(map[trace.Code]bool)
+	d.keys, d.cats, d.labels, d.tracks = keyTable{}, catTable{}, [slots]label{}, trackTable{}
+	d.ev, d.notes = event{}, d.notes[:0]
+	if d.marked {
+		d.b.Problem(trace.ByteOrderMark, 0, "")
+	}
+}
+
+func (d *reader) finish() *document {
+	m := d.b.Meta()
+	m.EventsInFile = d.events
+	m.Format = "chrome"
+	if d.kineto {
+		m.Format = "kineto"
+	}
+	return &document{b: d.b, offset: d.start, kineto: d.kineto}
+}
+
+// first reads the first document of the input.
+func (d *reader) first() (*document, error) {
+	d.fill()
+	if d.marked = d.has(0, mark); d.marked {
+		d.pos = len(mark)
+	}
+	i := d.space(d.pos)
+	if i >= d.n {
+		return nil, d.refuse(i, "the input is empty")
+	}
+	if c := d.buf[i]; c != '{' && c != '[' {
+		return nil, d.refuse(i, notJSON(d.buf[i:d.n]))
+	}
+	at := d.at(i)
+	if reason := d.body(i); reason != "" {
+		return nil, d.refuse(int(at-d.base), reason)
+	}
+	d.marked = false
+	return d.finish(), nil
+}
+
+// next reads one more document; it is nil at the end of the input, or where
+// something else follows, which is noted to the document before.
+func (d *reader) next() *document {
+	before, i := d.b, d.space(d.pos)
+	if i >= d.n {
+		return nil
+	}
+	at := d.at(i)
+	if c := d.buf[i]; c == '{' || c == '[' {
+		if d.body(i) == "" {
+			return d.finish()
+		}
+	}
+	d.b = before
+	d.b.Problem(trace.TrailingData, at, "")
+	return nil
+}
+
+// body reads the document at i and sets d.pos behind it; reason says why it is
+// not a trace.
+func (d *reader) body(i int) (reason string) {
+	d.begin(i)
+	if d.buf[i] == '{' {
+		reason = d.object(i)
+	} else {
+		d.pos = d.list(i+1, inList)
+	}
+	if reason == "" && d.events == 0 && d.others > 0 {
+		reason = "an event list without any trace event in it"
+	}
+	return reason
+}
+
+func (d *reader) refuse(i int, reason string) error {
+	if d.err != nil {
+		reason += fmt.Sprintf(" (reading ended with: %v)", d.err)
+	}
+	return &trace.FormatError{File: d.opts.File, Offset: d.at(i), Reason: reason}
+}

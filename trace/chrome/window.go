@@ -1,0 +1,82 @@
+package chrome
+
+import (
+	"bytes"
+	"io"
+)
+
+const (
+	windowSize = 256 << 10 // stays in a core's own cache
+	padding    = 16        // zero bytes behind the window: scans stop there without asking for the end
+	maxValue   = 256 << 20 // bytes that one event or header value may span
+)
+
+// window is the part of the input that is in memory: buf[:n], then padding.
+type window struct {
+	src  io.Reader
+	buf  []byte
+	n    int
+	base int64 // offset of buf[0] in the input
+	eof  bool  // nothing follows buf[:n]
+	err  error // why the input ended, where that was not its end
+}
+
+func newWindow(src io.Reader) window {
+	return window{src: src, buf: make([]byte, windowSize+padding)}
+}
+
+// slide drops what stands before from and reads more; what stood at from is at 0
+// afterwards. Where nothing can be dropped the window grows.
+func (w *window) slide(from int) {
+	kept := copy(w.buf, w.buf[from:w.n])
+	w.base += int64(from)
+	if kept > (len(w.buf)-padding)/2 {
+		w.buf = append(make([]byte, 0, 2*len(w.buf)), w.buf[:kept]...)
+		w.buf = w.buf[:cap(w.buf)]
+	}
+	w.n = kept
+	w.fill()
+}
+
+// fill reads until the window is full or the input ends, so that what is in it
+// does not depend on the sizes in which the source hands out its bytes.
+func (w *window) fill() {
+	for empty := 0; w.n < len(w.buf)-padding && !w.eof; {
+		got, err := w.src.Read(w.buf[w.n : len(w.buf)-padding])
+		w.n += got
+		if empty++; got > 0 {
+			empty = 0
+		}
+		if err == nil && empty > 100 {
+			err = io.ErrNoProgress
+		}
+		if err != nil {
+			w.eof = true
+			if err != io.EOF {
+				w.err = err
+			}
+		}
+	}
+	clear(w.buf[w.n : w.n+padding])
+}
+
+// at is the place of buf[i] in the input.
+func (w *window) at(i int) int64 { return w.base + int64(i) }
+
+// space returns the place of the first byte from i on that is not white space,
+// reading on where the window ends; its own place may move.
+func (w *window) space(i int) int {
+	for {
+		i = skipSpace(w.buf, i)
+		if i < w.n || w.eof {
+			return i
+		}
+		w.slide(i)
+		i = 0
+	}
+}
+
+// has tells whether text stands at i, as far as the window shows.
+func (w *window) has(i int, text string) bool {
+	return i <= w.n && bytes.HasPrefix(w.buf[i:w.n], []byte(text))
+}

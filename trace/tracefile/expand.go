@@ -1,0 +1,179 @@
+package tracefile
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Expand returns the files that args name, each once, in the order of args and
+// within one by name:
+//
+//   - a file, or - for the standard input, as it is;
+//   - a directory: the traces in it and below it, by their names (.json and
+//     .trace.txt, also with .gz and .zst) and, so that configuration files beside
+//     them are left alone, by their first bytes;
+//   - a glob with *, ?, [a-z] and ** for any number of directories;
+//   - @FILE: arguments of these kinds from a file, one a line, # for comments.
+//
+// An argument that names nothing is an *Error.
+func Expand(args []string) ([]string, error) {
+	var e expansion
+	for _, arg := range args {
+		list, isList := strings.CutPrefix(arg, "@")
+		err := error(nil)
+		if isList && !exists(arg) {
+			err = e.list(list)
+		} else {
+			err = e.argument(arg)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return e.files, nil
+}
+
+// expansion collects files.
+type expansion struct {
+	files []string
+	seen  map[string]bool
+}
+
+func (e *expansion) add(file string) {
+	if e.seen == nil {
+		e.seen = make(map[string]bool)
+	}
+	if key := filepath.Clean(file); !e.seen[key] {
+		e.seen[key] = true
+		e.files = append(e.files, file)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// list reads arguments from a file; lists in lists are not followed.
+func (e *expansion) list(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return systemError(path, err)
+	}
+	named := false
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		named = true
+		if err := e.argument(line); err != nil {
+			return err
+		}
+	}
+	if !named {
+		return &Error{File: path, Reason: "names no file"}
+	}
+	return nil
+}
+
+func (e *expansion) argument(arg string) error {
+	if arg == Stdin {
+		e.add(arg)
+		return nil
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case err != nil && !exists(arg) && isGlob(arg):
+		return e.glob(arg)
+	case err != nil:
+		return systemError(arg, err)
+	case info.IsDir():
+		return e.directory(arg)
+	}
+	e.add(arg)
+	return nil
+}
+
+func (e *expansion) glob(pattern string) error {
+	matches, err := glob(pattern)
+	if err != nil {
+		return err
+	}
+	found := 0
+	for _, m := range matches {
+		if info, err := os.Stat(m); err != nil || !info.IsDir() {
+			e.add(m)
+			found++
+			continue
+		}
+		n, err := e.search(m)
+		if err != nil {
+			return err
+		}
+		found += n
+	}
+	if found == 0 {
+		return &Error{File: pattern, Reason: "matches no trace"}
+	}
+	return nil
+}
+
+func (e *expansion) directory(dir string) error {
+	found, err := e.search(dir)
+	if err == nil && found == 0 {
+		return &Error{File: dir, Reason: "holds no trace", Hint: "it was searched for *.json and *.trace.txt, plain, .gz or .zst"}
+	}
+	return err
+}
+
+// search adds the traces below dir and returns their number.
+func (e *expansion) search(dir string) (found int, err error) {
+	err = walk(dir, func(path string, isDir bool) (enter bool) {
+		if !isDir && isKnown(filepath.Base(path)) && mayBeTrace(path) {
+			e.add(path)
+			found++
+		}
+		return true
+	})
+	return found, err
+}
+
+// marks are words of which a trace holds one in its first bytes.
+var marks = []string{`"traceEvents"`, `"schemaVersion"`, `"deviceProperties"`, `"distributedInfo"`, `"ph"`}
+
+// mayBeTrace tells whether a file that was found, not named, looks like a trace.
+// What is empty or cannot be read does, so that reading it says why.
+func mayBeTrace(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return err != nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	in, err := unpack(&counter{r: f})
+	if err != nil {
+		return true
+	}
+	defer in.Close()
+	head, err := bufio.NewReaderSize(in, 64<<10).Peek(64 << 10)
+	if len(head) == 0 || err != nil && err != io.EOF {
+		return true
+	}
+	format, ok := sniff(head)
+	if !ok || format.name != "chrome" {
+		return ok
+	}
+	for _, m := range marks {
+		if bytes.Contains(head, []byte(m)) {
+			return true
+		}
+	}
+	return false
+}

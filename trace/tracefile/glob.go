@@ -1,0 +1,135 @@
+package tracefile
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// isGlob tells whether a path that does not exist is meant as a pattern.
+func isGlob(path string) bool { return strings.ContainsAny(path, "*?[") }
+
+// glob returns the files and directories that match pattern, by name.
+func glob(pattern string) ([]string, error) {
+	root, parts := splitPattern(pattern)
+	for _, p := range parts {
+		if _, err := filepath.Match(p, ""); err != nil {
+			return nil, &Error{File: pattern, Reason: "is not a valid pattern", Err: err}
+		}
+	}
+	if !exists(root) {
+		return nil, nil
+	}
+	var found []string
+	last := parts[len(parts)-1]
+	err := walk(root, func(path string, isDir bool) (enter bool) {
+		rest, err := filepath.Rel(root, path)
+		if err != nil {
+			return false
+		}
+		if root == "." && !filepath.IsAbs(pattern) {
+			path = rest
+		}
+		names := strings.Split(rest, string(filepath.Separator))
+		others := last == "**" && (isDir || !isKnown(path) || !mayBeTrace(path)) // meant are traces
+		if !others && matches(parts, names) {
+			found = append(found, path)
+			return false
+		}
+		return mayMatchBelow(parts, names)
+	})
+	return found, err
+}
+
+// mayMatchBelow tells whether a directory can hold what matches the pattern.
+func mayMatchBelow(pattern, dir []string) bool {
+	if i := slices.Index(pattern, "**"); i >= 0 && i <= len(dir) {
+		return matches(pattern[:i], dir[:i])
+	}
+	return len(dir) < len(pattern) && matches(pattern[:len(dir)], dir)
+}
+
+// splitPattern splits a pattern into the directory above its first wildcard and
+// the parts below it.
+func splitPattern(pattern string) (root string, parts []string) {
+	parts = strings.Split(filepath.Clean(pattern), string(filepath.Separator))
+	n := 0
+	for n < len(parts)-1 && !isGlob(parts[n]) {
+		n++
+	}
+	root = strings.Join(parts[:n], string(filepath.Separator))
+	switch {
+	case n == 0:
+		root = "."
+	case root == "":
+		root = string(filepath.Separator)
+	}
+	return root, parts[n:]
+}
+
+// matches tells whether the parts of a path match those of a pattern. It is
+// linear in both for every **, like filepath.Match for *.
+func matches(pattern, path []string) bool {
+	star, mark, p, i := -1, 0, 0, 0
+	for i < len(path) {
+		switch {
+		case p < len(pattern) && pattern[p] == "**":
+			star, mark = p, i
+			p++
+		case p < len(pattern) && matchPart(pattern[p], path[i]):
+			p, i = p+1, i+1
+		case star >= 0:
+			mark++
+			p, i = star+1, mark
+		default:
+			return false
+		}
+	}
+	for p < len(pattern) && pattern[p] == "**" {
+		p++
+	}
+	return p == len(pattern)
+}
+
+func matchPart(pattern, name string) bool {
+	ok, err := filepath.Match(pattern, name)
+	return err == nil && ok
+}
+
+// walk calls f for everything below dir, by name, and enters the directories for
+// which f says so. It follows symbolic links but enters no directory twice, so
+// links that go round end; names that start with a dot are passed over.
+func walk(dir string, f func(path string, isDir bool) (enter bool)) error {
+	return walkInto(dir, make(map[string]bool), f)
+}
+
+func walkInto(dir string, entered map[string]bool, f func(path string, isDir bool) (enter bool)) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return systemError(dir, err)
+	}
+	if real, err = filepath.Abs(real); err != nil || entered[real] {
+		return err
+	}
+	entered[real] = true
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return systemError(dir, err)
+	}
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		if strings.HasPrefix(entry.Name(), ".") {
+			continue
+		}
+		info, err := os.Stat(path)
+		isDir := err == nil && info.IsDir()
+		if enter := f(path, isDir); !enter || !isDir {
+			continue
+		}
+		if err := walkInto(path, entered, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package tracefile
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Options say how to read.
+type Options struct {
+	KeepArgs bool // keep all arguments, for writing; else those that analyses ask for
+	Strict   bool // damage is an error
+	Stdin    io.Reader
+	// Progress is told the bytes read so far of the file as it is stored, and
+	// their number in all, 0 where that is not known. It may be called from
+	// another goroutine, but by one at a time.
+	Progress func(done, total int64)
+}
+
+// Stdin is the path that stands for the standard input.
+const Stdin = "-"
+
+// Read reads the traces in the file at path, one or more: a file may hold several
+// documents. Errors are *Error and *trace.FormatError.
+func Read(path string, o Options) ([]*trace.Trace, error) {
+	if path == Stdin {
+		if o.Stdin == nil {
+			return nil, &Error{File: path, Reason: "there is no standard input"}
+		}
+		return readStream(o.Stdin, "stdin", 0, o)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, systemError(path, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, systemError(path, err)
+	}
+	if info.IsDir() {
+		return nil, &Error{File: path, Reason: "is a directory"}
+	}
+	if !info.Mode().IsRegular() {
+		return readStream(f, path, 0, o)
+	}
+	return readStream(f, path, info.Size(), o)
+}
+
+// headSize is how much of the text is looked at to tell its format.
+const headSize = 4 << 10
+
+// readStream reads traces from r, which holds size bytes (0: unknown).
+func readStream(r io.Reader, file string, size int64, o Options) ([]*trace.Trace, error) {
+	in, err := unpack(&counter{r: r, total: size, progress: o.Progress})
+	if err != nil {
+		return nil, &Error{File: file, Reason: err.Error(), Err: err}
+	}
+	defer in.Close()
+	head, err := in.Peek(headSize)
+	if len(head) == 0 {
+		return nil, nothing(file, in, err)
+	}
+	f, ok := sniff(head)
+	if !ok {
+		return nil, unknown(file, head)
+	}
+	return f.read(in, file, in.sizeHint(size), o)
+}
+
+// nothing explains an input without a single byte.
+func nothing(file string, in *input, err error) *Error {
+	e := &Error{File: file, Reason: "is empty", Hint: "did the profiler finish writing it?", Err: err}
+	switch {
+	case err != nil && err != io.EOF:
+		e.Reason = err.Error()
+	case in.layers != "":
+		e.Reason = "holds nothing but an empty " + in.layers + " stream"
+	}
+	return e
+}
+
+// foreign are inputs that people pass by mistake, by their first bytes.
+var foreign = []struct{ magic, what, hint string }{
+	{"\x89PNG", "a PNG image", ""},
+	{"\xff\xd8\xff", "a JPEG image", ""},
+	{"GIF8", "a GIF image", ""},
+	{"%PDF", "a PDF document", ""},
+	{"\x7fELF", "an ELF binary", ""},
+	{"PK\x03\x04", "a zip archive", "unpack it first"},
+	{"BZh", "a bzip2 file", "unpack it first"},
+	{"\xfd7zXZ", "an xz file", "unpack it first"},
+	{"SQLite format 3", "an SQLite database", "export a Chrome trace from the profiler instead"},
+	{"\xff\xfe", "UTF-16 text", "save it as UTF-8"},
+	{"\xfe\xff", "UTF-16 text", "save it as UTF-8"},
+	{"<", "HTML or XML", "was it downloaded from a page that asks for a login?"},
+}
+
+// unknown explains an input that no format recognises.
+func unknown(file string, head []byte) *Error {
+	for _, f := range foreign {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return &Error{File: file, Reason: "is " + f.what + ", not a trace", Hint: f.hint}
+		}
+	}
+	const hint = "expected the JSON that torch.profiler writes, plain or compressed by gzip or zstd"
+	if bytes.IndexByte(head, 0) >= 0 {
+		return &Error{File: file, Reason: "is binary data, not a trace", Hint: hint}
+	}
+	return &Error{File: file, Reason: fmt.Sprintf("is not a trace; it starts with %q", head[:min(len(head), 20)]), Hint: hint}
+}
+
+// counter counts what is read from a file and reports it.
+type counter struct {
+	r        io.Reader
+	n, total int64
+	progress func(done, total int64)
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	if c.progress != nil {
+		c.progress(c.n, c.total)
+	}
+	return n, err
+}
+
+// peeker is a buffered reader that knows how far it has been read.
+type peeker struct {
+	*bufio.Reader
+	c *counter
+}
+
+func newPeeker(c *counter) peeker { return peeker{bufio.NewReaderSize(c, 64<<10), c} }
+
+// offset is the number of bytes taken from p.
+func (p peeker) offset() int64 { return p.c.n - int64(p.Buffered()) }

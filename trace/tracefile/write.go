@@ -1,0 +1,114 @@
+package tracefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// WriteOptions say how to write.
+type WriteOptions struct {
+	Format string // one of Writable; empty: by the extension of the path
+	Force  bool   // overwrite a file
+}
+
+// UnknownFormat says that no format to write is called so or has this extension.
+type UnknownFormat struct{ Name string }
+
+func (e *UnknownFormat) Error() string {
+	return fmt.Sprintf("no format to write is called %q; there are %s", e.Name, strings.Join(Writable(), ", "))
+}
+
+// Encode writes t to w in the format called name, not compressed.
+func Encode(w io.Writer, t *trace.Trace, name string) error {
+	f, ok := writer("", name)
+	if !ok {
+		return &UnknownFormat{name}
+	}
+	return f.write(w, t)
+}
+
+// Write writes t to a file, compressed where path ends in .gz or .zst. The file
+// appears when it is whole: it is written under another name and renamed. Errors
+// are *Error and *UnknownFormat.
+func Write(path string, t *trace.Trace, o WriteOptions) error {
+	f, ok := writer(path, o.Format)
+	if !ok && o.Format != "" {
+		return &UnknownFormat{o.Format}
+	}
+	if !ok {
+		return &UnknownFormat{filepath.Base(path)}
+	}
+	_, ext := compressionOf(path)
+	encode := func(w io.Writer) error { return compress(w, ext, func(w io.Writer) error { return f.write(w, t) }) }
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return &Error{File: path, Reason: "is a directory"}
+	case err == nil && !info.Mode().IsRegular():
+		err = writeDevice(path, encode)
+	case err == nil && !o.Force:
+		return &Error{File: path, Reason: "exists already", Hint: "--force overwrites it", Err: fs.ErrExist}
+	default:
+		err = writeFile(path, encode)
+	}
+	if err != nil {
+		return systemError(path, err)
+	}
+	return nil
+}
+
+// compress runs encode into w through the compression called ext.
+func compress(w io.Writer, ext string, encode func(io.Writer) error) error {
+	var z io.WriteCloser
+	switch ext {
+	case ".gz":
+		z = gzip.NewWriter(w)
+	case ".zst":
+		var err error
+		if z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err != nil {
+			return err
+		}
+	default:
+		return encode(w)
+	}
+	return errors.Join(encode(z), z.Close())
+}
+
+// writeDevice writes to what is not a file and must not be replaced by one.
+func writeDevice(path string, encode func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(encode(f), f.Close())
+}
+
+func writeFile(path string, encode func(io.Writer) error) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%08x", filepath.Base(path), rand.Uint32()))
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(encode(f), f.Close())
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		os.Remove(temp)
+	}
+	return err
+}
