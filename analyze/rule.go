@@ -11,14 +11,12 @@ type Rule struct {
 	Run   func(*Pass)
 }
 
-// Doc is a rule's page: explain prints it and docs/rules is generated from it.
+// Doc is a rule's page: explain prints it and docs/rules is generated from it,
+// together with the rule's examples.
 type Doc struct {
-	Title   string // what is found, in a few words
-	Why     string // why it costs or endangers
-	Fix     string // what to change, naming the API
-	Fires   string // a trace/text excerpt or a sentence in which it fires
-	Silent  string // one that looks alike and must not fire
-	Skipped string // one that the rule cannot judge
+	Title string // what is found, in a few words
+	Why   string // why it costs or endangers
+	Fix   string // what to change, naming the API
 }
 
 // Need is an input that a rule cannot do without.

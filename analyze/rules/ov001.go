@@ -18,9 +18,6 @@ var OV001 = analyze.Rule{
 			"that the more specific rules have not claimed.",
 		Fix: "give it compute to hide behind: smaller or more even reduction groups, the largest gradients first, the next " +
 			"forward before the wait; then look at the ranks for one that is late",
-		Fires:   "fires.txt",
-		Silent:  "silent.txt",
-		Skipped: "skipped.txt",
 	},
 	Needs: []analyze.Need{analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedLaunches},
 	Run:   runOV001,

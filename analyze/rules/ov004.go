@@ -19,9 +19,6 @@ var OV004 = analyze.Rule{
 			"gradient is final it runs beside the rest of backward.",
 		Fix: "launch each reduction from a post-accumulate-grad hook (torch.Tensor.register_post_accumulate_grad_hook) on the last " +
 			"micro-batch and only wait for it in step()",
-		Fires:   "fires.txt",
-		Silent:  "silent.txt",
-		Skipped: "skipped.txt",
 	},
 	Needs: []analyze.Need{analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedLaunches, analyze.NeedSites},
 	Run:   runOV004,
@@ -54,7 +51,7 @@ func runOV004(p *analyze.Pass) {
 		return analyze.Finding{
 			Message:  fmt.Sprintf("%s exposed %s", subject, perStep(mean, step)),
 			Why:      why,
-			Fix:      fixInOptimizer(p.Ranks),
+			Fix:      fixInOptimizer(p.Ranks, subject),
 			Saving:   &analyze.Range{Low: 0, High: mean},
 			Evidence: mostExposed(p.Ranks, selected),
 			Caveats: []string{
@@ -88,8 +85,12 @@ func whyInOptimizer(ranks []*facts.Rank) (why, subject string) {
 	return "", ""
 }
 
-func fixInOptimizer(ranks []*facts.Rank) string {
-	return fmt.Sprintf("launch those of %s from a post-accumulate-grad hook", strings.Join(optimizersReducing(ranks), " and "))
+func fixInOptimizer(ranks []*facts.Rank, subject string) string {
+	which := "them"
+	if strings.Contains(subject, " of ") {
+		which = "those of " + strings.Join(optimizersReducing(ranks), " and ")
+	}
+	return fmt.Sprintf("launch %s from a post-accumulate-grad hook", which)
 }
 
 // optimizersReducing names the optimizers that launch gradient reductions.

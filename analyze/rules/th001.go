@@ -12,12 +12,9 @@ import (
 var TH001 = analyze.Rule{
 	ID: "TH001",
 	Doc: analyze.Doc{
-		Title:   "the trace was damaged and repaired",
-		Why:     "What was left out of a damaged file is missing from every figure; what was repaired may be wrong in detail.",
-		Fix:     "record again, or look at the places listed under health; --strict refuses damaged input",
-		Fires:   "a trace with a NaN among its arguments (note), a file that ends in the middle (warn)",
-		Silent:  "a trace with a byte-order mark or several documents, which lose nothing",
-		Skipped: "never",
+		Title: "the trace was damaged and repaired",
+		Why:   "What was left out of a damaged file is missing from every figure; what was repaired may be wrong in detail.",
+		Fix:   "record again, or look at the places listed under health; --strict refuses damaged input",
 	},
 	Run: runTH001,
 }

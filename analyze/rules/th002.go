@@ -14,10 +14,7 @@ var TH002 = analyze.Rule{
 		Title: "device events were dropped or are impossible",
 		Why: "A kernel that the profiler lost reads as idle time; one that starts before its launch says that host and device clocks " +
 			"disagree, and then phases, waits and gaps between host and device are wrong.",
-		Fix:     "record fewer steps or give the profiler a larger buffer; check the clocks of host and device",
-		Fires:   "a kernel that starts before the call that launched it",
-		Silent:  "a kernel that starts long after its launch",
-		Skipped: "a trace without device events",
+		Fix: "record fewer steps or give the profiler a larger buffer; check the clocks of host and device",
 	},
 	Needs: []analyze.Need{analyze.NeedDevice},
 	Run:   runTH002,

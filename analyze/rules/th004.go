@@ -14,10 +14,7 @@ var TH004 = analyze.Rule{
 		Title: "device events without a launch",
 		Why: "Work that was launched before the recording began belongs to no step and has no known launch site. At the start of a " +
 			"recording that is normal: the device runs behind the host. Elsewhere it means that launches were lost.",
-		Fix:     "record a step more than you look at (schedule(wait=1, warmup=1, active=N)); keep CPU activity switched on",
-		Fires:   "the first kernels of a recording have no launch (note); kernels in its middle have none (warn)",
-		Silent:  "every kernel has its launch",
-		Skipped: "a trace without device events",
+		Fix: "record a step more than you look at (schedule(wait=1, warmup=1, active=N)); keep CPU activity switched on",
 	},
 	Needs: []analyze.Need{analyze.NeedDevice},
 	Run:   runTH004,

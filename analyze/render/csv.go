@@ -1,0 +1,75 @@
+package render
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// CSV writes one figure a row: section, rank, step, item, metric, value, unit.
+// A figure that is unknown has no row.
+func CSV(w io.Writer, r *analyze.Report, _ Options) error {
+	t := csvTable{w: csv.NewWriter(w)}
+	t.w.Write([]string{"section", "rank", "step", "item", "metric", "value", "unit"})
+	for i := range r.Steps {
+		t.step(&r.Steps[i])
+	}
+	for _, c := range r.Communication {
+		t.overlap("communication", c.Rank, "all", c.Count, c.Overlap)
+	}
+	for _, c := range r.Collectives {
+		t.overlap("collectives", c.Rank, c.Kind, c.Count, c.Overlap)
+		for _, s := range c.Sites {
+			t.row("launch_sites", c.Rank, "", c.Kind, s.Site+" "+s.Name, int64(s.Count), "count")
+		}
+	}
+	for _, d := range r.Health.DeviceEvents {
+		t.row("health", d.Rank, "", "device_events", "count", int64(d.Count), "count")
+		t.row("health", d.Rank, "", "device_events", "unlinked", int64(d.Unlinked), "count")
+	}
+	for _, p := range r.Health.Problems {
+		t.row("problems", p.Rank, "", p.Code, p.Severity, p.Count, "count")
+	}
+	for _, f := range r.Findings {
+		if f.Cost != nil {
+			t.row("findings", -1, "", f.Rule, string(f.Severity), *f.Cost, "ns")
+		} else {
+			t.row("findings", -1, "", f.Rule, string(f.Severity), 1, "count")
+		}
+	}
+	t.w.Flush()
+	return t.w.Error()
+}
+
+type csvTable struct{ w *csv.Writer }
+
+// row writes one figure; rank -1 is all ranks together.
+func (t csvTable) row(section string, rank int64, step, item, metric string, value int64, unit string) {
+	who := ""
+	if rank >= 0 {
+		who = strconv.FormatInt(rank, 10)
+	}
+	t.w.Write([]string{section, who, step, cell(item), cell(metric), strconv.FormatInt(value, 10), unit})
+}
+
+func (t csvTable) step(s *analyze.Step) {
+	index := strconv.Itoa(s.Index)
+	t.row("steps", s.Rank, index, s.Kind, "host_duration", s.HostDuration, "ns")
+	if s.Duration == nil {
+		return
+	}
+	t.row("steps", s.Rank, index, s.Kind, "duration", *s.Duration, "ns")
+	for _, b := range ledgerColumns {
+		t.row("steps", s.Rank, index, s.Kind, b.name, b.of(s.Ledger), "ns")
+	}
+}
+
+func (t csvTable) overlap(section string, rank int64, item string, count int, o analyze.Overlap) {
+	t.row(section, rank, "", item, "count", int64(count), "count")
+	t.row(section, rank, "", item, "busy", o.Busy, "ns")
+	t.row(section, rank, "", item, "overlapped", o.Overlapped, "ns")
+	t.row(section, rank, "", item, "overlapped_with_memory", o.WithMemory, "ns")
+	t.row(section, rank, "", item, "exposed", o.Exposed, "ns")
+}

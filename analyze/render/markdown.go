@@ -1,0 +1,61 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// Markdown writes for a pull request or a wiki.
+func Markdown(w io.Writer, r *analyze.Report, o Options) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# gaprof\n\n%s\n\n", markdown(strings.TrimPrefix(headline(r), "gaprof "+r.Version+"  ")))
+	if len(r.Findings) == 0 || r.Findings[0].Severity == analyze.Note {
+		fmt.Fprintf(&b, "**Verdict:** %s\n", clean(r))
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		fmt.Fprintf(&b, "- **%s %s** %s\n", f.Rule, f.Severity, markdown(f.Message))
+		fmt.Fprintf(&b, "  - why: %s\n  - fix: %s\n", markdownText(f.Why), markdownText(f.Fix))
+		for _, c := range f.Caveats {
+			fmt.Fprintf(&b, "  - but: %s\n", markdownText(c))
+		}
+	}
+	for _, t := range tables(r, o) {
+		drawMarkdown(&b, t)
+	}
+	for i, s := range r.Skipped {
+		if i == 0 {
+			b.WriteString("\n## Not judged\n\n")
+		}
+		fmt.Fprintf(&b, "- %s: %s\n", s.Rule, markdownText(s.Reason))
+	}
+	return flush(w, &b)
+}
+
+// markdownText escapes a sentence, which is not cut.
+func markdownText(s string) string { return markdownSpecial.Replace(Terminal(s)) }
+
+func drawMarkdown(b *strings.Builder, t table) {
+	fmt.Fprintf(b, "\n## %s\n\n| %s |\n|", t.title, strings.Join(t.header, " | "))
+	for i := range t.header {
+		if i < t.left {
+			b.WriteString("---|")
+		} else {
+			b.WriteString("---:|")
+		}
+	}
+	b.WriteString("\n")
+	for _, row := range t.rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			cells[i] = markdownText(c)
+		}
+		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+	}
+	if t.note != "" {
+		fmt.Fprintf(b, "\n%s\n", t.note)
+	}
+}

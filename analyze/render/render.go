@@ -1,0 +1,60 @@
+// Package render draws an analyze.Report: text for a terminal, JSON by the
+// contract, CSV for a sheet, Markdown for a pull request. It computes nothing that
+// the report does not hold.
+//
+// Names in a report come from the trace and are not trusted: each format escapes
+// them in its own way.
+package render
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// Options are choices of the text and Markdown forms.
+type Options struct {
+	Show  []string // sections besides the summary: see Sections
+	Quiet bool     // the verdict only
+}
+
+func (o Options) shows(section string) bool { return slices.Contains(o.Show, section) }
+
+// Format is one way to write a report.
+type Format struct {
+	Name  string
+	Write func(w io.Writer, r *analyze.Report, o Options) error
+}
+
+// formats is the table of all formats.
+var formats = []Format{
+	{"text", Text},
+	{"json", JSON},
+	{"csv", CSV},
+	{"md", Markdown},
+}
+
+// Sections are the names that Options.Show knows.
+func Sections() []string { return []string{"findings", "top", "groups", "health"} }
+
+// FormatNames lists the formats in the order of help texts.
+func FormatNames() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// ByName returns the format called name.
+func ByName(name string) (Format, error) {
+	for _, f := range formats {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return Format{}, fmt.Errorf("unknown format %q (%s)", name, strings.Join(FormatNames(), ", "))
+}

@@ -1,0 +1,255 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// table is rows of cells with a title, a note on its definitions and a header;
+// text and Markdown draw the same tables.
+type table struct {
+	title  string
+	header []string
+	rows   [][]string
+	note   string
+	left   int // how many columns, from the left, hold text
+}
+
+// ledgerColumns are the buckets in the order of the ledger, with their short heads.
+var ledgerColumns = []struct {
+	name, head string
+	of         func(*analyze.Ledger) int64
+}{
+	{"compute", "compute", func(l *analyze.Ledger) int64 { return l.Compute }},
+	{"memory", "memory", func(l *analyze.Ledger) int64 { return l.Memory }},
+	{"reduce_scatter", "reduce-scatter", func(l *analyze.Ledger) int64 { return l.ReduceScatter }},
+	{"all_gather", "all-gather", func(l *analyze.Ledger) int64 { return l.AllGather }},
+	{"all_reduce", "all-reduce", func(l *analyze.Ledger) int64 { return l.AllReduce }},
+	{"other_communication", "other comm", func(l *analyze.Ledger) int64 { return l.OtherComm }},
+	{"idle", "idle", func(l *analyze.Ledger) int64 { return l.Idle }},
+}
+
+// maxSteps is how many steps are listed one by one; more are shown as means.
+const maxSteps = 12
+
+// stepTable lists the ledger of each step, or of each kind of step where there are
+// many.
+func stepTable(r *analyze.Report) table {
+	if len(r.Steps) == 0 {
+		return table{}
+	}
+	if r.Steps[0].Ledger == nil {
+		return hostStepTable(r)
+	}
+	rows := r.Steps
+	t := table{title: "Steps, device time in ms", header: []string{"rank", "step", "kind", "optimizers", "total"}, left: 4,
+		note: "communication columns are the part that nothing hides; a row sums to its total"}
+	if len(rows) > maxSteps {
+		rows = meansByKind(r.Steps)
+		t.header[1] = "steps"
+		t.note = "means over complete steps; " + t.note
+	}
+	used := usedColumns(r.Steps)
+	for _, i := range used {
+		t.header = append(t.header, ledgerColumns[i].head)
+	}
+	for i := range rows {
+		s := &rows[i]
+		if s.Ledger == nil {
+			continue
+		}
+		row := []string{strconv.FormatInt(s.Rank, 10), strconv.Itoa(s.Index), s.Kind, short(optimizers(s)), millis(*s.Duration)}
+		if !s.Complete {
+			row[2] += " (partial)"
+		}
+		for _, b := range used {
+			row = append(row, millis(ledgerColumns[b].of(s.Ledger)))
+		}
+		t.rows = append(t.rows, row)
+	}
+	return t
+}
+
+// hostStepTable is the steps of a trace without device activity.
+func hostStepTable(r *analyze.Report) table {
+	t := table{title: "Steps, host time in ms", header: []string{"rank", "step", "kind", "optimizers", "host"}, left: 4,
+		note: "no device activity: from the end of one optimizer step to the end of the next"}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		t.rows = append(t.rows, []string{strconv.FormatInt(s.Rank, 10), strconv.Itoa(s.Index), s.Kind, short(optimizers(s)), millis(s.HostDuration)})
+	}
+	if len(t.rows) > maxSteps {
+		t.note = fmt.Sprintf("first %d of %d steps; %s", maxSteps, len(t.rows), t.note)
+		t.rows = t.rows[:maxSteps]
+	}
+	return t
+}
+
+// usedColumns are the buckets that are not zero everywhere.
+func usedColumns(steps []analyze.Step) []int {
+	var used []int
+	for i, b := range ledgerColumns {
+		if slices.ContainsFunc(steps, func(s analyze.Step) bool { return s.Ledger != nil && b.of(s.Ledger) > 0 }) {
+			used = append(used, i)
+		}
+	}
+	return used
+}
+
+// meansByKind makes one row of the complete steps of a kind on a rank and device;
+// Index is their number.
+func meansByKind(steps []analyze.Step) []analyze.Step {
+	type key struct {
+		rank         int64
+		device, kind string
+	}
+	index := make(map[key]int)
+	var rows []analyze.Step
+	for i := range steps {
+		s := &steps[i]
+		if s.Ledger == nil || !s.Complete {
+			continue
+		}
+		k := key{s.Rank, s.Device, s.Kind}
+		at, ok := index[k]
+		if !ok {
+			at = len(rows)
+			index[k] = at
+			rows = append(rows, analyze.Step{Rank: s.Rank, Kind: s.Kind, Optimizers: s.Optimizers, Complete: true,
+				Duration: new(int64), Ledger: &analyze.Ledger{}})
+		}
+		rows[at].Index++
+		*rows[at].Duration += *s.Duration
+		addLedger(rows[at].Ledger, s.Ledger)
+	}
+	for i := range rows {
+		n := int64(rows[i].Index)
+		*rows[i].Duration /= n
+		divideLedger(rows[i].Ledger, n)
+	}
+	return rows
+}
+
+func addLedger(sum, l *analyze.Ledger) {
+	sum.Compute += l.Compute
+	sum.Memory += l.Memory
+	sum.ReduceScatter += l.ReduceScatter
+	sum.AllGather += l.AllGather
+	sum.AllReduce += l.AllReduce
+	sum.OtherComm += l.OtherComm
+	sum.Idle += l.Idle
+}
+
+func divideLedger(sum *analyze.Ledger, n int64) {
+	*sum = analyze.Ledger{Compute: sum.Compute / n, Memory: sum.Memory / n, ReduceScatter: sum.ReduceScatter / n,
+		AllGather: sum.AllGather / n, AllReduce: sum.AllReduce / n, OtherComm: sum.OtherComm / n, Idle: sum.Idle / n}
+}
+
+func optimizers(s *analyze.Step) string {
+	names := make([]string, len(s.Optimizers))
+	for i, o := range s.Optimizers {
+		names[i] = o.Name
+	}
+	return strings.Join(names, " + ")
+}
+
+// collectiveTable lists overlap by kind.
+func collectiveTable(r *analyze.Report) table {
+	t := table{title: "Collectives, whole recording, ms", left: 2,
+		header: []string{"rank", "kind", "count", "busy", "overlapped", "exposed", "overlap", "launched from"},
+		note:   "overlapped: together with compute kernels of the same device; all: the union of the kinds"}
+	for _, c := range r.Collectives {
+		t.rows = append(t.rows, append(overlapRow(c.Rank, spaced(c.Kind), c.Count, c.Overlap), short(sites(c.Sites))))
+	}
+	for _, c := range r.Communication {
+		t.rows = append(t.rows, append(overlapRow(c.Rank, "all", c.Count, c.Overlap), ""))
+	}
+	slices.SortStableFunc(t.rows, func(a, b []string) int { return len(a[0]) - len(b[0]) + strings.Compare(a[0], b[0]) })
+	return t
+}
+
+func overlapRow(rank int64, kind string, count int, o analyze.Overlap) []string {
+	return []string{strconv.FormatInt(rank, 10), kind, strconv.Itoa(count), millis(o.Busy), millis(o.Overlapped), millis(o.Exposed), percent(o.Ratio)}
+}
+
+func sites(list []analyze.LaunchSite) string {
+	parts := make([]string, len(list))
+	for i, s := range list {
+		parts[i] = strings.TrimSpace(spaced(s.Site)+" "+s.Name) + " " + strconv.Itoa(s.Count)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// groupTable lists the collectives of each step by launch site.
+func groupTable(r *analyze.Report) table {
+	t := table{title: "Groups of collectives, ms", left: 4,
+		header: []string{"rank", "step", "kind", "launched from", "count", "MB", "busy", "overlap", "first"},
+		note:   "first: overlap of the first collective of the group; ? marks groups whose site is inferred from the order of kernel names"}
+	for _, g := range r.Groups {
+		step := "?"
+		if g.Step != nil {
+			step = strconv.Itoa(*g.Step)
+		}
+		size := ""
+		if g.Bytes != nil {
+			size = fmt.Sprintf("%.1f", float64(*g.Bytes)/1e6)
+		}
+		t.rows = append(t.rows, []string{strconv.FormatInt(g.Rank, 10), step, spaced(g.Kind), short(strings.TrimSpace(spaced(g.Site) + " " + g.Name)),
+			strconv.Itoa(g.Count), size, millis(g.Busy), percent(g.Ratio), share(g.FirstOver, g.FirstBusy)})
+	}
+	return t
+}
+
+// topTable lists the names with the most device time.
+func topTable(r *analyze.Report) table {
+	t := table{title: "Device time by name, ms", header: []string{"rank", "category", "name", "count", "total"}, left: 3,
+		note: "durations are summed, so names on concurrent streams add up to more than the time that passed"}
+	for _, k := range r.Kernels {
+		t.rows = append(t.rows, []string{strconv.FormatInt(k.Rank, 10), k.Cat, short(k.Name), strconv.Itoa(k.Count), millis(k.Busy)})
+	}
+	return t
+}
+
+// healthTable lists the damage of the inputs.
+func healthTable(r *analyze.Report) table {
+	t := table{title: "Trace health", header: []string{"rank", "severity", "what", "count", "byte", "action"}, left: 3}
+	for _, p := range r.Health.Problems {
+		offset := ""
+		if p.Offset != nil {
+			offset = strconv.FormatInt(*p.Offset, 10)
+		}
+		t.rows = append(t.rows, []string{strconv.FormatInt(p.Rank, 10), p.Severity, Terminal(p.Message), strconv.FormatInt(p.Count, 10), offset, p.Action})
+	}
+	return t
+}
+
+// millis prints ns in ms with microseconds.
+func millis(ns int64) string { return fmt.Sprintf("%.3f", float64(ns)/1e6) }
+
+func percent(ratio *float64) string {
+	if ratio == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f %%", *ratio*100)
+}
+
+func share(part, whole int64) string {
+	if whole == 0 {
+		return "-"
+	}
+	ratio := float64(part) / float64(whole)
+	return percent(&ratio)
+}
+
+// spaced prints an identifier of the contract as people write it.
+func spaced(id string) string {
+	switch id {
+	case "reduce_scatter", "all_gather", "all_reduce", "all_to_all":
+		return strings.ReplaceAll(id, "_", "-")
+	}
+	return strings.ReplaceAll(id, "_", " ")
+}

@@ -1,0 +1,272 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// Text writes for a terminal: one line that says what was read, then verdict, why
+// and next, then what else was found, then the tables.
+func Text(w io.Writer, r *analyze.Report, o Options) error {
+	var b strings.Builder
+	b.WriteString(headline(r) + "\n")
+	verdict(&b, r)
+	if o.Quiet {
+		return flush(w, &b)
+	}
+	also(&b, r)
+	if o.shows("findings") {
+		for i := range r.Findings {
+			details(&b, &r.Findings[i])
+		}
+	}
+	for _, t := range tables(r, o) {
+		drawText(&b, t)
+	}
+	skipped(&b, r)
+	return flush(w, &b)
+}
+
+func flush(w io.Writer, b *strings.Builder) error {
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// tables are those of the summary and the ones asked for, without empty ones.
+func tables(r *analyze.Report, o Options) []table {
+	list := []table{stepTable(r), collectiveTable(r)}
+	for _, extra := range []struct {
+		section string
+		make    func(*analyze.Report) table
+	}{{"groups", groupTable}, {"top", topTable}, {"health", healthTable}} {
+		if o.shows(extra.section) {
+			list = append(list, extra.make(r))
+		}
+	}
+	var used []table
+	for _, t := range list {
+		if len(t.rows) > 0 {
+			used = append(used, t)
+		}
+	}
+	return used
+}
+
+// headline says who speaks of what.
+func headline(r *analyze.Report) string {
+	parts := []string{rankText(r), stepsText(r)}
+	if r.Source.Device != "unknown" {
+		parts = append(parts, short(r.Source.Device))
+	}
+	parts = append(parts, "health: "+healthText(r))
+	return "gaprof " + r.Version + "  " + strings.Join(parts, " · ")
+}
+
+func rankText(r *analyze.Report) string {
+	text := "no rank"
+	switch n := len(r.Source.Ranks); {
+	case n == 1:
+		text = fmt.Sprintf("rank %d", r.Source.Ranks[0])
+	case n > 1:
+		text = fmt.Sprintf("%d ranks", n)
+	}
+	if r.Source.WorldSize != nil {
+		text += fmt.Sprintf(" of %d", *r.Source.WorldSize)
+	}
+	return text
+}
+
+func stepsText(r *analyze.Report) string {
+	seen, kinds := map[[2]int64]bool{}, map[string]bool{}
+	for _, s := range r.Steps {
+		seen[[2]int64{s.Rank, int64(s.Index)}] = true
+		kinds[s.Kind] = true
+	}
+	if len(seen) == 0 {
+		return "no optimizer steps"
+	}
+	text := fmt.Sprintf("%d steps", len(seen))
+	if len(seen) == 1 {
+		text = "1 step"
+	}
+	if len(kinds) > 1 {
+		text += fmt.Sprintf(" in %d kinds", len(kinds))
+	}
+	if r.Source.StepSource == "profiler_step" {
+		text += " (ProfilerStep#, may be micro-batches)"
+	}
+	return text
+}
+
+// healthText is ok, or how many kinds of damage there are, and the unlinked events.
+func healthText(r *analyze.Report) string {
+	warn := 0
+	repaired := 0
+	for _, p := range r.Health.Problems {
+		if p.Severity != "note" {
+			warn++
+		} else if p.Offset != nil {
+			repaired++
+		}
+	}
+	text := "ok"
+	switch {
+	case warn > 0:
+		text = fmt.Sprintf("%d warnings (--show health)", warn)
+	case repaired > 0:
+		text = "repaired (--show health)"
+	}
+	unlinked, edge := 0, 0
+	for _, d := range r.Health.DeviceEvents {
+		unlinked += d.Unlinked
+		edge += d.Edge
+	}
+	switch {
+	case unlinked > 0 && unlinked == edge:
+		text += fmt.Sprintf(", %d unlinked edge events", unlinked)
+	case unlinked > 0:
+		text += fmt.Sprintf(", %d unlinked events", unlinked)
+	}
+	return text
+}
+
+// Where the right-hand column of the verdict begins, and where lines without one end.
+const (
+	verdictWidth = 86
+	fullWidth    = 110
+)
+
+// line prints a labelled sentence, wrapped, with a word at the right of its first line.
+func line(b *strings.Builder, head, text, right string) {
+	width := fullWidth
+	if right != "" {
+		width = verdictWidth - 2
+	}
+	for i, part := range wrap(Terminal(text), width-9) {
+		left := fmt.Sprintf("%-8s %s", head, part)
+		if i == 0 && right != "" {
+			left += strings.Repeat(" ", max(2, verdictWidth-utf8.RuneCountInString(left))) + right
+		}
+		b.WriteString(left + "\n")
+		head = ""
+	}
+}
+
+// wrap breaks text at spaces into lines of at most width characters; a longer word
+// has a line of its own.
+func wrap(text string, width int) []string {
+	var lines []string
+	current := ""
+	for _, word := range strings.Fields(text) {
+		if current != "" && utf8.RuneCountInString(current)+1+utf8.RuneCountInString(word) > width {
+			lines, current = append(lines, current), ""
+		}
+		if current != "" {
+			current += " "
+		}
+		current += word
+	}
+	return append(lines, current)
+}
+
+// verdict prints the first finding that is more than a note; else that there is none.
+func verdict(b *strings.Builder, r *analyze.Report) {
+	if len(r.Findings) == 0 || r.Findings[0].Severity == analyze.Note {
+		line(b, "VERDICT", clean(r), "")
+		return
+	}
+	f := &r.Findings[0]
+	line(b, "VERDICT", f.Message, f.Rule+" "+string(f.Severity))
+	line(b, "WHY", f.Why, "")
+	next := f.Fix
+	if f.Saving != nil && f.Saving.High > 0 {
+		next += fmt.Sprintf("; at most -%.2f ms/step", float64(f.Saving.High)/1e6)
+	}
+	line(b, "NEXT", next, "gaprof explain "+f.Rule)
+}
+
+// clean says what no finding means: which questions were asked at all.
+func clean(r *analyze.Report) string {
+	text := "nothing above a note"
+	if n := len(r.Skipped); n > 0 {
+		text += fmt.Sprintf("; %d rules could not be judged", n)
+	}
+	return text
+}
+
+// also lists the other findings, a line each.
+func also(b *strings.Builder, r *analyze.Report) {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if i == 0 && f.Severity != analyze.Note {
+			continue
+		}
+		line(b, "ALSO", f.Message, f.Rule+" "+string(f.Severity))
+	}
+}
+
+// details prints a finding with its evidence.
+func details(b *strings.Builder, f *analyze.Finding) {
+	fmt.Fprintf(b, "\n%s %s: %s\n", f.Rule, f.Severity, Terminal(f.Message))
+	fmt.Fprintf(b, "  %s\n  because: %s\n  fix: %s\n", f.Title, Terminal(f.Why), Terminal(f.Fix))
+	for _, c := range f.Caveats {
+		fmt.Fprintf(b, "  but: %s\n", Terminal(c))
+	}
+	if len(f.Also) > 0 {
+		fmt.Fprintf(b, "  also applies: %s\n", strings.Join(f.Also, ", "))
+	}
+	for _, e := range f.Evidence {
+		fmt.Fprintf(b, "  see rank %d, row %s, ts %s us, %s us: %s\n", e.Rank, Terminal(e.Track), micros(e.Start), micros(e.Duration), short(e.Name))
+	}
+}
+
+// micros prints ns as a viewer and the file show them: us with three decimals.
+func micros(ns int64) string {
+	sign := ""
+	if ns < 0 {
+		sign, ns = "-", -ns
+	}
+	return fmt.Sprintf("%s%d.%03d", sign, ns/1000, ns%1000)
+}
+
+// drawText aligns the columns of a table: text to the left, figures to the right.
+func drawText(b *strings.Builder, t table) {
+	widths := make([]int, len(t.header))
+	for _, row := range append([][]string{t.header}, t.rows...) {
+		for i, c := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+		}
+	}
+	fmt.Fprintf(b, "\n%s\n", t.title)
+	for _, row := range append([][]string{t.header}, t.rows...) {
+		var l strings.Builder
+		for i, c := range row {
+			gap := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c))
+			switch last := i == len(row)-1 && i > 6; {
+			case i < t.left || last:
+				l.WriteString("  " + c + gap)
+			default:
+				l.WriteString("  " + gap + c)
+			}
+		}
+		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
+	}
+	if t.note != "" {
+		fmt.Fprintf(b, "  (%s)\n", t.note)
+	}
+}
+
+// skipped lists the rules that could not run; silence is not health.
+func skipped(b *strings.Builder, r *analyze.Report) {
+	if len(r.Skipped) == 0 {
+		return
+	}
+	b.WriteString("\nNot judged\n")
+	for _, s := range r.Skipped {
+		fmt.Fprintf(b, "  %s  %s\n", s.Rule, Terminal(s.Reason))
+	}
+}

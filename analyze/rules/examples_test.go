@@ -1,0 +1,80 @@
+package rules_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/trace/text"
+)
+
+// TestExamples runs every rule's examples through all rules and compares the
+// findings and the skipped rules with what the example says.
+func TestExamples(t *testing.T) {
+	for _, rule := range rules.All() {
+		for _, which := range []rules.Which{rules.Fires, rules.Silent, rules.Skipped} {
+			t.Run(rule.ID+"/"+string(which), func(t *testing.T) {
+				example, ok := rules.Example(rule.ID, which)
+				if !ok {
+					if which == rules.Skipped && len(rule.Needs) == 0 {
+						return
+					}
+					t.Fatalf("rule %s has no example that shows it %s", rule.ID, which)
+				}
+				checkExample(t, rule.ID, which, example)
+			})
+		}
+	}
+}
+
+func checkExample(t *testing.T, id string, which rules.Which, example string) {
+	t.Helper()
+	tr, err := text.Read(strings.NewReader(example), "example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := analyze.Run([]analyze.Input{{File: "example", Trace: tr}}, analyze.Options{Rules: rules.All()})
+	var found, skipped []string
+	for _, f := range report.Findings {
+		found = append(found, f.Rule+" "+string(f.Severity))
+		if f.Cost != nil && f.Saving != nil && f.Saving.High > *f.Cost {
+			t.Errorf("%s saves more than it costs", f.Rule)
+		}
+	}
+	for _, s := range report.Skipped {
+		skipped = append(skipped, s.Rule)
+	}
+	compare(t, "findings", found, wanted(example, "want", ", "))
+	compare(t, "skipped", skipped, wanted(example, "skip", " "))
+	fired := slices.ContainsFunc(found, func(s string) bool { return strings.HasPrefix(s, id) })
+	if fired != (which == rules.Fires) || slices.Contains(skipped, id) != (which == rules.Skipped) {
+		t.Errorf("example of %s %s: found %v, skipped %v", id, which, found, skipped)
+	}
+}
+
+// wanted reads the line "# word a, b" of an example.
+func wanted(example, word, sep string) []string {
+	for _, line := range strings.Split(example, "\n") {
+		if rest, ok := strings.CutPrefix(line, "# "+word); ok {
+			if rest = strings.TrimSpace(rest); rest == "" {
+				return nil
+			}
+			return strings.Split(rest, sep)
+		}
+	}
+	return nil
+}
+
+func compare(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	for i := range want {
+		want[i] = strings.TrimSpace(want[i])
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}

@@ -1,0 +1,68 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+//go:generate go test -run TestPages -update
+
+// Page is a rule's page in Markdown: its documentation and its examples. docs/rules
+// holds these pages and explain prints them.
+func Page(r analyze.Rule) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s: %s\n\n%s\n\n**What to change.** %s.\n", r.ID, r.Doc.Title, r.Doc.Why, upperFirst(r.Doc.Fix))
+	b.WriteString("\n**Needs.** " + needs(r) + "\n")
+	for _, e := range []struct {
+		which Which
+		title string
+	}{{Fires, "It fires"}, {Silent, "It stays silent"}, {Skipped, "It cannot judge"}} {
+		if text, ok := Example(r.ID, e.which); ok {
+			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n```\n%s```\n", e.title, Caption(text), text)
+		}
+	}
+	return b.String()
+}
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func needs(r analyze.Rule) string {
+	if len(r.Needs) == 0 {
+		return "Nothing; it is never skipped."
+	}
+	names := make([]string, len(r.Needs))
+	for i, n := range r.Needs {
+		names[i] = n.Name
+	}
+	return "Without one of these it is skipped, and the report says so: " + strings.Join(names, ", ") + "."
+}
+
+// Index is the list of all rules in Markdown, docs/rules/README.md.
+func Index() string {
+	var b strings.Builder
+	b.WriteString("# Rules\n\n| rule | finds |\n|---|---|\n")
+	for _, r := range All() {
+		fmt.Fprintf(&b, "| [%s](%s.md) | %s |\n", r.ID, r.ID, r.Doc.Title)
+	}
+	b.WriteString(barForRules)
+	return b.String()
+}
+
+// barForRules ends the index: what a rule must be, and what was left out so far.
+const barForRules = `
+A rule earns its place by correctness, frequency and precision: one that cries wolf costs more than it finds. Findings about
+time follow the exposed time alone and stay silent below 0.1 % of the median step; from 1 % they are warnings, from 10 % errors.
+Each nanosecond of a step's ledger is claimed once, by the most specific rule.
+
+Not rules yet, with the evidence that each would need:
+
+| id | would find | needs |
+|---|---|---|
+| OV002 | launches serialised by CUDA_DEVICE_MAX_CONNECTIONS=1 | a trace of such a run and one without |
+| OV003 | waiting for a recycled reduce-scatter buffer | stream waits tied to allocations |
+| OV005 | all-gather and reduce-scatter delaying each other on one stream | a cost, not only the order |
+| OV006 | tail reduce-scatter of the first layers | parameters of each message |
+| OV007 | launch order that differs from the order in which gradients are ready | gradient-ready times per parameter |
+`
