@@ -1,0 +1,195 @@
+package tracegen
+
+import (
+	"fmt"
+	"strings"
+)
+
+const (
+	startTime = 3_923_968_000_000_000 // ns
+	process   = 4711
+	forward   = 4711 // thread
+	backward  = 4795 // thread
+	compute   = 7    // stream
+	collect   = 20   // stream
+	layers    = 8
+	batches   = 2 // micro-batches a step
+)
+
+const kernelName = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, " +
+	"std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)"
+
+// names writes the metadata of the rows.
+func (g *generator) names() {
+	meta := func(name string, pid, tid int, key, value string) {
+		g.emit(event{
+			fields: []field{{"name", quote(name)}, {"ph", `"M"`}, {"ts", micros(startTime)}, {"pid", num(pid)}, {"tid", num(tid)}},
+			args:   []field{{key, value}},
+		})
+	}
+	meta("process_name", process, 0, "name", `"python"`)
+	meta("process_labels", process, 0, "labels", `"CPU"`)
+	meta("process_name", 0, 0, "name", `"python"`)
+	meta("process_labels", 0, 0, "labels", `"GPU 0"`)
+	meta("thread_name", process, forward, "name", `"thread 4711 (python)"`)
+	meta("thread_name", process, backward, "name", `"thread 4795 (pt_autograd_0)"`)
+	meta("thread_name", 0, compute, "name", `"stream 7 "`)
+	meta("thread_name", 0, collect, "name", `"stream 20 "`)
+}
+
+// step writes one optimizer step.
+func (g *generator) step() {
+	g.steps++
+	start := g.now
+	for batch := range batches {
+		for layer := range layers {
+			g.span(forward, "user_annotation", fmt.Sprintf("layer_%d", layer), 0, func() { g.linear(forward, "aten::linear") })
+		}
+		g.now += 20_000
+		for layer := range layers {
+			g.backwardNode(layers-1-layer, batch == batches-1)
+		}
+	}
+	g.optimizer()
+	g.complete(forward, "user_annotation", fmt.Sprintf("ProfilerStep#%d", g.steps), start, g.now-start, nil)
+	g.now += 5_000
+}
+
+// backwardNode writes the backward of one layer; the last one of a step reduces
+// the layer's gradient.
+func (g *generator) backwardNode(layer int, reduce bool) {
+	g.span(backward, "cpu_op", "autograd::engine::evaluate_function: AddmmBackward0", 0, func() {
+		g.linear(backward, "AddmmBackward0")
+		g.linear(backward, "aten::mm")
+	})
+	g.span(backward, "cpu_op", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 0, func() {
+		g.span(backward, "cpu_op", "torch::autograd::AccumulateGrad", 1024*(layer+1), func() {
+			g.launch(backward, compute, "gpu_memcpy", "Memcpy DtoD (Device -> Device)", 1_500, nil)
+		})
+		if reduce {
+			g.collective(backward)
+		}
+	})
+}
+
+// linear writes an operator that launches a kernel.
+func (g *generator) linear(thread int, name string) {
+	g.span(thread, "cpu_op", name, 2048, func() {
+		g.span(thread, "cpu_op", "aten::addmm", 2048, func() {
+			g.launch(thread, compute, "kernel", kernelName, 9_000+g.rng.Int64N(4_000), nil)
+		})
+	})
+}
+
+func (g *generator) optimizer() {
+	g.span(forward, "user_annotation", "Optimizer.step#AdamW.step", 0, func() {
+		for range layers {
+			g.span(forward, "cpu_op", "aten::_fused_adamw_", 1024, func() {
+				g.launch(forward, compute, "kernel", kernelName, 6_000, nil)
+			})
+		}
+		g.launch(forward, compute, "gpu_memset", "Memset (Device)", 1_000, nil)
+	})
+}
+
+// collective writes a reduce-scatter: annotation, parameters, launch, kernel.
+func (g *generator) collective(thread int) {
+	g.seq++
+	comm := []field{
+		{"Collective name", `"_reduce_scatter_base"`}, {"In msg nelems", "8388608"}, {"Out msg nelems", "1048576"},
+		{"Group size", "8"}, {"dtype", `"BFloat16"`}, {"Process Group Name", `"0"`},
+		{"Process Group Description", `"default_pg"`}, {"Process Group Ranks", `"[0, 1, 2, 3, 4, 5, 6, 7]"`}, {"Seq", num(g.seq)},
+	}
+	g.span(thread, "user_annotation", "nccl:_reduce_scatter_base", 0, func() {
+		start := g.now
+		g.now += 1_000
+		g.launch(thread, collect, "kernel", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+			60_000+g.rng.Int64N(20_000), comm)
+		g.external++
+		args := append([]field{{"External id", num(g.external)}}, comm...)
+		g.complete(thread, "cpu_op", "record_param_comms", start, g.now-start, append(args, field{"Rank", "0"}))
+	})
+}
+
+// span writes an event around what body writes; elements > 0 gives it shapes.
+func (g *generator) span(thread int, cat, name string, elements int, body func()) {
+	g.external++
+	args := []field{{"External id", num(g.external)}, {"Record function id", "0"}}
+	if elements > 0 {
+		args = append(args,
+			field{"Concrete Inputs", `["", "", "", "1", "1"]`},
+			field{"Input type", `["float", "float", "float", "Scalar", "Scalar"]`},
+			field{"Input Strides", fmt.Sprintf("[[1], [%d, 1], [1, %d], [], []]", elements, elements)},
+			field{"Input Dims", fmt.Sprintf("[[%d], [32, %d], [%d, %d], [], []]", elements, elements, elements, elements)})
+		if g.shape == Stacks {
+			args = append(args, field{"Call stack", quote(g.stack())})
+		}
+	}
+	args = append(args, field{"Ev Idx", num(g.external)})
+	start := g.now
+	g.now += 500 + g.rng.Int64N(2_000)
+	body()
+	g.now += 500 + g.rng.Int64N(1_000)
+	if elements > 0 {
+		name = g.distinct(name)
+	}
+	g.complete(thread, cat, name, start, g.now-start, args)
+	g.now += 100
+}
+
+func (g *generator) stack() string {
+	var frames []string
+	for i := range 12 {
+		frames = append(frames, fmt.Sprintf("/opt/train/model/block_%d.py(%d): forward_%d", i%layers, 10+i*7, g.rng.IntN(4)))
+	}
+	return strings.Join(frames, ";")
+}
+
+// complete writes one complete event of the host.
+func (g *generator) complete(thread int, cat, name string, start, dur int64, args []field) {
+	g.emit(event{fields: xFields(cat, name, process, thread, start, dur), args: args})
+}
+
+func xFields(cat, name string, pid, tid int, start, dur int64) []field {
+	return []field{{"ph", `"X"`}, {"cat", quote(cat)}, {"name", quote(name)}, {"pid", num(pid)}, {"tid", num(tid)},
+		{"ts", micros(start)}, {"dur", micros(dur)}}
+}
+
+// launch writes the runtime call, the device event and the flow between them.
+func (g *generator) launch(thread, stream int, cat, name string, dur int64, comm []field) {
+	g.corr++
+	call := map[string]string{"kernel": "cudaLaunchKernel", "gpu_memcpy": "cudaMemcpyAsync", "gpu_memset": "cudaMemsetAsync"}[cat]
+	start, ids := g.now, []field{{"External id", num(g.external)}, {"cbid", "211"}, {"correlation", num(g.corr)}}
+	g.now += 3_000 + g.rng.Int64N(1_500)
+	g.complete(thread, "cuda_runtime", call, start, g.now-start, ids)
+	g.flow("s", process, thread, start)
+	busy := &g.device
+	if stream == collect {
+		busy = &g.comm
+		*busy = max(*busy, g.device)
+	}
+	begin := max(*busy, g.now) + 300
+	*busy = begin + dur
+	g.emit(event{fields: xFields(cat, g.distinct(name), 0, stream, begin, dur), args: append(g.deviceArgs(cat, stream), comm...)})
+	g.flow("f", 0, stream, begin)
+}
+
+func (g *generator) deviceArgs(cat string, stream int) []field {
+	args := []field{{"External id", num(g.external)}, {"device", "0"}, {"context", "1"}, {"stream", num(stream)},
+		{"correlation", num(g.corr)}}
+	if cat != "kernel" {
+		return append(args, field{"bytes", "4194304"}, field{"memory bandwidth (GB/s)", "1121.3384030418251"})
+	}
+	return append(args, field{"registers per thread", "32"}, field{"shared memory", "0"}, field{"blocks per SM", "15.515152"},
+		field{"warps per SM", "62.060608"}, field{"grid", "[2048, 1, 1]"}, field{"block", "[128, 1, 1]"},
+		field{"est. achieved occupancy %", "97"})
+}
+
+func (g *generator) flow(ph string, pid, tid int, ts int64) {
+	fields := []field{{"ph", quote(ph)}, {"id", num(g.corr)}, {"pid", num(pid)}, {"tid", num(tid)}, {"ts", micros(ts)},
+		{"cat", `"ac2g"`}, {"name", `"ac2g"`}}
+	if ph == "f" {
+		fields = append(fields, field{"bp", `"e"`})
+	}
+	g.emit(event{fields: fields})
+}
