@@ -1,0 +1,26 @@
+.PHONY: build test lint bench fuzz golden
+FUZZTIME ?= 10s
+
+build: # one static binary
+	CGO_ENABLED=0 go build -trimpath -o bin/gaprof ./cmd/gaprof
+
+test: # what README promises
+	go test ./...
+
+lint:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	go vet ./...
+	go tool -modfile=tools/go.mod staticcheck ./...
+
+bench: # several shapes and sizes; compare runs with benchstat
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: # every target for FUZZTIME
+	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' . | sort); do \
+	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' $$file); do \
+	    echo "$$(dirname $$file) $$target"; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) || exit 1; \
+	  done; done
+
+golden: # write the expected outputs anew; look at the diff
+	go test $$(grep -rl --include='*_test.go' '"update"' . | xargs -n1 dirname | sort -u) -update

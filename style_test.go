@@ -1,0 +1,136 @@
+package gaprof_test
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The limits of docs/architecture.md, in lines.
+const (
+	medianFunc, mostFuncs, anyFunc = 12, 60, 80 // of a function: half, 95 %, all
+	mostFiles                      = 500        // of a file: 95 %
+)
+
+// longFuncs are functions over anyFunc lines, each with its good reason.
+var longFuncs = map[string]string{}
+
+func TestFunctionLength(t *testing.T) {
+	var lengths []int
+	for _, s := range sources(t) {
+		if s.test || ast.IsGenerated(s.file) {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Body == nil {
+				continue
+			}
+			n := s.line(f.End()) - s.line(f.Pos()) + 1
+			lengths = append(lengths, n)
+			if n > anyFunc && longFuncs[s.path+":"+f.Name.Name] == "" {
+				t.Errorf("%s: %s has %d lines", s.path, f.Name.Name, n)
+			}
+		}
+	}
+	slices.Sort(lengths)
+	if half := lengths[len(lengths)/2]; half > medianFunc {
+		t.Errorf("the median function has %d lines", half)
+	}
+	if most := lengths[len(lengths)*95/100]; most > mostFuncs {
+		t.Errorf("5 %% of functions have %d lines and more", most)
+	}
+}
+
+func (s source) line(p token.Pos) int { return s.fset.Position(p).Line }
+
+func TestFileLength(t *testing.T) {
+	var long []string
+	all := sources(t)
+	for _, s := range all {
+		if s.lines > mostFiles {
+			long = append(long, s.path)
+		}
+	}
+	if len(long)*20 > len(all) {
+		t.Errorf("%d of %d files have more than %d lines: %s", len(long), len(all), mostFiles, strings.Join(long, ", "))
+	}
+}
+
+// Every exported name says what it is, and every package.
+func TestDocumented(t *testing.T) {
+	packages := make(map[string]bool)
+	for _, s := range sources(t) {
+		if s.test || s.pkg == "" {
+			continue
+		}
+		packages[s.pkg] = packages[s.pkg] || s.file.Doc != nil
+		for _, d := range s.file.Decls {
+			for _, name := range undocumented(d) {
+				t.Errorf("%s:%d: %s has no comment", s.path, s.line(name.Pos()), name.Name)
+			}
+		}
+	}
+	for pkg, ok := range packages {
+		if !ok {
+			t.Errorf("package %s has no comment", pkg)
+		}
+	}
+}
+
+// undocumented returns the exported names that d declares without a comment. A
+// comment on a group of constants, variables or types is one on each.
+func undocumented(d ast.Decl) []*ast.Ident {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && !isStandard(d) {
+			return []*ast.Ident{d.Name}
+		}
+	case *ast.GenDecl:
+		if d.Doc == nil {
+			return undocumentedSpecs(d.Specs)
+		}
+	}
+	return nil
+}
+
+func undocumentedSpecs(specs []ast.Spec) []*ast.Ident {
+	var names []*ast.Ident
+	for _, spec := range specs {
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			if spec.Name.IsExported() && spec.Doc == nil {
+				names = append(names, spec.Name)
+			}
+		case *ast.ValueSpec:
+			for _, name := range spec.Names {
+				if name.IsExported() && spec.Doc == nil && spec.Comment == nil {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	t := d.Recv.List[0].Type
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	if index, ok := t.(*ast.IndexExpr); ok {
+		t = index.X
+	}
+	name, ok := t.(*ast.Ident)
+	return ok && name.IsExported()
+}
+
+// isStandard tells of methods that everybody knows from the standard library.
+func isStandard(d *ast.FuncDecl) bool {
+	return d.Recv != nil && slices.Contains([]string{"Error", "Unwrap", "String", "Len", "Less", "Swap"}, d.Name.Name)
+}
