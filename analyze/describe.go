@@ -13,6 +13,9 @@ func (a *assembly) describe(fr fileRank) {
 	r := fr.rank
 	a.health(fr)
 	for i := range r.Steps {
+		if r.Steps[i].Excluded {
+			continue
+		}
 		a.report.Steps = append(a.report.Steps, stepRows(r, &r.Steps[i])...)
 	}
 	if all := r.Measure(r.Select(func(*facts.Message) bool { return true })); all.Count > 0 {
@@ -106,6 +109,9 @@ func collectivesOf(r *facts.Rank, kind facts.Collective) (Collectives, bool) {
 func exposedInSteps(r *facts.Rank, exposed []*facts.Set) *int64 {
 	var sum *int64
 	for i := range r.Steps {
+		if r.Steps[i].Excluded {
+			continue
+		}
 		for _, w := range r.Steps[i].Windows {
 			if sum == nil {
 				sum = new(int64)

@@ -101,10 +101,10 @@ func (c *Cost) PerStep(ranks []*facts.Rank) (mean, step, median int64, partial b
 		for _, r := range ranks {
 			for i := range r.Steps {
 				s := &r.Steps[i]
-				if !slices.Contains(c.kinds, s.Kind) || !s.Complete && !all {
+				d := DeviceDuration(s)
+				if d == 0 || s.Excluded || !slices.Contains(c.kinds, s.Kind) || !s.Complete && !all {
 					continue
 				}
-				d := DeviceDuration(s)
 				sum += c.claimed[stepKey{r, i}]
 				total += d
 				durations = append(durations, d)
@@ -127,12 +127,9 @@ func (c *Cost) total() int64 {
 	return n
 }
 
-// DeviceDuration is the length of a step on its devices in ns, summed; the host
-// window where there is no device.
+// DeviceDuration is the length of a step on its devices in ns, summed; 0 where it
+// has no device window.
 func DeviceDuration(s *facts.Step) int64 {
-	if len(s.Windows) == 0 {
-		return s.HostDuration()
-	}
 	var d int64
 	for _, w := range s.Windows {
 		d += w.End - w.Start

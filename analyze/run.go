@@ -16,11 +16,16 @@ type Input struct {
 
 // Options are the choices of a run.
 type Options struct {
-	Version string
-	Rules   []Rule // in the order in which they may claim time
-	RankOf  func(file string) (rank int64, ok bool)
-	Bytes   int64 // size of the input as stored
-	Top     int   // kernels listed per rank; 0 means 10
+	Version   string
+	Rules     []Rule // in the order in which they may claim time
+	RankOf    func(file string) (rank int64, ok bool)
+	FileFirst bool                       // RankOf goes before what the trace says of itself
+	Bytes     int64                      // size of the input as stored
+	Top       int                        // kernels listed per rank; 0 means 10
+	MinCost   int64                      // findings that cost less ns per step are left out
+	MinShare  float64                    // findings that cost a smaller share of the step are left out
+	Ranks     func(rank int64) bool      // nil: all
+	Steps     func(n int) (from, to int) // of n steps; half-open; nil: all
 }
 
 // Run analyses traces and returns the report. It reports on nothing (no ranks)
@@ -31,6 +36,7 @@ func Run(inputs []Input, o Options) *Report {
 		a.add(in)
 	}
 	a.assignRanks()
+	a.selectRanks()
 	sort.SliceStable(a.ranks, func(i, j int) bool { return a.ranks[i].rank.ID < a.ranks[j].rank.ID })
 	for _, fr := range a.ranks {
 		a.describe(fr)
@@ -82,7 +88,7 @@ func (a *assembly) add(in Input) {
 func (a *assembly) assignRanks() {
 	used := make(map[int64]bool)
 	for _, fr := range a.ranks {
-		if fr.rank.ID < 0 && a.o.RankOf != nil {
+		if a.o.RankOf != nil && (fr.rank.ID < 0 || a.o.FileFirst) {
 			if id, ok := a.o.RankOf(fr.file); ok {
 				fr.rank.ID, fr.rank.IDSource = id, "file name"
 			}
@@ -104,6 +110,22 @@ func (a *assembly) assignRanks() {
 		fr.rank.ID, used[next] = next, true
 		if len(a.ranks) > 1 || len(fr.rank.Messages) > 0 {
 			fr.note(trace.RankAssigned)
+		}
+	}
+}
+
+// selectRanks leaves out ranks and marks the steps that were not asked for.
+func (a *assembly) selectRanks() {
+	if a.o.Ranks != nil {
+		a.ranks = slices.DeleteFunc(a.ranks, func(fr fileRank) bool { return !a.o.Ranks(fr.rank.ID) })
+	}
+	if a.o.Steps == nil {
+		return
+	}
+	for _, fr := range a.ranks {
+		from, to := a.o.Steps(len(fr.rank.Steps))
+		for i := range fr.rank.Steps {
+			fr.rank.Steps[i].Excluded = i < from || i >= to
 		}
 	}
 }
@@ -168,9 +190,15 @@ func (a *assembly) runRules() {
 		}
 		rule.Run(&pass)
 	}
+	pass.out = slices.DeleteFunc(pass.out, a.tooSmall)
 	sortFindings(pass.out)
 	a.report.Findings = append(a.report.Findings, pass.out...)
 	a.report.fillLists()
+}
+
+// tooSmall tells whether a finding costs less than the options ask for.
+func (a *assembly) tooSmall(f Finding) bool {
+	return f.Cost != nil && (*f.Cost < a.o.MinCost || *f.Share < a.o.MinShare)
 }
 
 // fillLists makes empty lists of absent ones, so that consumers of the JSON form

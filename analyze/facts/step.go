@@ -20,7 +20,8 @@ type Step struct {
 	Update        Span // from the first to the last optimizer span
 	Accumulations int  // gradient accumulations of single parameters in the window
 	Complete      bool
-	LinkedEvents  int // device events launched in the step
+	Excluded      bool // the caller asked for other steps; set before rules run
+	LinkedEvents  int  // device events launched in the step
 	Windows       []Window
 }
 
@@ -60,6 +61,19 @@ func (c *computer) steps(r *Rank) {
 	nameKinds(r.Steps)
 	markComplete(r.Steps)
 	c.deviceWindows(r)
+	if c.cut() {
+		for i := range r.Steps {
+			r.Steps[i].Complete = false
+		}
+	}
+}
+
+// cut tells whether the file lost its end. Files are not in the order of time, so
+// no step of a cut file can be called complete.
+func (c *computer) cut() bool {
+	return slices.ContainsFunc(c.t.Problems(), func(p trace.Problem) bool {
+		return p.Code == trace.Truncated || p.Code == trace.CompressionDamage
+	})
 }
 
 // hostEvents are the moments of a rank's host threads that steps are made of.

@@ -18,6 +18,9 @@ const maxEvidence = 5
 func claimExposed(p *analyze.Pass, r *facts.Rank, messages []int, bucket facts.Bucket, cost *analyze.Cost) {
 	exposed := r.Exposed(messages, bucket)
 	for i := range r.Steps {
+		if r.Steps[i].Excluded {
+			continue
+		}
 		for w, window := range r.Steps[i].Windows {
 			want := exposed[window.Device].Within(window.Start, window.End)
 			if want == 0 {

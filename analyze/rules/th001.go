@@ -36,7 +36,7 @@ func runTH001(p *analyze.Pass) {
 		return
 	}
 	p.Report(severity, analyze.Finding{
-		Message: plural(int64(len(parts)), "kind") + " of damage in the input were repaired or left out",
+		Message: "the input is damaged in " + plural(int64(len(parts)), "way") + "; it was repaired or parts were left out",
 		Why:     strings.Join(parts, "; "),
 	})
 }

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/trace/tracefile"
+)
+
+// analyzeFlags are the flags of analyze.
+type analyzeFlags struct {
+	inputFlags
+	outputFlags
+	selectFlags
+	show   []string
+	failOn string
+}
+
+func newAnalyzeCommand(s streams) *cobra.Command {
+	var f analyzeFlags
+	cmd := &cobra.Command{
+		Use:   "analyze PATH...",
+		Short: "findings and summary of the traces of one run",
+		Long: `analyze reads the traces of one run, one file a rank, and says how much of each
+step is exposed communication, where it is launched from and what to change.
+It exits with 0 whenever anything was analysed, unless --fail-on says otherwise.`,
+		Example: "  gaprof analyze rank0.json.gz\n  gaprof analyze traces/ --format json -o report.json\n" +
+			"  gaprof analyze 'rank*.json.gz' --show findings --fail-on error",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runAnalyze(s, args, f) },
+	}
+	flags := cmd.Flags()
+	f.inputFlags.add(flags)
+	f.outputFlags.add(flags)
+	f.selectFlags.add(flags)
+	flags.StringSliceVar(&f.show, "show", nil, "more sections in text and md: "+strings.Join(render.Sections(), ", "))
+	flags.StringVar(&f.failOn, "fail-on", "off", "exit with 1 if a finding is at least this severe: off, note, warn, error")
+	return cmd
+}
+
+func runAnalyze(s streams, paths []string, f analyzeFlags) error {
+	threshold, outputs, options, err := f.parse()
+	if err != nil {
+		return err
+	}
+	inputs, size, err := readInputs(s, paths, f.inputFlags)
+	if err != nil {
+		return err
+	}
+	options.Version, options.Bytes = version, size
+	report := analyze.Run(inputs, options)
+	if len(report.Source.Ranks) == 0 {
+		return nothingToAnalyse(report.Source.Files, f.selectFlags)
+	}
+	failed := failing(report, threshold)
+	if failed != nil {
+		report.Exit = analyze.Exit{Code: exitGate, Reason: failed.Error()}
+	}
+	if err := outputs.write(s, report, render.Options{Show: f.show, Quiet: f.quiet}); err != nil {
+		return err
+	}
+	return failed
+}
+
+// parse checks every flag before any input is read.
+func (f *analyzeFlags) parse() (analyze.Severity, outputs, analyze.Options, error) {
+	var o analyze.Options
+	if err := f.inputFlags.check(); err != nil {
+		return "", nil, o, err
+	}
+	for _, section := range f.show {
+		if !slices.Contains(render.Sections(), section) {
+			return "", nil, o, usage("sections are "+strings.Join(render.Sections(), ", "), "unknown section %q", section)
+		}
+	}
+	threshold, err := analyze.ParseSeverity(f.failOn)
+	if err != nil {
+		return "", nil, o, usage("", "--fail-on: %v", err)
+	}
+	outputs, err := f.outputFlags.parse()
+	if err != nil {
+		return "", nil, o, err
+	}
+	o, err = f.selectFlags.parse(rules.All())
+	return threshold, outputs, o, err
+}
+
+// readInputs reads all traces. What cannot be read is named on stderr and left out
+// as long as anything can; size is the bytes of the files as stored.
+func readInputs(s streams, paths []string, f inputFlags) (inputs []analyze.Input, size int64, err error) {
+	files, err := tracefile.Expand(paths)
+	if err != nil {
+		return nil, 0, err
+	}
+	p := startProgress(s.err, f, files)
+	defer p.done()
+	var failures []error
+	for _, file := range files {
+		traces, err := tracefile.Read(file, f.options(s, p, file, false))
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		size += fileSize(file)
+		for _, t := range traces {
+			inputs = append(inputs, analyze.Input{File: file, Trace: t})
+		}
+	}
+	if len(failures) > 0 && (len(inputs) == 0 || f.strict) {
+		return nil, 0, errors.Join(failures...)
+	}
+	for _, err := range failures {
+		s.say("%v; left out", err)
+	}
+	return inputs, size, nil
+}
+
+func fileSize(file string) int64 {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
+}
+
+// nothingToAnalyse explains a run in which no rank was found.
+func nothingToAnalyse(files []string, f selectFlags) error {
+	err := fmt.Errorf("%s: nothing to analyse: no operators, launches or device events", strings.Join(files, ", "))
+	hint := "record with torch.profiler.ProfilerActivity.CPU and CUDA around at least one optimizer step"
+	if f.ranks != "" {
+		hint = "or --ranks leaves none"
+	}
+	return &codeError{code: exitInput, err: err, hint: hint}
+}
+
+// failing is the error of a finding at or above the threshold, or nil.
+func failing(r *analyze.Report, threshold analyze.Severity) error {
+	if threshold == analyze.Off {
+		return nil
+	}
+	var hits []string
+	for _, f := range r.Findings {
+		if f.Severity.AtLeast(threshold) {
+			hits = append(hits, f.Rule+" "+string(f.Severity))
+		}
+	}
+	if len(hits) == 0 {
+		return nil
+	}
+	return &codeError{code: exitGate, err: fmt.Errorf("findings at or above %s: %s", threshold, strings.Join(hits, ", "))}
+}

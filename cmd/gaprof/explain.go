@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/rules"
+)
+
+func newExplainCommand(s streams) *cobra.Command {
+	var schema bool
+	cmd := &cobra.Command{
+		Use:   "explain [RULE]",
+		Short: "the rules, one rule with its examples, or the JSON Schema of the report",
+		Args:  cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return ruleIDs(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case schema && len(args) > 0:
+				return usage("", "--schema is about the report, not about a rule")
+			case schema:
+				return printSchema(s.out)
+			case len(args) == 0:
+				return listRules(s.out)
+			}
+			return explainRule(s.out, args[0])
+		},
+	}
+	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of --format json")
+	return cmd
+}
+
+func ruleIDs() []string {
+	var ids []string
+	for _, r := range rules.All() {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+func listRules(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range rules.All() {
+		fmt.Fprintf(t, "%s\t%s\n", r.ID, r.Doc.Title)
+	}
+	return t.Flush()
+}
+
+func explainRule(w io.Writer, id string) error {
+	r, ok := rules.Find(strings.ToUpper(id))
+	if !ok {
+		return usage("rules are "+strings.Join(ruleIDs(), ", "), "unknown rule %q", id)
+	}
+	_, err := io.WriteString(w, rules.Page(r))
+	return err
+}
+
+func printSchema(w io.Writer) error {
+	schema, err := analyze.JSONSchema()
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	return enc.Encode(schema)
+}
