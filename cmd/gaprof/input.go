@@ -1,0 +1,50 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/tracefile"
+)
+
+// inputFlags are the flags of every command that reads traces.
+type inputFlags struct {
+	strict   bool
+	quiet    bool
+	progress string
+}
+
+func (f *inputFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.strict, "strict", false, "refuse damaged input instead of repairing it")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no notes on stderr")
+	flags.StringVar(&f.progress, "progress", "auto", "progress on stderr: auto (on a terminal), plain or off")
+}
+
+// check refuses values that flags cannot have.
+func (f *inputFlags) check() error {
+	if f.progress != "auto" && f.progress != "plain" && f.progress != "off" {
+		return usage("", "--progress is auto, plain or off, not %q", f.progress)
+	}
+	return nil
+}
+
+// options are the options to read file with; keepArgs is for writing.
+func (f *inputFlags) options(s streams, p *progress, file string, keepArgs bool) tracefile.Options {
+	return tracefile.Options{KeepArgs: keepArgs, Strict: f.strict, Stdin: s.in, Progress: p.reader(file)}
+}
+
+// sayProblems tells what was repaired or left out in a trace.
+func sayProblems(s streams, file string, t *trace.Trace) {
+	for _, p := range t.Problems() {
+		place := ""
+		if p.Offset >= 0 {
+			place = ", first at byte "
+			if p.Count == 1 {
+				place = ", at byte "
+			}
+			s.say("%s: %s (%s, %d times%s%d)", file, p.Message(), p.Code, p.Count, place, p.Offset)
+			continue
+		}
+		s.say("%s: %s (%s, %d times)", file, p.Message(), p.Code, p.Count)
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// clock is a clock that the test moves.
+type clock struct{ t time.Time }
+
+func (c *clock) now() time.Time { return c.t }
+
+func testProgress(plain bool, files ...string) (*progress, *clock, *strings.Builder) {
+	var out strings.Builder
+	c := &clock{time.Unix(0, 0)}
+	p := &progress{w: &out, plain: plain, now: c.now, start: c.t, shown: c.t, files: make(map[string]*fileProgress), left: len(files)}
+	for _, file := range files {
+		p.files[file] = new(fileProgress)
+	}
+	return p, c, &out
+}
+
+func TestProgressOnTerminal(t *testing.T) {
+	p, c, out := testProgress(false, "a\x1b.json", "b.json")
+	p.files["b.json"].total = 1e6
+	read := p.reader("a\x1b.json")
+	read(1, 1e6) // too early to be shown
+	c.t = c.t.Add(time.Second)
+	read(500e3, 1e6)
+	c.t = c.t.Add(time.Second)
+	read(1e6, 1e6)
+	p.done()
+	want := "\r\x1b[Kreading a\\x1b.json: 500.0 kB of 2.0 MB, 0 of 2 files, 3s left" +
+		"\r\x1b[Kreading a\\x1b.json: 1.0 MB of 2.0 MB, 1 of 2 files, 2s left\r\x1b[K"
+	if out.String() != want {
+		t.Errorf("got\n%q\nwant\n%q", out.String(), want)
+	}
+}
+
+func TestProgressPlain(t *testing.T) {
+	p, c, out := testProgress(true, "a.json", "-")
+	a, stdin := p.reader("a.json"), p.reader("-")
+	a(10, 10)
+	a(10, 10) // the end is told once
+	stdin(1, 0)
+	c.t = c.t.Add(time.Minute)
+	stdin(2500, 0) // nobody knows how much is left
+	p.done()
+	want := "gaprof: read a.json, 10 B (1 of 2)\ngaprof: reading -: 2.5 kB, 1 of 2 files\n"
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out, want)
+	}
+}
+
+func TestNoProgress(t *testing.T) {
+	for _, f := range []inputFlags{{progress: "auto"}, {progress: "off"}, {progress: "plain", quiet: true}} {
+		p := startProgress(&strings.Builder{}, f, []string{"a"})
+		if p != nil || p.reader("a") != nil {
+			t.Errorf("%+v: progress is shown", f)
+		}
+		p.done()
+	}
+}
+
+func TestBytesText(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 27_123_456: "27.1 MB", 5e9: "5.00 GB"} {
+		if got := bytesText(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}

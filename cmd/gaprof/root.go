@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// commands are the subcommands in the order of the help, one file each.
+var commands = []func(streams) *cobra.Command{
+	newAnalyzeCommand,
+	newConvertCommand,
+	newExplainCommand,
+	newVersionCommand,
+	newCompletionCommand,
+}
+
+// defaultCommand is what a bare path stands for.
+const defaultCommand = "analyze"
+
+// newRootCommand joins the commands. started becomes true when the words of the
+// command line were understood and a command runs.
+func newRootCommand(s streams) (root *cobra.Command, started *bool) {
+	started = new(bool)
+	root = &cobra.Command{
+		Use:   "gaprof [COMMAND] PATH...",
+		Short: "what the gap between backward() and optimizer.step() costs",
+		Long: `gaprof reads the traces that PyTorch writes and says what the gap between
+backward() and optimizer.step() costs, and what to change.
+
+A PATH is a trace, a directory, a glob, @LIST or - for the standard input.
+gaprof PATH is short for gaprof ` + defaultCommand + ` PATH.
+
+` + exitHelp(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		PersistentPreRun:  func(*cobra.Command, []string) { *started = true },
+	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("see "+cmd.CommandPath()+" --help", "%v", err)
+	})
+	for _, new := range commands {
+		root.AddCommand(new(s))
+	}
+	return root, started
+}
+
+// withDefault puts the default command before args that name none. A first word
+// that is neither a command nor a file is an error with the nearest command.
+func withDefault(root *cobra.Command, args []string) ([]string, error) {
+	root.InitDefaultHelpCmd()
+	i := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") || a == "-" })
+	switch {
+	case len(args) == 0:
+		return nil, usage("gaprof PATH analyzes a trace; see gaprof --help", "no path given")
+	case i < 0:
+		return args, nil // flags only, such as --help
+	case isCommand(root, args[i]):
+		return args, nil
+	case i == 0 && !maybeInput(args[0]):
+		return nil, unknownWord(root, args[0])
+	}
+	return append([]string{defaultCommand}, args...), nil
+}
+
+func isCommand(root *cobra.Command, word string) bool {
+	return strings.HasPrefix(word, "__complete") || slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool {
+		return c.Name() == word || c.HasAlias(word)
+	})
+}
+
+// maybeInput tells whether a word names a file, a glob, a list or the standard input.
+func maybeInput(word string) bool {
+	_, err := os.Stat(word)
+	return err == nil || word == "-" || strings.HasPrefix(word, "@") || strings.ContainsAny(word, "*?[")
+}
+
+func unknownWord(root *cobra.Command, word string) error {
+	hint := "see gaprof --help"
+	root.SuggestionsMinimumDistance = 2
+	if near := root.SuggestionsFor(word); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean gaprof %s?", near[0])
+	}
+	return usage(hint, "%q is neither a command nor a file", word)
+}

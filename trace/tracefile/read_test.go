@@ -1,0 +1,243 @@
+package tracefile
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// oneEvent has 16 bytes before its list.
+const oneEvent = `{"traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}`
+
+func gz(parts ...string) string {
+	var b bytes.Buffer
+	for _, s := range parts {
+		w := gzip.NewWriter(&b)
+		w.Write([]byte(s))
+		w.Close()
+	}
+	return b.String()
+}
+
+func zst(s string) string {
+	w, _ := zstd.NewWriter(nil)
+	return string(w.EncodeAll([]byte(s), nil))
+}
+
+func readString(t *testing.T, s string, o Options) ([]*trace.Trace, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "f.any")
+	if err := os.WriteFile(path, []byte(s), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return Read(path, o)
+}
+
+// Content decides, not the name, and compression changes nothing.
+func TestRead(t *testing.T) {
+	const lines = "# a trace\n1/1 1us +2us - a\n"
+	for name, in := range map[string]string{
+		"json":          oneEvent,
+		"text":          lines,
+		"gzip":          gz(oneEvent),
+		"gzip members":  gz(oneEvent[:20], "", oneEvent[20:]),
+		"zstd":          zst(oneEvent),
+		"zstd frames":   zst(oneEvent[:20]) + zst(oneEvent[20:]),
+		"gzip in gzip":  gz(gz(oneEvent)),
+		"gzip in zstd":  zst(gz(oneEvent)),
+		"gzip of text":  gz(lines),
+		"leading space": "\n\n  " + oneEvent,
+		"bare list":     oneEvent[16 : len(oneEvent)-1],
+	} {
+		traces, err := readString(t, in, Options{})
+		if err != nil || len(traces) != 1 || traces[0].Len() != 1 || traces[0].Event(0).Dur() != 2000 {
+			t.Errorf("%s: %d traces, error %v", name, len(traces), err)
+		}
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", "is empty"},
+		{gz(""), "holds nothing but an empty gzip stream"},
+		{zst(""), "holds nothing but an empty zstd stream"},
+		{gz(oneEvent)[:5], "gzip stream ends early at compressed byte 5"},
+		{"\x1f\x8bxxxxxxxxxxxxxxxx", "gzip stream is damaged at compressed byte"},
+		{gz(gz(gz(oneEvent))), "is compressed more than twice"},
+		{"\x89PNG\r\n\x1a\n\x00\x00", "is a PNG image, not a trace"},
+		{gz("\x89PNG\r\n\x1a\n"), "is a PNG image, not a trace"},
+		{"PK\x03\x04zip", "is a zip archive, not a trace"},
+		{"\xff\xfe{\x00", "is UTF-16 text, not a trace"},
+		{"<!DOCTYPE html>", "is HTML or XML, not a trace"},
+		{"\x0a\x00\x01\x02", "is binary data, not a trace"},
+		{"hello, world", `is not a trace; it starts with "hello, world"`},
+	} {
+		_, err := readString(t, c.in, Options{})
+		var e *Error
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), "f.any: "+c.want) {
+			t.Errorf("%.20q: error %v, want %s", c.in, err, c.want)
+		}
+	}
+}
+
+func TestReadNoFile(t *testing.T) {
+	dir := t.TempDir()
+	locked := filepath.Join(dir, "locked.json")
+	os.WriteFile(locked, []byte(oneEvent), 0)
+	for _, c := range []struct{ path, want string }{
+		{filepath.Join(dir, "gone"), "no such file or directory"},
+		{dir, "is a directory"},
+		{locked, "permission denied"},
+		{Stdin, "there is no standard input"},
+	} {
+		if c.path == locked && os.Getuid() == 0 {
+			t.Log("skipping a file without permission: root may read it")
+			continue
+		}
+		_, err := Read(c.path, Options{})
+		var e *Error
+		if !errors.As(err, &e) || e.Error() != c.path+": "+c.want {
+			t.Errorf("%s: error %v, want %s", c.path, err, c.want)
+		}
+	}
+}
+
+func TestReadStdin(t *testing.T) {
+	traces, err := Read(Stdin, Options{Stdin: iotestOneByte{strings.NewReader(gz(oneEvent))}})
+	if err != nil || len(traces) != 1 || traces[0].Len() != 1 {
+		t.Errorf("%d traces, error %v", len(traces), err)
+	}
+}
+
+// iotestOneByte hands out a byte at a time, as slow pipes do.
+type iotestOneByte struct{ r io.Reader }
+
+func (o iotestOneByte) Read(p []byte) (int, error) { return o.r.Read(p[:min(len(p), 1)]) }
+
+func TestStrict(t *testing.T) {
+	_, err := readString(t, `[{"ph": "X", "ts": NaN}]`, Options{Strict: true})
+	var e *trace.FormatError
+	if !errors.As(err, &e) || !strings.HasSuffix(e.File, "f.any") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	in := gz(oneEvent[:17], strings.Repeat(" ", 1<<20), oneEvent[17:])
+	var last, total int64
+	_, err := readString(t, in, Options{Progress: func(done, all int64) {
+		if done < last {
+			t.Errorf("went back from %d to %d", last, done)
+		}
+		last, total = done, all
+	}})
+	if err != nil || last != int64(len(in)) || total != last {
+		t.Errorf("%d of %d bytes, want %d, error %v", last, total, len(in), err)
+	}
+}
+
+// What stands before a cut is handed on, then the error with its place.
+func TestCutStream(t *testing.T) {
+	text := strings.Repeat(oneEvent+"\n", 10000)
+	whole := gz(text)
+	for _, n := range []int{10, 11, 100, len(whole) / 2, len(whole) - 9, len(whole) - 1} {
+		in, err := unpack(&counter{r: strings.NewReader(whole[:n])})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(in)
+		in.Close()
+		var d *damage
+		if !errors.As(err, &d) || d.offset != int64(n) || !strings.HasPrefix(text, string(got)) {
+			t.Errorf("cut at %d: %d bytes, error %v", n, len(got), err)
+		}
+		if n > len(whole)-10 && string(got) != text {
+			t.Errorf("cut at %d: %d bytes of %d", n, len(got), len(text))
+		}
+	}
+}
+
+// The real cut file gives exactly the bytes before the cut.
+func TestTruncatedFile(t *testing.T) {
+	f, err := os.Open("../../../shared/traces/damaged/truncated-gzip.json.gz")
+	if err != nil {
+		t.Skip("skipping: the shared traces are not here")
+	}
+	defer f.Close()
+	in, err := unpack(&counter{r: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	n, err := io.Copy(io.Discard, in)
+	if n != 6426233 || err == nil || err.Error() != "gzip stream ends early at compressed byte 436871" {
+		t.Errorf("%d bytes, error %v", n, err)
+	}
+}
+
+// A reader that is given up on does not leave its goroutine hanging.
+func TestAheadStops(t *testing.T) {
+	closed := make(chan struct{})
+	a := startAhead(readerFunc(func(p []byte) (int, error) {
+		select {
+		case <-closed:
+			return 0, io.EOF
+		case <-time.After(time.Millisecond):
+			return len(p), nil
+		}
+	}))
+	a.Read(make([]byte, 10))
+	a.Close()
+	close(closed)
+}
+
+func TestAheadPanics(t *testing.T) {
+	a := startAhead(readerFunc(func([]byte) (int, error) { panic("planted") }))
+	defer a.Close()
+	defer func() {
+		if got := recover(); got != "planted" {
+			t.Errorf("recovered %v", got)
+		}
+	}()
+	io.ReadAll(a)
+}
+
+func TestAheadNoProgress(t *testing.T) {
+	a := startAhead(readerFunc(func([]byte) (int, error) { return 0, nil }))
+	defer a.Close()
+	if _, err := io.ReadAll(a); err != io.ErrNoProgress {
+		t.Errorf("error %v", err)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// Whatever the bytes are, reading ends, and without an error there is a trace.
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{"", oneEvent, gz(oneEvent), gz(gz(oneEvent)), zst(oneEvent), gz(oneEvent)[:30], "1/1 0 +1 - a", "\x89PNG"} {
+		f.Add([]byte(s), uint16(0), byte(0))
+		f.Add([]byte(s), uint16(len(s)/2), byte(1))
+	}
+	f.Fuzz(func(t *testing.T, in []byte, at uint16, flip byte) {
+		packed := []byte(gz(string(in)))
+		packed[int(at)%len(packed)] ^= flip
+		for _, s := range [][]byte{in, packed} {
+			traces, err := Read(Stdin, Options{Stdin: bytes.NewReader(s)})
+			if err == nil && len(traces) == 0 {
+				t.Errorf("nothing was read and nothing was wrong")
+			}
+		}
+	})
+}
