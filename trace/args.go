@@ -79,42 +79,99 @@ type Arg struct {
 }
 
 // argTable holds the arguments of all events: sparse, in the order of Add.
-// An event points to its first argument; the last one is marked.
+// An event points to its first argument; the last one is marked. Chunks are
+// never moved, and a list that was seen lately is not stored again: a trace
+// repeats the same shapes and streams over and over.
 type argTable struct {
+	chunks []argChunk
+	recent [1024]uint32 // references by hash of the list
+}
+
+type argChunk struct {
 	keys  []Key
 	kinds []uint8 // Kind, with lastArg on an event's last
 	vals  []int64 // a number or a StringID
 }
 
-const lastArg = 0x80
+const (
+	lastArg  = 0x80
+	chunkLen = 1 << 14 // arguments
+)
 
 // add stores args and returns the reference of the first, 0 where there are none.
 func (t *argTable) add(args []Arg) uint32 {
 	if len(args) == 0 {
 		return 0
 	}
-	ref := uint32(len(t.keys) + 1)
+	slot := &t.recent[hashArgs(args)%uint64(len(t.recent))]
+	if *slot != 0 && t.equal(*slot, args) {
+		return *slot
+	}
+	ref := uint32(1)
+	if n := len(t.chunks); n > 0 {
+		ref = uint32((n-1)*chunkLen + len(t.chunks[n-1].keys) + 1)
+	}
 	for i := range args {
-		a := &args[i]
-		kind, val := uint8(a.Kind), a.Num
-		if a.Kind != Int {
-			val = int64(a.Str)
-		}
+		kind := uint8(args[i].Kind)
 		if i == len(args)-1 {
 			kind |= lastArg
 		}
-		t.keys, t.kinds, t.vals = append(t.keys, a.Key), append(t.kinds, kind), append(t.vals, val)
+		t.append(args[i].Key, kind, args[i].val())
 	}
+	*slot = ref
 	return ref
 }
 
-func (t *argTable) at(i uint32) (a Arg, last bool) {
-	kind := t.kinds[i]
-	a = Arg{Key: t.keys[i], Kind: Kind(kind &^ lastArg)}
+func (t *argTable) append(key Key, kind uint8, val int64) {
+	n := len(t.chunks)
+	if n == 0 {
+		t.chunks, n = append(t.chunks, argChunk{}), 1
+	} else if len(t.chunks[n-1].keys) == chunkLen {
+		t.chunks, n = append(t.chunks, argChunk{make([]Key, 0, chunkLen), make([]uint8, 0, chunkLen), make([]int64, 0, chunkLen)}), n+1
+	}
+	c := &t.chunks[n-1]
+	c.keys, c.kinds, c.vals = append(c.keys, key), append(c.kinds, kind), append(c.vals, val)
+}
+
+// val is what the table stores of a.
+func (a *Arg) val() int64 {
 	if a.Kind == Int {
-		a.Num = t.vals[i]
+		return a.Num
+	}
+	return int64(a.Str)
+}
+
+func hashArgs(args []Arg) uint64 {
+	h := uint64(len(args))
+	for i := range args {
+		h = (h ^ uint64(args[i].Key)<<48 ^ uint64(args[i].val())) * 0x9e3779b97f4a7c15
+		h ^= h >> 29
+	}
+	return h
+}
+
+// equal tells whether the list at ref is args.
+func (t *argTable) equal(ref uint32, args []Arg) bool {
+	for i := range args {
+		a, last := t.at(ref - 1 + uint32(i))
+		if a.Key != args[i].Key || a.Kind != args[i].Kind || a.val() != args[i].val() {
+			return false
+		}
+		if last {
+			return i == len(args)-1
+		}
+	}
+	return false
+}
+
+func (t *argTable) at(i uint32) (a Arg, last bool) {
+	c, k := &t.chunks[i/chunkLen], i%chunkLen
+	kind := c.kinds[k]
+	a = Arg{Key: c.keys[k], Kind: Kind(kind &^ lastArg)}
+	if a.Kind == Int {
+		a.Num = c.vals[k]
 	} else {
-		a.Str = StringID(t.vals[i])
+		a.Str = StringID(c.vals[k])
 	}
 	return a, kind&lastArg != 0
 }

@@ -21,7 +21,8 @@ func (b *Builder) Build() *Trace {
 	t.col.permute(perm)
 	b.pairBeginEnd()
 	b.splitTracks()
-	t.col.Parent = parents(&t.col, t.tracks)
+	t.col.Parent = perm[:len(t.col.Start)] // its room is free for reuse
+	parents(&t.col, t.tracks)
 	t.problems = b.probs.list
 	b.tracks, b.keys = nil, nil
 	return t
@@ -31,10 +32,7 @@ func (b *Builder) Build() *Trace {
 // and thread, so that the order of events in the file does not matter.
 func (b *Builder) orderTracks() {
 	t := &b.t
-	for k, id := range b.tracks {
-		track, p := &t.tracks[id], b.procs[k.pid]
-		track.ProcessName, track.ProcessTags, track.ProcessSort = p.name, p.tags, p.sort
-	}
+	b.nameProcesses()
 	order := make([]TrackID, len(t.tracks))
 	for i := range order {
 		order[i] = TrackID(i)
@@ -75,7 +73,7 @@ func compareIDs(a, b string) int {
 
 // sortRows returns the rows in the order of the finished columns: counted into
 // their tracks first, then sorted within those tracks that are not in order yet.
-func (b *Builder) sortRows() []uint32 {
+func (b *Builder) sortRows() []int32 {
 	c, t := &b.t.col, &b.t
 	next := make([]int, len(t.tracks)+1)
 	for _, id := range c.Track {
@@ -84,25 +82,69 @@ func (b *Builder) sortRows() []uint32 {
 	for i := 1; i < len(next); i++ {
 		next[i] += next[i-1]
 	}
-	perm := make([]uint32, len(c.Track))
+	perm := make([]int32, len(c.Track))
 	for i, id := range c.Track {
-		perm[next[id]] = uint32(i)
+		perm[next[id]] = int32(i)
 		next[id]++
 	}
-	first := 0
+	first, free := 0, []int32(nil)
 	for id := range t.tracks {
 		rows := perm[first:next[id]]
 		if !slices.IsSortedFunc(rows, c.compareRows) {
-			slices.SortFunc(rows, c.compareRows)
+			free = c.mergeRuns(rows, free)
 		}
 		first = next[id]
 	}
 	return perm
 }
 
+// mergeRuns sorts rows by merging neighbouring runs that are in order already.
+// Writers put down sorted lists one after the other, so there are few; however
+// many, each round halves their number. free is room that is grown, used and
+// given back.
+func (c *Columns) mergeRuns(rows, free []int32) []int32 {
+	ends := make([]int, 0, 16) // of the runs
+	for i := 1; i <= len(rows); i++ {
+		if i == len(rows) || c.compareRows(rows[i-1], rows[i]) > 0 {
+			ends = append(ends, i)
+		}
+	}
+	free = slices.Grow(free[:0], len(rows))
+	for len(ends) > 1 {
+		start, merged := 0, ends[:0]
+		for k := 0; k < len(ends); k += 2 {
+			if k+1 == len(ends) {
+				merged = append(merged, ends[k])
+				break
+			}
+			mid, end := ends[k], ends[k+1]
+			c.merge(rows[start:end], mid-start, free[:0])
+			merged, start = append(merged, end), end
+		}
+		ends = merged
+	}
+	return free
+}
+
+// merge sorts rows, whose parts before and from mid on are sorted; room is for
+// the first part.
+func (c *Columns) merge(rows []int32, mid int, room []int32) {
+	left, right := append(room, rows[:mid]...), rows[mid:]
+	for i := range rows {
+		switch {
+		case len(left) == 0:
+			return // the rest of right is in place
+		case len(right) == 0 || c.compareRows(left[0], right[0]) <= 0:
+			rows[i], left = left[0], left[1:]
+		default:
+			rows[i], right = right[0], right[1:]
+		}
+	}
+}
+
 // compareRows orders rows of one track: by start, longer first, then by External
 // id, which grows inwards in Kineto, then as they stood in the file.
-func (c *Columns) compareRows(x, y uint32) int {
+func (c *Columns) compareRows(x, y int32) int {
 	if s := cmp.Compare(c.Start[x], c.Start[y]); s != 0 {
 		return s
 	}
@@ -115,23 +157,24 @@ func (c *Columns) compareRows(x, y uint32) int {
 	return cmp.Compare(x, y)
 }
 
-func (c *Columns) permute(perm []uint32) {
+// permute puts the rows in the order of perm.
+func (c *Columns) permute(perm []int32) {
 	if inOrder(perm) {
 		return
 	}
-	wide := make([]int64, len(perm))
-	c.Start, wide = move(c.Start, wide, perm)
-	c.Dur, wide = move(c.Dur, wide, perm)
-	c.Corr, wide = move(c.Corr, wide, perm)
-	c.External, _ = move(c.External, wide, perm)
-	c.Name, _ = move(c.Name, make([]StringID, len(perm)), perm)
-	c.Track, _ = move(c.Track, make([]TrackID, len(perm)), perm)
-	c.Args, _ = move(c.Args, make([]uint32, len(perm)), perm)
-	c.Cat, _ = move(c.Cat, make([]Cat, len(perm)), perm)
-	c.Phase, _ = move(c.Phase, make([]Phase, len(perm)), perm)
+	free := make([]uint64, len(perm))
+	move(c.Start, perm, free)
+	move(c.Dur, perm, free)
+	move(c.Corr, perm, free)
+	move(c.External, perm, free)
+	move(c.Name, perm, free)
+	move(c.Track, perm, free)
+	move(c.Args, perm, free)
+	move(c.Cat, perm, free)
+	move(c.Phase, perm, free)
 }
 
-func inOrder(perm []uint32) bool {
+func inOrder(perm []int32) bool {
 	for i, p := range perm {
 		if int(p) != i {
 			return false
@@ -140,12 +183,15 @@ func inOrder(perm []uint32) bool {
 	return true
 }
 
-// move writes col into to in the order of perm; the old column is free for reuse.
-func move[T any](col, to []T, perm []uint32) (moved, free []T) {
+// move puts col in the order of perm by way of free, which is as long. Following
+// the cycles of perm would need no room, but jumps through memory.
+func move[T ~int64 | ~int32 | ~uint32 | ~uint16 | ~uint8](col []T, perm []int32, free []uint64) {
 	for i, p := range perm {
-		to[i] = col[p]
+		free[i] = uint64(col[p])
 	}
-	return to, col
+	for i, v := range free {
+		col[i] = T(v)
+	}
 }
 
 // splitTracks notes which rows stand on each track.
@@ -168,8 +214,8 @@ func (b *Builder) splitTracks() {
 // open at the row's start. An event that only partly overlaps another still is
 // its parent when it began earlier: writers round times to whole microseconds,
 // so children may end after their parents. Each row is pushed and popped once.
-func parents(c *Columns, tracks []Track) []int32 {
-	parent := make([]int32, len(c.Start))
+func parents(c *Columns, tracks []Track) {
+	parent := c.Parent
 	var open []int32
 	for _, track := range tracks {
 		open = open[:0]
@@ -186,7 +232,6 @@ func parents(c *Columns, tracks []Track) []int32 {
 			}
 		}
 	}
-	return parent
 }
 
 func closed(c *Columns, i int32, now int64) bool { return c.Start[i]+c.Dur[i] <= now }

@@ -158,6 +158,32 @@ func (b *Builder) SortThread(id TrackID, index int64) { b.t.tracks[id].ThreadSor
 // NameThread sets the name of a track.
 func (b *Builder) NameThread(id TrackID, name string) { b.t.tracks[id].ThreadName = name }
 
+// Tracks returns the tracks added so far, by TrackID, with the names known now.
+func (b *Builder) Tracks() []Track {
+	b.nameProcesses()
+	return b.t.tracks
+}
+
+// nameProcesses gives the names of processes to their tracks.
+func (b *Builder) nameProcesses() {
+	for k, id := range b.tracks {
+		track, p := &b.t.tracks[id], b.procs[k.pid]
+		track.ProcessName, track.ProcessTags, track.ProcessSort = p.name, p.tags, p.sort
+	}
+}
+
+// Recategorize gives each row the category that pick returns for it: readers of
+// files without categories know them only when the tracks have their names. Of
+// the row's fields only Start, Dur, Cat, Phase, Track, Corr and External are set.
+func (b *Builder) Recategorize(pick func(r *Row, name string) Cat) {
+	c := &b.t.col
+	for i := range c.Start {
+		r := Row{Start: c.Start[i], Dur: c.Dur[i], Cat: c.Cat[i], Phase: c.Phase[i], Track: c.Track[i],
+			Corr: c.Corr[i], External: c.External[i], Offset: -1}
+		c.Cat[i] = pick(&r, b.String(c.Name[i]))
+	}
+}
+
 // Meta is what the recording says of itself, for the reader to fill.
 func (b *Builder) Meta() *Meta { return &b.t.meta }
 

@@ -66,13 +66,13 @@ type ProblemInfo struct {
 
 // problemTable is the one list of everything that can be wrong with an input.
 var problemTable = map[Code]ProblemInfo{
-	BadEscape:          {Warn, "illegal escape in a string, kept as it stands", "report it to the writer of the trace", true},
+	BadEscape:          {Note, "illegal escape in a string, kept as it stands", "report it to the writer of the trace", true},
 	BadUTF8:            {Note, "invalid UTF-8 in a string, replaced by U+FFFD", "none needed", true},
 	LoneSurrogate:      {Note, "half of a surrogate pair in a string, replaced by U+FFFD", "none needed", true},
 	NonFiniteNumber:    {Note, "NaN or infinity where JSON has no number, read as null", "none needed unless it is a time", true},
 	NumberRange:        {Warn, "number beyond what its field can hold, read as null", "check the writer of the trace", true},
 	RawControl:         {Note, "control character inside a string, kept", "none needed", true},
-	UnescapedQuote:     {Warn, "unescaped quote inside a string, kept as part of it", "check the name at this place", true},
+	UnescapedQuote:     {Note, "unescaped quote inside a string, kept as part of it", "check the name at this place", true},
 	MissingComma:       {Note, "missing comma, taken as present", "none needed", true},
 	ExtraComma:         {Note, "comma too many, skipped", "none needed", true},
 	UnclosedArray:      {Note, "the event list is not closed; all its events are whole", "none needed", true},

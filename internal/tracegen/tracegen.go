@@ -45,8 +45,10 @@ func Write(w io.Writer, o Options) error {
 	}
 	g.text(header)
 	g.names()
+	g.release()
 	for g.written < o.Size && g.err == nil {
 		g.step()
+		g.release()
 	}
 	g.text("\n  ],\n  \"traceName\": \"synthetic.json\"\n}")
 	if g.err != nil {
@@ -69,6 +71,7 @@ type generator struct {
 	out     *bufio.Writer
 	err     error
 	written int64
+	waiting []event
 	events  int
 	buf     []byte
 	shape   Shape
@@ -82,6 +85,7 @@ type generator struct {
 	corr     int
 	seq      int
 	steps    int
+	named    int
 }
 
 func (g *generator) text(s string) {
@@ -92,8 +96,24 @@ func (g *generator) text(s string) {
 	}
 }
 
-// emit writes one event.
-func (g *generator) emit(e event) {
+// emit puts one event behind those that wait, hold keeps a place there for one
+// that is known only later: Kineto writes parents before their children.
+func (g *generator) emit(e event) { g.waiting = append(g.waiting, e) }
+
+func (g *generator) hold() (place int) {
+	g.waiting = append(g.waiting, event{})
+	return len(g.waiting) - 1
+}
+
+// release writes the events that wait.
+func (g *generator) release() {
+	for _, e := range g.waiting {
+		g.write(e)
+	}
+	g.waiting = g.waiting[:0]
+}
+
+func (g *generator) write(e event) {
 	if g.events > 0 {
 		g.text(",")
 	}
@@ -114,7 +134,8 @@ func (g *generator) distinct(name string) string {
 	if g.shape != Names {
 		return name
 	}
-	return fmt.Sprintf("%s_%d", name, g.events%distinctNames)
+	g.named++
+	return fmt.Sprintf("%s_%d", name, g.named%distinctNames)
 }
 
 func micros(ns int64) string { return fmt.Sprintf("%d.%03d", ns/1000, ns%1000) }

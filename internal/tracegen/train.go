@@ -40,7 +40,7 @@ func (g *generator) names() {
 // step writes one optimizer step.
 func (g *generator) step() {
 	g.steps++
-	start := g.now
+	start, place := g.now, g.hold()
 	for batch := range batches {
 		for layer := range layers {
 			g.span(forward, "user_annotation", fmt.Sprintf("layer_%d", layer), 0, func() { g.linear(forward, "aten::linear") })
@@ -51,7 +51,8 @@ func (g *generator) step() {
 		}
 	}
 	g.optimizer()
-	g.complete(forward, "user_annotation", fmt.Sprintf("ProfilerStep#%d", g.steps), start, g.now-start, nil)
+	name := fmt.Sprintf("ProfilerStep#%d", g.steps)
+	g.waiting[place] = event{fields: xFields("user_annotation", name, process, forward, start, g.now-start)}
 	g.now += 5_000
 }
 
@@ -101,13 +102,16 @@ func (g *generator) collective(thread int) {
 		{"Process Group Description", `"default_pg"`}, {"Process Group Ranks", `"[0, 1, 2, 3, 4, 5, 6, 7]"`}, {"Seq", num(g.seq)},
 	}
 	g.span(thread, "user_annotation", "nccl:_reduce_scatter_base", 0, func() {
-		start := g.now
+		start, place := g.now, g.hold()
 		g.now += 1_000
 		g.launch(thread, collect, "kernel", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 			60_000+g.rng.Int64N(20_000), comm)
 		g.external++
 		args := append([]field{{"External id", num(g.external)}}, comm...)
-		g.complete(thread, "cpu_op", "record_param_comms", start, g.now-start, append(args, field{"Rank", "0"}))
+		g.waiting[place] = event{
+			fields: xFields("cpu_op", "record_param_comms", process, thread, start, g.now-start),
+			args:   append(args, field{"Rank", "0"}),
+		}
 	})
 }
 
@@ -126,14 +130,14 @@ func (g *generator) span(thread int, cat, name string, elements int, body func()
 		}
 	}
 	args = append(args, field{"Ev Idx", num(g.external)})
-	start := g.now
+	start, place := g.now, g.hold()
 	g.now += 500 + g.rng.Int64N(2_000)
 	body()
 	g.now += 500 + g.rng.Int64N(1_000)
 	if elements > 0 {
 		name = g.distinct(name)
 	}
-	g.complete(thread, cat, name, start, g.now-start, args)
+	g.waiting[place] = event{fields: xFields(cat, name, process, thread, start, g.now-start), args: args}
 	g.now += 100
 }
 

@@ -7,57 +7,61 @@ import (
 // readArgs reads the arguments whose brace stands at i, as far as anyone asks.
 func (d *reader) readArgs(i int) int {
 	i++
-	for first := true; ; first = false {
-		ks, ke, vi, raw := d.member(i, first)
-		if vi < 0 || ks == 0 {
-			return vi
+	for at := &d.argLevel.root; ; {
+		h, next := d.hop(d.argLevel, at, i)
+		if next < 0 || h.end {
+			return next
 		}
-		key, keep := d.argKey(ks, ke, raw)
-		if !keep {
-			_, i = d.value(vi, '}')
-		} else {
-			i = d.readArg(key, ks, vi)
-		}
-		if i < 0 {
+		if i = d.readArg(h, next); i < 0 {
 			return i
 		}
+		at = h
 	}
 }
 
-// argKey finds the key d.buf[ks:ke]; keep is false for what nobody asks for.
-func (d *reader) argKey(ks, ke int, raw bool) (key trace.Key, keep bool) {
-	name := d.buf[ks:ke]
-	if raw {
-		name = d.text(token{raw: true, start: ks, end: ke})
-	}
-	return d.keys.find(d, name)
-}
-
-// readArg reads the value at i of an argument that is kept.
-func (d *reader) readArg(key trace.Key, ks, i int) int {
-	a := trace.Arg{Key: key}
-	v, next, ok := integer(d.buf, i)
-	if !ok {
-		var t token
-		if t, next = d.value(i, '}'); next < 0 {
-			return next
+// readArg reads the value at i of the argument behind h.
+func (d *reader) readArg(h *hop, i int) int {
+	if v, next, ok := integer(d.buf, i); ok {
+		if h.keep {
+			d.keepArg(trace.Arg{Key: h.key, Num: v}, i)
 		}
-		if t.kind == deepKind {
-			return next
-		}
-		a = d.argValue(key, t)
-		v, ok = a.Num, a.Kind == trace.Int
+		return next
 	}
-	a.Num = v
-	switch {
-	case key == trace.KeyCorrelation && ok:
-		d.ev.row.Corr = v
-	case key == trace.KeyExternalID && ok:
-		d.ev.row.External = v
-	default:
-		d.addArg(a, ks)
+	remembers := d.buf[i] == '"' || d.buf[i] == '[' || d.buf[i] == '{'
+	if remembers && d.mode == strict {
+		if m := h.recall(d.buf, i); m != nil {
+			if h.keep {
+				d.keepArg(m.arg, i)
+			}
+			return i + len(m.text)
+		}
+	}
+	t, next := d.value(i, '}')
+	if next < 0 {
+		return next
+	}
+	a := trace.Arg{}
+	if h.keep && t.kind != deepKind {
+		a = d.argValue(h.key, t)
+		d.keepArg(a, i)
+	}
+	if remembers && len(d.notes) == 0 {
+		d.remember(h, i, next, a)
 	}
 	return next
+}
+
+// keepArg keeps an argument, in the column that it has of its own or with the
+// others.
+func (d *reader) keepArg(a trace.Arg, at int) {
+	switch {
+	case a.Key == trace.KeyCorrelation && a.Kind == trace.Int:
+		d.ev.row.Corr = a.Num
+	case a.Key == trace.KeyExternalID && a.Kind == trace.Int:
+		d.ev.row.External = a.Num
+	default:
+		d.addArg(a, at)
+	}
 }
 
 // argValue makes an argument of a token.

@@ -6,7 +6,7 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// A trace uses few keys, categories, processes and threads, over and over. The
+// A trace uses few categories, processes and threads, over and over. The
 // tables here answer for them without hashing: each is a row of slots, found by
 // the text's first bytes and length, that hold the last text seen there.
 
@@ -30,23 +30,6 @@ type label struct {
 	v    int64
 	id   trace.StringID
 	used bool
-}
-
-// keyTable knows the keys of arguments.
-type keyTable [slots]struct {
-	name string
-	key  trace.Key
-	keep bool
-	used bool
-}
-
-func (t *keyTable) find(d *reader, name []byte) (key trace.Key, keep bool) {
-	s := &t[slotOf(name)]
-	if !s.used || s.name != string(name) {
-		s.name, s.used = string(name), true
-		s.key, s.keep = d.lookupKey(name)
-	}
-	return s.key, s.keep
 }
 
 // lookupKey asks the model for a key; correlation_id is XLA's name for one.

@@ -46,14 +46,15 @@ const (
 func (d *reader) event(i int) int {
 	d.startEvent()
 	i++
-	for first := true; ; first = false {
-		ks, ke, vi, raw := d.member(i, first)
-		if vi < 0 || ks == 0 {
-			return vi
+	for at := &d.eventLevel.root; ; {
+		h, next := d.hop(d.eventLevel, at, i)
+		if next < 0 || h.end {
+			return next
 		}
-		if i = d.field(d.keyWord(ks, ke, raw), ks, vi); i < 0 {
+		if i = d.field(h.word, next); i < 0 {
 			return i
 		}
+		at = h
 	}
 }
 
@@ -81,52 +82,52 @@ func wordOf(b []byte, i, n int) uint64 {
 	return load(b, i) & (1<<(8*n) - 1)
 }
 
-// field reads the value at vi of the key in word.
-func (d *reader) field(word uint64, ks, vi int) int {
+// field reads the value at i of the key in word.
+func (d *reader) field(word uint64, i int) int {
 	ev := &d.ev
 	switch word {
 	case wordPh:
-		d.once(seenPh, ks)
-		return d.phase(vi)
+		d.once(seenPh, i)
+		return d.phase(i)
 	case wordTs:
-		d.once(seenTs, ks)
-		ns, state, i := d.time(vi)
-		ev.row.Start, ev.hasTime = ns, state
-		return i
+		d.once(seenTs, i)
+		ns, ok, next := d.time(i)
+		ev.row.Start, ev.hasTime = ns, ok
+		return next
 	case wordDur:
-		d.once(seenDur, ks)
-		ns, state, i := d.time(vi)
-		ev.row.Dur, ev.row.NoDur = ns, !state
-		return i
+		d.once(seenDur, i)
+		ns, ok, next := d.time(i)
+		ev.row.Dur, ev.row.NoDur = ns, !ok
+		return next
 	case wordPid:
-		d.once(seenPid, ks)
-		id, i := d.label(vi)
+		d.once(seenPid, i)
+		id, next := d.label(i)
 		ev.pid = id
-		return i
+		return next
 	case wordTid:
-		d.once(seenTid, ks)
-		id, i := d.label(vi)
+		d.once(seenTid, i)
+		id, next := d.label(i)
 		ev.tid = id
-		return i
+		return next
 	case wordName:
-		d.once(seenName, ks)
-		id, i := d.name(vi)
+		d.once(seenName, i)
+		id, next := d.name(i)
 		ev.row.Name = id
-		return i
+		return next
 	case wordCat:
-		d.once(seenCat, ks)
-		return d.category(vi)
+		d.once(seenCat, i)
+		return d.category(i)
 	case wordArgs:
-		d.once(seenArgs, ks)
-		if d.buf[vi] == '{' {
-			return d.readArgs(vi)
+		d.once(seenArgs, i)
+		if d.buf[i] == '{' {
+			return d.readArgs(i)
 		}
 	case wordID:
-		d.once(seenID, ks)
-		return d.flowID(vi)
+		d.once(seenID, i)
+		return d.flowID(i)
 	}
-	_, i := d.value(vi, '}')
-	return i
+	_, next := d.value(i, '}')
+	return next
 }
 
 // once notes a key that stood in the event before; the last one counts.

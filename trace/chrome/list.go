@@ -114,11 +114,17 @@ func (d *reader) wants(i, fail int) bool {
 	return !d.eof && fail+lookahead > d.n && d.n-i < maxValue
 }
 
-// makeRoom reserves rows for the rest of the input by the events seen so far.
+// makeRoom reserves rows, at first for the rest of the input by the events seen
+// so far, later by halves.
 func (d *reader) makeRoom() {
 	rows, read := int64(d.b.Len()), d.base-d.start
-	if rows < 256 || read <= 0 || d.opts.SizeHint <= d.base {
+	if read < 2*windowSize || rows+2*rows*windowSize/read < d.reserved {
 		return
 	}
-	d.b.Reserve(int(float64(rows) * float64(d.opts.SizeHint-d.start) / float64(read) * 1.02))
+	want := rows + rows/2
+	if rest := d.opts.SizeHint - d.start; rest > read {
+		want = int64(float64(rows)*float64(rest)/float64(read)*1.02) + 1024
+	}
+	d.reserved = max(want, d.reserved)
+	d.b.Reserve(int(d.reserved))
 }

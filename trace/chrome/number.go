@@ -1,8 +1,34 @@
 package chrome
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
-// integer reads a plain integer of at most 18 digits at i: no fraction, no
+// digits8 reads the digits at the head of x, at most eight: their number and
+// their value. Eight digits are one word, and a word is summed in three steps.
+func digits8(x uint64) (v uint64, n int) {
+	x ^= ones * '0'
+	other := (x + ones*0x76 | x) & highs // not a digit; the lowest mark is exact
+	n = bits.TrailingZeros64(other) >> 3
+	x <<= 64 - 8*n // leading zeros
+	x = x*10 + x>>8
+	v = (x&0x000000ff000000ff*0x000f424000000064 + x>>16&0x000000ff000000ff*0x0000271000000001) >> 32
+	return v, n
+}
+
+// digits16 reads up to sixteen digits at i; n is 16 too where there are more.
+func digits16(b []byte, i int) (v uint64, n int) {
+	if v, n = digits8(load(b, i)); n < 8 {
+		return v, n
+	}
+	low, more := digits8(load(b, i+8))
+	return v*pow10[more] + low, 8 + more
+}
+
+var pow10 = [9]uint64{1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000}
+
+// integer reads a plain integer of at most 15 digits at i: no fraction, no
 // exponent, no leading zero. ok is false for anything else, the end of the
 // window included.
 func integer(b []byte, i int) (v int64, end int, ok bool) {
@@ -10,17 +36,11 @@ func integer(b []byte, i int) (v int64, end int, ok bool) {
 	if neg {
 		i++
 	}
-	start := i
-	for b[i]-'0' <= 9 {
-		v = v*10 + int64(b[i]-'0')
-		i++
-		if i-start > 18 {
-			return 0, i, false
-		}
-	}
-	if i == start || b[start] == '0' && (i > start+1 || neg) {
+	u, n := digits16(b, i)
+	if n == 0 || n > 15 || b[i] == '0' && (n > 1 || neg) {
 		return 0, i, false
 	}
+	v, i = int64(u), i+n
 	if c := b[i]; c == '.' || c|0x20 == 'e' || c == 0 {
 		return 0, i, false
 	}
@@ -34,15 +54,11 @@ func integer(b []byte, i int) (v int64, end int, ok bool) {
 // before and exactly three after the point, or none, as nanoseconds. ok is false
 // for any other form.
 func micros(b []byte, i int) (ns int64, end int, ok bool) {
-	start := i
-	for b[i]-'0' <= 9 && i-start < 16 {
-		ns = ns*10 + int64(b[i]-'0')
-		i++
-	}
-	if i == start || i-start > 15 || b[start] == '0' && i > start+1 {
+	u, n := digits16(b, i)
+	if n == 0 || n > 15 || b[i] == '0' && n > 1 {
 		return 0, i, false
 	}
-	ns *= 1000
+	ns, i = int64(u)*1000, i+n
 	if b[i] == '.' {
 		x, y, z := b[i+1]-'0', b[i+2]-'0', b[i+3]-'0'
 		if x > 9 || y > 9 || z > 9 {

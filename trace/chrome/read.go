@@ -109,11 +109,14 @@ type reader struct {
 	quoted   []byte // a quoted number, with padding
 	digits   []byte
 	keyEvent []int64 // by key: the event that carried it last
+	reserved int64   // rows there is room for
 	cutOff   bool    // the input ended within an event
 	rescan   int64   // bytes that were read again to find the next event
 	known    map[trace.Code]bool
 
-	keys   keyTable
+	eventLevel, argLevel *level
+	unknown              [2]hop // the hop at hand, of an event or of arguments, where it is not learned
+
 	cats   catTable
 	labels [slots]label
 	tracks trackTable
@@ -145,10 +148,11 @@ func (d *reader) flush() {
 // begin makes the reader ready for a document whose first byte is at i.
 func (d *reader) begin(i int) {
 	d.b = trace.NewBuilder()
-	d.cutOff = false
+	d.cutOff, d.reserved = false, 0
 	d.kineto, d.events, d.others, d.start = false, 0, 0, d.at(i)
 	d.known = make(map[trace.Code]bool)
-	d.keys, d.cats, d.labels, d.tracks = keyTable{}, catTable{}, [slots]label{}, trackTable{}
+	d.eventLevel, d.argLevel = newLevel(false), newLevel(true)
+	d.cats, d.labels, d.tracks = catTable{}, [slots]label{}, trackTable{}
 	d.ev, d.notes = event{}, d.notes[:0]
 	if d.marked {
 		d.b.Problem(trace.ByteOrderMark, 0, "")

@@ -69,7 +69,7 @@ func readStream(r io.Reader, file string, size int64, o Options) ([]*trace.Trace
 	if !ok {
 		return nil, unknown(file, head)
 	}
-	return f.read(in, file, in.sizeHint(size), o)
+	return f.read(in, file, in.sizeHint(r, size), o)
 }
 
 // nothing explains an input without a single byte.

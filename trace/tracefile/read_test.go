@@ -185,6 +185,31 @@ func TestTruncatedFile(t *testing.T) {
 	}
 }
 
+func TestSizeHint(t *testing.T) {
+	long := oneEvent + strings.Repeat(" ", 1000)
+	for _, c := range []struct {
+		in   string
+		want func(size int64) int64
+	}{
+		{long, func(size int64) int64 { return size }},
+		{gz(long), func(int64) int64 { return int64(len(long)) }},
+		{gz(long, oneEvent), func(size int64) int64 { return size * typicalRatio }},
+		{gz(long)[:60], func(size int64) int64 { return size * typicalRatio }},
+		{zst(long), func(size int64) int64 { return size * typicalRatio }},
+	} {
+		r := strings.NewReader(c.in)
+		in, err := unpack(&counter{r: r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := int64(len(c.in))
+		if got := in.sizeHint(r, size); got != c.want(size) {
+			t.Errorf("%.4q of %d bytes: %d, want %d", c.in, size, got, c.want(size))
+		}
+		in.Close()
+	}
+}
+
 // A reader that is given up on does not leave its goroutine hanging.
 func TestAheadStops(t *testing.T) {
 	closed := make(chan struct{})

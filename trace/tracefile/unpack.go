@@ -2,6 +2,7 @@ package tracefile
 
 import (
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"io"
 
@@ -111,13 +112,26 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// typicalRatio is how much larger the text of a trace is than its gzip file.
-const typicalRatio = 12
+// Texts of traces are about typicalRatio times as large as their gzip files, and
+// never more than maxRatio times in practice.
+const typicalRatio, maxRatio = 15, 60
 
-// sizeHint guesses the length of the text from the size of the file.
-func (in *input) sizeHint(size int64) int64 {
+// sizeHint guesses the length of the text from the file behind it, which has size
+// bytes. The last four bytes of a gzip file say the length of its last member.
+func (in *input) sizeHint(file io.Reader, size int64) int64 {
 	if in.layers == "" {
 		return size
 	}
-	return size * typicalRatio
+	f, ok := file.(io.ReaderAt)
+	var tail [4]byte
+	if !ok || in.layers != "gzip" || size < int64(len(tail)) {
+		return size * typicalRatio
+	}
+	if _, err := f.ReadAt(tail[:], size-int64(len(tail))); err != nil {
+		return size * typicalRatio
+	}
+	if n := int64(binary.LittleEndian.Uint32(tail[:])); size < n && n < size*maxRatio {
+		return n
+	}
+	return size * typicalRatio // several members, a cut, or something else at the end
 }
