@@ -43,6 +43,7 @@ var thirdParty = []struct {
 	{"github.com/spf13/pflag", false},
 	{"golang.org/x/term", false},
 	{"github.com/klauspost/compress", false},
+	{"github.com/google/jsonschema-go", false},
 	{"github.com/rogpeppe/go-internal", true},
 	{"github.com/google/go-cmp", true},
 	{"github.com/go-json-experiment/json", true},
