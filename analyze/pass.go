@@ -112,7 +112,7 @@ func (c *Cost) PerStep(ranks []*facts.Rank) (mean, step, median int64, partial b
 		}
 		if n := int64(len(durations)); n > 0 {
 			slices.Sort(durations)
-			return sum / n, total / n, durations[(n-1)/2], all
+			return sum / n, total / n, (durations[(n-1)/2] + durations[n/2]) / 2, all
 		}
 	}
 	return 0, 0, 0, true

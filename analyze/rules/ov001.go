@@ -16,8 +16,7 @@ var OV001 = analyze.Rule{
 		Title: "exposed reduce-scatter",
 		Why: "While a reduce-scatter runs and neither kernel, copy nor set does, the device waits for the network. This is the rest " +
 			"that the more specific rules have not claimed.",
-		Fix: "give it compute to hide behind: smaller or more even reduction groups, the largest gradients first, the next " +
-			"forward before the wait; then look at the ranks for one that is late",
+		Fix: "give it compute to hide behind (smaller, more even groups, largest gradients first) and look for a late rank",
 	},
 	Needs: []analyze.Need{analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedLaunches},
 	Run:   runOV001,
@@ -60,5 +59,5 @@ func whyExposed(ranks []*facts.Rank) string {
 	if len(parts) == 0 {
 		return "all linked reduce-scatters are launched inside Optimizer.step"
 	}
-	return fmt.Sprintf("of %d linked reduce-scatters %s are launched with too little compute left to hide them", sites.linked, strings.Join(parts, ", "))
+	return fmt.Sprintf("too little compute is left to hide them: %s of %d linked reduce-scatters", strings.Join(parts, ", "), sites.linked)
 }

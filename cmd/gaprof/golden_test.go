@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// goldens are outputs that stand in the README or are a contract, by file. Inputs
+// of the real traces live outside the project and are skipped where absent.
+var goldens = []struct {
+	name  string
+	args  []string
+	inDoc bool // the README shows it
+}{
+	{"nanogpt-current.txt", []string{"analyze", "../../../shared/traces/gpu/nanogpt-current.json.gz"}, true},
+	{"nanogpt-hook.txt", []string{"analyze", "../../../shared/traces/gpu/nanogpt-hook.json.gz"}, true},
+	{"nanogpt-current.md", []string{"analyze", "--format", "md", "../../../shared/traces/gpu/nanogpt-current.json.gz"}, false},
+	{"sample-in-step.txt", []string{"analyze", "../../traces/reduce-scatter-in-step.json"}, true},
+	{"sample-in-hook.txt", []string{"analyze", "../../traces/reduce-scatter-in-hook.json"}, false},
+	{"sample-in-step.json", []string{"analyze", "--format", "json", "../../traces/reduce-scatter-in-step.json"}, false},
+	{"sample-in-step.csv", []string{"analyze", "--format", "csv", "../../traces/reduce-scatter-in-step.json"}, false},
+	{"sample-in-step.full.txt", []string{"analyze", "--show", "findings,groups,top,health", "../../traces/reduce-scatter-in-step.json"}, false},
+	{"explain-OV004.txt", []string{"explain", "ov004"}, false},
+	{"help.txt", []string{"--help"}, false},
+}
+
+func TestGoldens(t *testing.T) {
+	for _, g := range goldens {
+		t.Run(g.name, func(t *testing.T) {
+			input := g.args[len(g.args)-1]
+			if strings.Contains(input, "shared") {
+				if _, err := os.Stat(input); err != nil {
+					t.Skipf("SKIP: real traces are not here: %v", err)
+				}
+			}
+			var out, errs bytes.Buffer
+			if code := run(g.args, strings.NewReader(""), &out, &errs); code != exitOK || errs.Len() > 0 {
+				t.Fatalf("exit %d, stderr %q", code, errs.String())
+			}
+			compareGolden(t, filepath.Join("testdata", "golden", g.name), out.String())
+		})
+	}
+}
+
+func compareGolden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (go test ./cmd/gaprof -update writes it)\ngot:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+// TestReadmeShowsGoldens: the outputs in the README are those of the program.
+func TestReadmeShowsGoldens(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range goldens {
+		if !g.inDoc {
+			continue
+		}
+		golden, err := os.ReadFile(filepath.Join("testdata", "golden", g.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(readme), string(golden)) {
+			t.Errorf("README.md does not show %s as it is", g.name)
+		}
+	}
+}
