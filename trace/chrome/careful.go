@@ -19,7 +19,7 @@ const longestKey = 256
 // is in it, and returns the place of the quote that closes it.
 func (d *reader) carefulString(i int, in byte) int {
 	b, start := d.buf, i
-	control := false
+	control, escape := false, false // counted already: damage counts once a string
 	for ; ; i++ {
 		switch c := b[i]; {
 		case c == '"':
@@ -31,12 +31,12 @@ func (d *reader) carefulString(i int, in byte) int {
 			}
 			d.note(trace.UnescapedQuote, i)
 		case c == '\\':
-			if d.mode == backslash && b[i+1] == '"' && d.closes(i+1, in) {
-				d.note(trace.BadEscape, i)
-			} else if n := escapeLen(b, i); n > 0 {
+			lone := d.mode == backslash && b[i+1] == '"' && d.closes(i+1, in)
+			if n := escapeLen(b, i); n > 0 && !lone {
 				i += n - 1
-			} else if i+1 < d.n {
+			} else if !escape && (lone || i+1 < d.n) {
 				d.note(trace.BadEscape, i)
+				escape = true
 			}
 		case c < ' ':
 			if i >= d.n {
