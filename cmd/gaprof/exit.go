@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
@@ -86,17 +85,14 @@ func codeOf(err error, started bool) int {
 // hintOf returns what the user can do about err, or nothing.
 func hintOf(err error) string {
 	var (
-		code   *codeError
-		file   *tracefile.Error
-		format *trace.FormatError
+		code *codeError
+		file *tracefile.Error
 	)
 	switch {
 	case errors.As(err, &code):
 		return code.hint
 	case errors.As(err, &file):
 		return file.Hint
-	case errors.As(err, &format):
-		return ""
 	}
 	return ""
 }

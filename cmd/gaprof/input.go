@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/pflag"
 
 	"github.com/gaprof/gaprof/trace"
@@ -36,15 +38,13 @@ func (f *inputFlags) options(s streams, p *progress, file string, keepArgs bool)
 // sayProblems tells what was repaired or left out in a trace.
 func sayProblems(s streams, file string, t *trace.Trace) {
 	for _, p := range t.Problems() {
-		place := ""
-		if p.Offset >= 0 {
-			place = ", first at byte "
-			if p.Count == 1 {
-				place = ", at byte "
-			}
-			s.say("%s: %s (%s, %d times%s%d)", file, p.Message(), p.Code, p.Count, place, p.Offset)
-			continue
+		how := string(p.Code)
+		if p.Count > 1 {
+			how += fmt.Sprintf(", %d times", p.Count)
 		}
-		s.say("%s: %s (%s, %d times)", file, p.Message(), p.Code, p.Count)
+		if p.Offset >= 0 {
+			how += fmt.Sprintf(", first at byte %d", p.Offset)
+		}
+		s.say("%s: %s (%s)", file, p.Message(), how)
 	}
 }

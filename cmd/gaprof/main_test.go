@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -15,8 +14,6 @@ import (
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
-
-var update = flag.Bool("update", false, "write the expected outputs of the scripts")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gaprof": main})

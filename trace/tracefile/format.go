@@ -53,10 +53,15 @@ func readChrome(r io.Reader, file string, size int64, o Options) ([]*trace.Trace
 	return chrome.Read(r, chrome.Options{File: file, KeepArgs: o.KeepArgs, Strict: o.Strict, SizeHint: size})
 }
 
-func readText(r io.Reader, file string, _ int64, _ Options) ([]*trace.Trace, error) {
+func readText(r io.Reader, file string, _ int64, o Options) ([]*trace.Trace, error) {
 	t, err := text.Read(r, file)
 	if err != nil {
 		return nil, err
+	}
+	for _, p := range t.Problems() {
+		if o.Strict && p.Code.Info().Strict {
+			return nil, &trace.FormatError{File: file, Offset: max(p.Offset, 0), Reason: p.Message()}
+		}
 	}
 	return []*trace.Trace{t}, nil
 }

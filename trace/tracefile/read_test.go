@@ -125,10 +125,15 @@ type iotestOneByte struct{ r io.Reader }
 func (o iotestOneByte) Read(p []byte) (int, error) { return o.r.Read(p[:min(len(p), 1)]) }
 
 func TestStrict(t *testing.T) {
-	_, err := readString(t, `[{"ph": "X", "ts": NaN}]`, Options{Strict: true})
-	var e *trace.FormatError
-	if !errors.As(err, &e) || !strings.HasSuffix(e.File, "f.any") {
-		t.Errorf("error %v", err)
+	for _, in := range []string{`[{"ph": "X", "ts": NaN}]`, "1/1 0 +-1 - a", "problem truncated offset=7"} {
+		if _, err := readString(t, in, Options{}); err != nil {
+			t.Errorf("%s: %v", in, err)
+		}
+		_, err := readString(t, in, Options{Strict: true})
+		var e *trace.FormatError
+		if !errors.As(err, &e) || !strings.HasSuffix(e.File, "f.any") {
+			t.Errorf("%s: error %v", in, err)
+		}
 	}
 }
 
