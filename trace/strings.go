@@ -1,8 +1,6 @@
 package trace
 
-import (
-	"hash/maphash"
-)
+import "hash/maphash"
 
 // StringID is an index into the string table of a Trace; 0 is the empty string.
 type StringID uint32
@@ -58,16 +56,4 @@ func (t *stringTable) grow() {
 		}
 		t.slots[i], t.tags[i] = uint32(id+1), uint32(h>>32)
 	}
-}
-
-// lookup finds s without adding it.
-func (t *stringTable) lookup(s string) (StringID, bool) {
-	h := maphash.String(t.seed, s)
-	mask := uint64(len(t.slots) - 1)
-	for i := h & mask; t.slots[i] != 0; i = (i + 1) & mask {
-		if id := t.slots[i] - 1; t.strs[id] == s {
-			return StringID(id), true
-		}
-	}
-	return 0, false
 }
