@@ -44,50 +44,52 @@ func (l Ledger) Sum() int64 {
 	return n
 }
 
-// ledger partitions [start, end) of the device's time: what the union of the
-// first k sets covers, less what the first k-1 cover, is bucket k.
+// ledger partitions [start, end) of the device's time.
 func (d *Device) ledger(start, end int64) Ledger {
 	var l Ledger
-	covered := int64(0)
-	for b, set := range d.cover {
-		n := set.Within(start, end)
-		l[b], covered = n-covered, n
+	l[IdleBucket] = end - start
+	for b, set := range d.alone {
+		l[b] = set.Within(start, end)
+		l[IdleBucket] -= l[b]
 	}
-	l[IdleBucket] = end - start - covered
 	return l
 }
 
-// buildSets makes the interval sets of a device from its rows, which are sorted
-// by start.
+// buildSets makes the interval sets of a device from its rows, which are sorted by
+// start.
 func (c *computer) buildSets(d *Device) {
-	d.Compute, d.Memory, d.AllComm = &Set{}, &Set{}, &Set{}
-	for k := range d.Comm {
-		d.Comm[k] = &Set{}
+	var count [IdleBucket]int
+	buckets := make([]Bucket, len(d.Rows))
+	for i := range d.Rows {
+		buckets[i] = c.bucketOf(d, i)
+		count[buckets[i]]++
+	}
+	for b := range d.busy {
+		d.busy[b] = newSet(count[b])
 	}
 	for i, row := range d.Rows {
-		start, end := c.col.Start[row], c.col.Start[row]+c.col.Dur[row]
-		switch kind := c.collectiveOf(d, i); {
-		case kind != NotCommunication:
-			d.Comm[kind].add(start, end)
-			d.AllComm.add(start, end)
-		case c.isCompute(row):
-			d.Compute.add(start, end)
-		default:
-			d.Memory.add(start, end)
-		}
+		d.busy[buckets[i]].add(c.col.Start[row], c.col.Start[row]+c.col.Dur[row])
 	}
-	var buckets [OtherCommBucket + 1]*Set
-	buckets[ComputeBucket], buckets[MemoryBucket] = d.Compute, d.Memory
-	for _, k := range Collectives() {
-		b := BucketOf(k)
-		if buckets[b] == nil {
-			buckets[b] = &Set{}
-		}
-		buckets[b] = buckets[b].Union(d.Comm[k])
+	for b := range d.alone {
+		d.alone[b] = d.without(d.busy[b], Bucket(b))
 	}
-	all := &Set{}
-	for _, set := range buckets {
-		all = all.Union(set)
-		d.cover = append(d.cover, all)
+}
+
+// without is the part of set in which no bucket before b is active.
+func (d *Device) without(set *Set, b Bucket) *Set {
+	for before := range b {
+		set = set.Minus(d.busy[before])
 	}
+	return set
+}
+
+// bucketOf is the bucket of the i-th event of d when nothing else runs.
+func (c *computer) bucketOf(d *Device, i int) Bucket {
+	if kind := c.collectiveOf(d, i); kind != NotCommunication {
+		return BucketOf(kind)
+	}
+	if c.isCompute(d.Rows[i]) {
+		return ComputeBucket
+	}
+	return MemoryBucket
 }

@@ -51,9 +51,10 @@ func (r *Rank) Measure(messages []int) Overlap {
 	o := Overlap{Count: len(messages)}
 	for dev, set := range r.sets(messages) {
 		d := r.Devices[dev]
+		hidden := set.Overlap(d.busy[ComputeBucket])
 		o.Busy += set.Len()
-		o.Overlapped += set.Overlap(d.Compute)
-		o.WithMemory += set.Overlap(d.cover[MemoryBucket])
+		o.Overlapped += hidden
+		o.WithMemory += hidden + set.Overlap(d.alone[MemoryBucket])
 	}
 	return o
 }
@@ -64,7 +65,7 @@ func (r *Rank) Measure(messages []int) Overlap {
 func (r *Rank) Exposed(messages []int, bucket Bucket) []*Set {
 	sets := r.sets(messages)
 	for dev, set := range sets {
-		sets[dev] = set.Minus(r.Devices[dev].cover[bucket-1])
+		sets[dev] = r.Devices[dev].without(set, bucket)
 	}
 	return sets
 }

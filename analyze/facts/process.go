@@ -17,14 +17,12 @@ type scope struct {
 
 // Device is one accelerator of a rank.
 type Device struct {
-	PID     string // the row of viewers: the device ordinal
-	Rows    []int32
-	Launch  []int32 // the row of the host call that launched Rows[i], or -1
-	Compute *Set    // kernels that are not communication
-	Memory  *Set    // copies and sets
-	Comm    [numCollectives]*Set
-	AllComm *Set
-	cover   []*Set // cumulative unions in the order of the ledger's buckets
+	PID    string // the row of viewers: the device ordinal
+	Rows   []int32
+	Launch []int32 // the row of the host call that launched Rows[i], or -1
+
+	busy  [IdleBucket]*Set // by bucket, whatever else runs
+	alone [IdleBucket]*Set // less what the buckets before have: what a ledger counts
 }
 
 // partition finds the ranks of a trace: one a host process that computes. Files

@@ -10,6 +10,11 @@ type Set struct {
 	total      int64
 }
 
+// newSet returns an empty set with room for n intervals.
+func newSet(n int) *Set {
+	return &Set{start: make([]int64, 0, n), end: make([]int64, 0, n), before: make([]int64, 0, n)}
+}
+
 // Len is the length of the set in ns.
 func (s *Set) Len() int64 { return s.total }
 
@@ -33,22 +38,6 @@ func (s *Set) add(start, end int64) {
 	s.total += end - start
 }
 
-// Union returns the instants that are in s or in o.
-func (s *Set) Union(o *Set) *Set {
-	u := &Set{}
-	i, j := 0, 0
-	for i < len(s.start) || j < len(o.start) {
-		if j == len(o.start) || i < len(s.start) && s.start[i] <= o.start[j] {
-			u.add(s.start[i], s.end[i])
-			i++
-		} else {
-			u.add(o.start[j], o.end[j])
-			j++
-		}
-	}
-	return u
-}
-
 // Overlap is the length of the intersection of s and o in ns.
 func (s *Set) Overlap(o *Set) int64 {
 	var n int64
@@ -60,6 +49,9 @@ func (s *Set) Overlap(o *Set) int64 {
 
 // Minus returns the instants of s that are not in o.
 func (s *Set) Minus(o *Set) *Set {
+	if len(s.start) == 0 || len(o.start) == 0 {
+		return s
+	}
 	rest := &Set{}
 	j := 0
 	for i := range s.start {

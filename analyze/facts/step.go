@@ -83,7 +83,7 @@ type hostEvents struct {
 	profiler   []int32
 	accumulate []int64 // starts of gradient accumulations, ascending
 	evaluate   []int64 // starts of backward nodes, ascending
-	forward    []int64 // starts of operators outside backward and optimizer, ascending
+	forward    []int64 // starts of forward operators, only where the optimizer runs in backward
 }
 
 func (c *computer) hostEvents(r *Rank) *hostEvents {
@@ -115,19 +115,37 @@ func (c *computer) hostEvents(r *Rank) *hostEvents {
 				ev.evaluate = append(ev.evaluate, start)
 			case class&backwardNode != 0:
 				nodes = append(nodes, start)
-			case class&atenOp != 0 && c.col.Parent[i] == trace.NoParent || class&atenOp != 0 && !c.inside(row, optimizerStep|evaluate|accumulate):
-				ev.forward = append(ev.forward, start)
 			}
 		}
 	}
 	ev.accumulate = firstNonEmpty(ev.accumulate, wrapped)
 	ev.evaluate = firstNonEmpty(ev.evaluate, nodes)
-	for _, list := range [][]int64{ev.accumulate, ev.evaluate, ev.forward} {
-		slices.Sort(list)
-	}
+	slices.Sort(ev.accumulate)
+	slices.Sort(ev.evaluate)
 	c.sortByStart(ev.optimizer)
 	c.sortByStart(ev.profiler)
+	if slices.ContainsFunc(ev.optimizer, c.inBackward) {
+		ev.forward = c.forwardOps(r)
+	}
 	return ev
+}
+
+// inBackward tells whether an optimizer span stands inside the backward pass.
+func (c *computer) inBackward(row int32) bool { return c.inside(row, accumulate|evaluate) }
+
+// forwardOps are the starts of operators outside backward and optimizer, ascending.
+func (c *computer) forwardOps(r *Rank) []int64 {
+	var starts []int64
+	for _, id := range r.host {
+		track := c.t.Tracks()[id]
+		for i := track.First; i < track.First+track.N; i++ {
+			if c.names.is(c.col.Name[i], atenOp) && !c.inside(int32(i), optimizerStep|evaluate|accumulate) {
+				starts = append(starts, c.col.Start[i])
+			}
+		}
+	}
+	slices.Sort(starts)
+	return starts
 }
 
 func firstNonEmpty(lists ...[]int64) []int64 {
@@ -189,7 +207,7 @@ func (ev *hostEvents) updates(c *computer) []update {
 func (ev *hostEvents) separated(c *computer, row int32, name string, last *update, between []int64) bool {
 	start := c.col.Start[row]
 	switch {
-	case c.inside(row, accumulate|evaluate):
+	case c.inBackward(row):
 		return anyIn(ev.forward, last.end, start)
 	case between != nil:
 		return anyIn(between, last.end, start)
