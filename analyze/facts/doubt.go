@@ -2,7 +2,6 @@ package facts
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gaprof/gaprof/trace"
 )
@@ -23,30 +22,29 @@ func (c *computer) doubt(r *Rank) {
 // runs one thing after another: if the two overlap in time there, the tracks are
 // wrong and no overlap can be believed.
 func (c *computer) checkStreams(r *Rank) {
-	shared := 0
+	communicates := make([]int, len(c.t.Tracks()))
+	for i := range r.Messages {
+		communicates[c.col.Track[r.Messages[i].Row]]++
+	}
+	computes := make([]*Set, len(communicates))
 	for _, d := range r.Devices {
-		compute, comm := make(map[trace.TrackID]*Set), make(map[trace.TrackID]*Set)
-		count := make(map[trace.TrackID]int)
 		for i, row := range d.Rows {
 			track := c.col.Track[row]
-			sets := compute
-			if c.collectiveOf(d, i) != NotCommunication {
-				sets = comm
-				count[track]++
-			} else if !c.isCompute(row) {
+			if communicates[track] == 0 || c.bucketOf(d, i) != ComputeBucket {
 				continue
 			}
-			if sets[track] == nil {
-				sets[track] = &Set{}
+			if computes[track] == nil {
+				computes[track] = &Set{}
 			}
-			sets[track].add(c.col.Start[row], c.col.Start[row]+c.col.Dur[row])
+			computes[track].add(c.col.Start[row], c.col.Start[row]+c.col.Dur[row])
 		}
-		for track, set := range comm {
-			if compute[track] == nil {
-				continue
-			}
-			shared += count[track]
-			r.SelfOverlap = r.SelfOverlap || set.Overlap(compute[track]) > 0
+	}
+	shared := 0
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		if set := computes[c.col.Track[m.Row]]; set != nil {
+			shared++
+			r.SelfOverlap = r.SelfOverlap || set.Within(m.Start, m.End) > 0
 		}
 	}
 	if shared > 0 {
@@ -54,8 +52,8 @@ func (c *computer) checkStreams(r *Rank) {
 	}
 }
 
-// A launch takes microseconds and a kernel rarely milliseconds; medians a thousand
-// times longer mean that nanoseconds were written where microseconds belong.
+// A launch takes microseconds and a kernel rarely milliseconds. Where most are a
+// thousand times longer, nanoseconds were written where microseconds belong.
 const (
 	suspectLaunch = 1e6 // ns
 	suspectKernel = 5e6 // ns
@@ -63,29 +61,29 @@ const (
 )
 
 func (c *computer) checkUnit(r *Rank) {
-	var launches, kernels []int64
+	var launches, longLaunches, longEvents int
 	for _, d := range r.Devices {
 		for i, row := range d.Rows {
-			kernels = append(kernels, c.col.Dur[row])
+			longEvents += oneIf(c.col.Dur[row] >= suspectKernel)
 			if l := d.Launch[i]; l >= 0 {
-				launches = append(launches, c.col.Dur[l])
+				launches++
+				longLaunches += oneIf(c.col.Dur[l] >= suspectLaunch)
 			}
 		}
 	}
-	for _, s := range []struct {
-		what  string
-		durs  []int64
-		limit int64
-	}{{"launch", launches, suspectLaunch}, {"device event", kernels, suspectKernel}} {
-		if len(s.durs) < minSample {
-			continue
-		}
-		slices.Sort(s.durs)
-		if median := s.durs[len(s.durs)/2]; median >= s.limit {
-			r.problem(trace.SuspectUnit, 1, fmt.Sprintf("the median %s lasts %.1f ms%s", s.what, float64(median)/1e6, longestStep(r)))
-		}
-		return
+	switch {
+	case launches >= minSample && 2*longLaunches > launches:
+		r.problem(trace.SuspectUnit, 1, fmt.Sprintf("most launches last a millisecond or more%s", longestStep(r)))
+	case launches < minSample && r.DeviceEvents >= minSample && 2*longEvents > r.DeviceEvents:
+		r.problem(trace.SuspectUnit, 1, fmt.Sprintf("most device events last 5 ms or more%s", longestStep(r)))
 	}
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func longestStep(r *Rank) string {
@@ -96,5 +94,5 @@ func longestStep(r *Rank) string {
 	if longest == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", a step %.1f s", float64(longest)/1e9)
+	return fmt.Sprintf(", the longest step %.1f s", float64(longest)/1e9)
 }

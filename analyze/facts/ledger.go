@@ -1,7 +1,7 @@
 package facts
 
 // Bucket is where a nanosecond of a step's device window goes.
-type Bucket int
+type Bucket uint8
 
 // The buckets, by priority: the first that is active has the nanosecond.
 const (

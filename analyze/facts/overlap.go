@@ -36,7 +36,7 @@ func (r *Rank) Select(keep func(*Message) bool) []int {
 func (r *Rank) sets(messages []int) []*Set {
 	sets := make([]*Set, len(r.Devices))
 	for dev := range sets {
-		sets[dev] = &Set{}
+		sets[dev] = newSet(len(messages) / len(sets))
 	}
 	for _, i := range messages {
 		m := &r.Messages[i]

@@ -52,7 +52,7 @@ func (s *Set) Minus(o *Set) *Set {
 	if len(s.start) == 0 || len(o.start) == 0 {
 		return s
 	}
-	rest := &Set{}
+	rest := newSet(len(s.start))
 	j := 0
 	for i := range s.start {
 		from := s.start[i]
