@@ -80,7 +80,14 @@ func (p *parser) process(l *line) error {
 		return err
 	}
 	id := p.intern(pid)
-	return l.attrs(attrs{"name": p.nameProcess(id), "labels": p.tagProcess(id)})
+	var name, labels string
+	var order int64
+	err = l.attrs(attrs{"name": textTo(&name), "labels": textTo(&labels), "sort": intTo(&order)})
+	p.nameProcess(id, name, labels)
+	if order != 0 {
+		p.b.SortProcess(id, order)
+	}
+	return err
 }
 
 func (p *parser) thread(l *line) error {
@@ -88,28 +95,28 @@ func (p *parser) thread(l *line) error {
 	if err != nil {
 		return err
 	}
-	process := p.intern(pid)
-	track := p.b.Track(process, p.intern(tid))
-	return l.attrs(attrs{
-		"process": p.nameProcess(process), "labels": p.tagProcess(process),
-		"name": func(v value) error {
-			p.b.NameThread(track, v.str)
-			return nil
-		},
-	})
-}
-
-func (p *parser) nameProcess(id trace.StringID) func(value) error {
-	return func(v value) error {
-		p.b.NameProcess(id, v.str)
-		return nil
+	id := p.intern(pid)
+	track := p.b.Track(id, p.intern(tid))
+	var name, process, labels string
+	var order int64
+	err = l.attrs(attrs{"name": textTo(&name), "process": textTo(&process), "labels": textTo(&labels), "sort": intTo(&order)})
+	p.nameProcess(id, process, labels)
+	if name != "" {
+		p.b.NameThread(track, name)
 	}
+	if order != 0 {
+		p.b.SortThread(track, order)
+	}
+	return err
 }
 
-func (p *parser) tagProcess(id trace.StringID) func(value) error {
-	return func(v value) error {
-		p.b.TagProcess(id, v.str)
-		return nil
+// nameProcess sets what a line says; another line may say the rest.
+func (p *parser) nameProcess(id trace.StringID, name, labels string) {
+	if name != "" {
+		p.b.NameProcess(id, name)
+	}
+	if labels != "" {
+		p.b.TagProcess(id, labels)
 	}
 }
 

@@ -44,12 +44,13 @@ func TestTrackNames(t *testing.T) {
 process 1 name=first
 thread 1/2 name="a thread" process=python labels=CPU   # the last name counts
 0/7 0 +1 kernel k
-process 0 labels="GPU 0"
+process 0 labels="GPU 0" sort=5000000
+thread 0/7 sort=-7
 1/10 0 +1 - a
 1/9 0 +1 - a
 spans/x 0 +1 - a`)
 	want := []trace.Track{
-		{PID: "0", TID: "7", ProcessTags: "GPU 0", First: 0, N: 1, Activity: true},
+		{PID: "0", TID: "7", ProcessTags: "GPU 0", ProcessSort: 5000000, ThreadSort: -7, First: 0, N: 1, Activity: true},
 		{PID: "1", TID: "2", ProcessName: "python", ProcessTags: "CPU", ThreadName: "a thread"},
 		{PID: "1", TID: "9", ProcessName: "python", ProcessTags: "CPU", First: 1, N: 1},
 		{PID: "1", TID: "10", ProcessName: "python", ProcessTags: "CPU", First: 2, N: 1},

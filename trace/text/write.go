@@ -154,18 +154,22 @@ func (p *printer) problems() {
 	}
 }
 
-// tracks writes the names of processes and threads, and tracks without events.
+// tracks writes what is known of processes and threads, and tracks without events.
 func (p *printer) tracks() {
-	for i, k := range p.t.Tracks() {
-		if first := i == 0 || p.t.Tracks()[i-1].PID != k.PID; first && (k.ProcessName != "" || k.ProcessTags != "") {
+	tracks := p.t.Tracks()
+	for i, k := range tracks {
+		first := i == 0 || tracks[i-1].PID != k.PID
+		if first && (k.ProcessName != "" || k.ProcessTags != "" || k.ProcessSort != 0) {
 			p.words("process", k.PID)
 			p.attr("name", k.ProcessName)
 			p.attr("labels", k.ProcessTags)
+			p.number("sort", k.ProcessSort, 0)
 			p.end()
 		}
-		if k.ThreadName != "" || k.N == 0 {
+		if k.ThreadName != "" || k.ThreadSort != 0 || k.N == 0 {
 			p.buf = appendTrack(append(p.buf, "thread "...), k.PID, k.TID)
 			p.attr("name", k.ThreadName)
+			p.number("sort", k.ThreadSort, 0)
 			p.end()
 		}
 	}

@@ -142,13 +142,17 @@ func randomEvent(b *trace.Builder, r *rand.Rand) {
 	intern := func() trace.StringID { return b.Intern([]byte(word(r))) }
 	pid, tid := intern(), intern()
 	track := b.Track(pid, tid)
-	switch r.IntN(6) {
+	switch r.IntN(8) {
 	case 0:
 		b.NameProcess(pid, word(r))
 	case 1:
 		b.TagProcess(pid, word(r))
 	case 2:
 		b.NameThread(track, word(r))
+	case 3:
+		b.SortProcess(pid, number(r))
+	case 4:
+		b.SortThread(track, number(r))
 	}
 	row := trace.Row{Start: number(r), Dur: number(r), Name: intern(), Cat: b.Cat([]byte(word(r))), Track: track}
 	row.Phase, row.Corr, row.External = trace.Phase("XXXXXBEifsCb\x00+"[r.IntN(14)]), number(r), number(r)

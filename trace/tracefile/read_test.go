@@ -174,7 +174,7 @@ func TestCutStream(t *testing.T) {
 
 // The real cut file gives exactly the bytes before the cut.
 func TestTruncatedFile(t *testing.T) {
-	f, err := os.Open("../../../shared/traces/damaged/truncated-gzip.json.gz")
+	f, err := os.Open(shared + "/damaged/truncated-gzip.json.gz")
 	if err != nil {
 		t.Skip("skipping: the shared traces are not here")
 	}
