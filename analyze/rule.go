@@ -38,6 +38,8 @@ var (
 		func(r *facts.Rank) bool { return len(r.Steps) > 0 }}
 	NeedStreams = Need{"streams", "communication overlaps compute on one and the same stream, which is impossible: the tracks are wrong and so is any overlap",
 		func(r *facts.Rank) bool { return !r.SelfOverlap }}
+	NeedOneRank = Need{"ranks that can be told apart", "several ranks were merged into one process, and their figures cannot be told apart: give each rank its own file",
+		func(r *facts.Rank) bool { return !r.Mixed }}
 	NeedSites = Need{"launch sites", "no Optimizer.step and no backward spans around the launches: every launch site is unknown",
 		hasSites}
 )

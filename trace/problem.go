@@ -41,6 +41,7 @@ const (
 	SharedDevice       Code = "device_shared_by_processes"
 	RankAssigned       Code = "rank_assigned"
 	RankConflict       Code = "rank_conflict"
+	MixedRanks         Code = "several_ranks_in_one_process"
 	StepFallback       Code = "steps_from_profiler"
 	Unlinked           Code = "unlinked_device_events"
 	UnknownDeviceShare Code = "device_without_process"
@@ -97,9 +98,10 @@ var problemTable = map[Code]ProblemInfo{
 	DroppedDevice:      {Warn, "the profiler says that it dropped device events", "record fewer steps or raise the buffer size", true},
 	CommOnCompute:      {Warn, "communication runs on the stream of the compute kernels, which cannot overlap it", "overlap figures say nothing here", false},
 	SuspectUnit:        {Warn, "times look a thousand times too large (nanoseconds written as microseconds?); taken as read", "check the unit of ts and dur", false},
-	SharedDevice:       {Warn, "several processes launch on one device row; it belongs to the one with most launches", "give each rank its own file", false},
+	SharedDevice:       {Warn, "several processes launch on one device row; events that none of them can claim were left out", "give each rank its own file", false},
 	RankAssigned:       {Note, "the trace does not say its rank; one was assigned", "pass --rank-regex, or record distributedInfo", false},
 	RankConflict:       {Warn, "two traces claim one rank; the later one got another number", "check which files belong together", false},
+	MixedRanks:         {Warn, "one process carries messages of several ranks; its figures mix them", "give each rank its own file", false},
 	StepFallback:       {Note, "no Optimizer.step span; steps are ProfilerStep# spans, which may be micro-batches", "record with_stack or annotate the optimizer step", false},
 	Unlinked:           {Note, "device events whose launch lies outside the recording: in totals, in no step", "none needed at the edges of a recording", false},
 	UnknownDeviceShare: {Note, "device events that no process launched; the device is taken as its own rank's", "none needed for device-only traces", false},

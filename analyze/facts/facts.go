@@ -32,6 +32,7 @@ type Rank struct {
 	Steps           []Step
 	StepSource      StepSource
 	Groups          []Group
+	Mixed           bool // one process carries messages of several ranks: a merged file
 	SelfOverlap     bool // communication and compute overlap on one stream: impossible
 	Problems        []trace.Problem
 

@@ -453,3 +453,20 @@ func hasProblem(r *Rank, code trace.Code) bool {
 	}
 	return false
 }
+
+// TestGlobalRank: Rank is the place in a group; the largest group is the world.
+func TestGlobalRank(t *testing.T) {
+	r := one(t, `
+1/1 0 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=1 gsize=2 granks="[3, 5]"
+1/1 10 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=5 gsize=8 granks="[0, 1, 2, 3, 4, 5, 6, 7]"
+1/1 20 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=5 gsize=8`)
+	if r.ID != 5 || r.WorldSize != 8 || r.Mixed {
+		t.Errorf("rank %d of %d, mixed %v", r.ID, r.WorldSize, r.Mixed)
+	}
+	mixed := one(t, `
+1/1 0 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=0 gsize=2
+1/1 10 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=1 gsize=2`)
+	if !mixed.Mixed || !hasProblem(mixed, trace.MixedRanks) {
+		t.Error("two ranks in one process are not noticed")
+	}
+}

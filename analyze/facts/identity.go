@@ -1,6 +1,10 @@
 package facts
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -16,9 +20,7 @@ func (c *computer) identify(r *Rank, only bool) {
 			r.ID, r.IDSource = d.Rank, "distributedInfo"
 		}
 	}
-	if r.ID < 0 || r.WorldSize == 0 {
-		c.identifyByMessages(r)
-	}
+	c.identifyByMessages(r)
 	r.DeviceName = c.deviceName(r)
 	c.lookAtHost(r)
 }
@@ -34,23 +36,52 @@ func (c *computer) lookAtHost(r *Rank) {
 	}
 }
 
-// identifyByMessages reads Rank and the largest group from record_param_comms.
+// identifyByMessages reads the rank from the messages of the largest process group
+// and takes that group for the world. One process with messages of several ranks is
+// a merged file whose processes cannot be told apart.
 func (c *computer) identifyByMessages(r *Rank) {
+	best, found := int64(0), []int64(nil)
 	for _, id := range r.host {
 		track := c.t.Tracks()[id]
 		for i := track.First; i < track.First+track.N; i++ {
 			if !c.names.is(c.col.Name[i], collectiveSpan) {
 				continue
 			}
-			e := c.t.Event(i)
-			if n, ok := e.ArgInt(trace.KeyRank); ok && r.ID < 0 {
-				r.ID, r.IDSource = n, "record_param_comms"
-			}
-			if n, ok := e.ArgInt(trace.KeyGroupSize); ok && c.t.Meta().Distributed == nil {
-				r.WorldSize = max(r.WorldSize, n)
+			rank, size, ok := globalRank(c.t.Event(i))
+			switch {
+			case !ok || size < best:
+			case size > best:
+				best, found = size, []int64{rank}
+			case !slices.Contains(found, rank):
+				found = append(found, rank)
 			}
 		}
 	}
+	if c.t.Meta().Distributed == nil {
+		r.WorldSize = max(r.WorldSize, best)
+	}
+	if len(found) > 0 && r.ID < 0 {
+		r.ID, r.IDSource = found[0], "record_param_comms"
+	}
+	if slices.Sort(found); len(found) > 1 {
+		r.Mixed = true
+		r.problem(trace.MixedRanks, int64(len(found)), fmt.Sprintf("ranks %v", found))
+	}
+}
+
+// globalRank reads who sent a message: Rank is the place in the group, whose members
+// are listed in Process Group Ranks where the group is not the world.
+func globalRank(e trace.Event) (rank, size int64, ok bool) {
+	rank, ok = e.ArgInt(trace.KeyRank)
+	if !ok || rank < 0 {
+		return 0, 0, false
+	}
+	size, _ = e.ArgInt(trace.KeyGroupSize)
+	var members []int64
+	if json.Unmarshal([]byte(e.ArgText(trace.KeyGroupRanks)), &members) == nil && rank < int64(len(members)) {
+		rank = members[rank]
+	}
+	return rank, size, true
 }
 
 // deviceName is the name of the rank's first device, where the header has it.

@@ -140,10 +140,8 @@ type votes struct {
 }
 
 // assignDevices gives each device to the host process that launched its work. A
-// launch counts for a process if the correlation id is one of its launches before
-// the event and, where both carry it, the External id is the same: correlation
-// ids of merged ranks clash. A device row on which several processes launch is
-// split event by event, and events that no process can claim are left out aloud.
+// device row on which several processes launch is split event by event, and events
+// that no process can claim are left out aloud.
 func (c *computer) assignDevices(hosts []*scope, devices []*Device) {
 	launches := make([]launchIndex, len(hosts))
 	for i, h := range hosts {
@@ -151,8 +149,12 @@ func (c *computer) assignDevices(hosts []*scope, devices []*Device) {
 	}
 	taken := make([]bool, len(hosts))
 	for _, d := range devices {
-		v := c.vote(d, launches)
+		v := c.vote(d, launches, c.sameExternal)
 		best, second := topTwo(v.count)
+		if v.count[best] == 0 {
+			v = c.vote(d, launches, func(_, _ int32) bool { return true })
+			best, second = topTwo(v.count)
+		}
 		switch {
 		case v.count[best] == 0:
 			c.giveByOrdinal(hosts, d, taken)
@@ -165,26 +167,26 @@ func (c *computer) assignDevices(hosts []*scope, devices []*Device) {
 	}
 }
 
-func (c *computer) vote(d *Device, launches []launchIndex) votes {
+// sameExternal tells whether a launch and its event carry one External id.
+// Correlation ids of merged ranks clash; both seldom do.
+func (c *computer) sameExternal(launch, row int32) bool {
+	return c.col.External[row] != 0 && c.col.External[launch] == c.col.External[row]
+}
+
+// vote finds the one process that can have launched each event: it has a launch with
+// the event's correlation id, not after the event, that matches.
+func (c *computer) vote(d *Device, launches []launchIndex, matches func(launch, row int32) bool) votes {
 	v := votes{device: d, owner: make([]int, len(d.Rows)), count: make([]int, len(launches))}
 	for i, row := range d.Rows {
 		v.owner[i] = -1
-		matches, strong := 0, false
+		candidates := 0
 		for h := range launches {
-			l, ok := launches[h].find(c, row)
-			if !ok || c.col.Start[l] > c.col.Start[row] {
-				continue
-			}
-			same := c.col.External[row] != 0 && c.col.External[l] == c.col.External[row]
-			if same && !strong {
-				matches, strong = 0, true
-			}
-			if same == strong {
-				matches++
+			if l, ok := launches[h].find(c, row); ok && c.col.Start[l] <= c.col.Start[row] && matches(l, row) {
+				candidates++
 				v.owner[i] = h
 			}
 		}
-		if matches != 1 {
+		if candidates != 1 {
 			v.owner[i] = -1
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // Markdown writes for a pull request or a wiki.
@@ -36,7 +37,7 @@ func Markdown(w io.Writer, r *analyze.Report, o Options) error {
 }
 
 // markdownText escapes a sentence, which is not cut.
-func markdownText(s string) string { return markdownSpecial.Replace(Terminal(s)) }
+func markdownText(s string) string { return markdownSpecial.Replace(escape.Control(s)) }
 
 func drawMarkdown(b *strings.Builder, t table) {
 	fmt.Fprintf(b, "\n## %s\n\n| %s |\n|", t.title, strings.Join(t.header, " | "))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // table is rows of cells with a title, a note on its definitions and a header;
@@ -222,7 +223,7 @@ func healthTable(r *analyze.Report) table {
 		if p.Offset != nil {
 			offset = strconv.FormatInt(*p.Offset, 10)
 		}
-		t.rows = append(t.rows, []string{strconv.FormatInt(p.Rank, 10), p.Severity, Terminal(p.Message), strconv.FormatInt(p.Count, 10), offset, p.Action})
+		t.rows = append(t.rows, []string{strconv.FormatInt(p.Rank, 10), p.Severity, escape.Control(p.Message), strconv.FormatInt(p.Count, 10), offset, p.Action})
 	}
 	return t
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // Text writes for a terminal: one line that says what was read, then verdict, why
@@ -146,7 +147,7 @@ func line(b *strings.Builder, head, text, right string) {
 	if right != "" {
 		width = verdictWidth - 2
 	}
-	for i, part := range wrap(Terminal(text), width-9) {
+	for i, part := range wrap(escape.Control(text), width-9) {
 		left := fmt.Sprintf("%-8s %s", head, part)
 		if i == 0 && right != "" {
 			left += strings.Repeat(" ", max(2, verdictWidth-utf8.RuneCountInString(left))) + right
@@ -211,16 +212,16 @@ func also(b *strings.Builder, r *analyze.Report) {
 
 // details prints a finding with its evidence.
 func details(b *strings.Builder, f *analyze.Finding) {
-	fmt.Fprintf(b, "\n%s %s: %s\n", f.Rule, f.Severity, Terminal(f.Message))
-	fmt.Fprintf(b, "  %s\n  because: %s\n  fix: %s\n", f.Title, Terminal(f.Why), Terminal(f.Fix))
+	fmt.Fprintf(b, "\n%s %s: %s\n", f.Rule, f.Severity, escape.Control(f.Message))
+	fmt.Fprintf(b, "  %s\n  because: %s\n  fix: %s\n", f.Title, escape.Control(f.Why), escape.Control(f.Fix))
 	for _, c := range f.Caveats {
-		fmt.Fprintf(b, "  but: %s\n", Terminal(c))
+		fmt.Fprintf(b, "  but: %s\n", escape.Control(c))
 	}
 	if len(f.Also) > 0 {
 		fmt.Fprintf(b, "  also applies: %s\n", strings.Join(f.Also, ", "))
 	}
 	for _, e := range f.Evidence {
-		fmt.Fprintf(b, "  see rank %d, row %s, ts %s us, %s us: %s\n", e.Rank, Terminal(e.Track), micros(e.Start), micros(e.Duration), short(e.Name))
+		fmt.Fprintf(b, "  see rank %d, row %s, ts %s us, %s us: %s\n", e.Rank, escape.Control(e.Track), micros(e.Start), micros(e.Duration), short(e.Name))
 	}
 }
 
@@ -267,6 +268,6 @@ func skipped(b *strings.Builder, r *analyze.Report) {
 	}
 	b.WriteString("\nNot judged\n")
 	for _, s := range r.Skipped {
-		fmt.Fprintf(b, "  %s  %s\n", s.Rule, Terminal(s.Reason))
+		fmt.Fprintf(b, "  %s  %s\n", s.Rule, escape.Control(s.Reason))
 	}
 }

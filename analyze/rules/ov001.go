@@ -18,7 +18,7 @@ var OV001 = analyze.Rule{
 			"that the more specific rules have not claimed.",
 		Fix: "give it compute to hide behind (smaller, more even groups, largest gradients first) and look for a late rank",
 	},
-	Needs: []analyze.Need{analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedLaunches},
+	Needs: []analyze.Need{analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedLaunches},
 	Run:   runOV001,
 }
 

@@ -20,7 +20,7 @@ var OV004 = analyze.Rule{
 		Fix: "launch each reduction from a post-accumulate-grad hook (torch.Tensor.register_post_accumulate_grad_hook) on the last " +
 			"micro-batch and only wait for it in step()",
 	},
-	Needs: []analyze.Need{analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedLaunches, analyze.NeedSites},
+	Needs: []analyze.Need{analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedLaunches, analyze.NeedSites},
 	Run:   runOV004,
 }
 

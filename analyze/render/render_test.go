@@ -1,0 +1,133 @@
+package render
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// nasty is a name that tries to command a terminal, a browser, a sheet and Markdown.
+const nasty = "=cmd|' /C calc'!A1 <script>alert(1)</script> \x1b[31mred\x1b[0m \u202eright [x](javascript:1) | `a` *b*\nnext\x00"
+
+// nastyReport has the nasty name wherever a trace can put a name.
+func nastyReport() *analyze.Report {
+	n, ratio := int64(7), 0.5
+	return &analyze.Report{
+		Version: "0.1",
+		Source:  analyze.Source{Device: nasty, Ranks: []int64{0}, Files: []string{nasty}},
+		Health:  analyze.Health{Problems: []analyze.Problem{{Code: "bad", Severity: "warn", Message: nasty, File: nasty, Count: 1, Offset: &n}}},
+		Steps: []analyze.Step{{Kind: "A", Complete: true, Optimizers: []analyze.Optimizer{{Name: nasty}}, Duration: &n, Start: &n,
+			Ledger: &analyze.Ledger{Compute: 7}}},
+		Collectives: []analyze.Collectives{{Kind: "reduce_scatter", Count: 1, Overlap: analyze.Overlap{Busy: 2, Overlapped: 1, Ratio: &ratio},
+			Sites: []analyze.LaunchSite{{Site: "annotation", Name: nasty, Count: 1}}}},
+		Groups:  []analyze.CollectiveGroup{{Kind: "reduce_scatter", Site: "annotation", Name: nasty, Count: 1, Kernels: []string{nasty}}},
+		Kernels: []analyze.Kernel{{Name: nasty, Cat: "kernel", Count: 1, Busy: 7}},
+		Findings: []analyze.Finding{{Rule: "OV004", Severity: analyze.Warn, Message: nasty, Why: nasty, Fix: nasty, Caveats: []string{nasty},
+			Evidence: []analyze.Evidence{{Name: nasty, Track: nasty}}}},
+		Skipped: []analyze.Skip{{Rule: "OV001", Reason: nasty}},
+	}
+}
+
+// TestNastyNames: no format lets a name out of its cell.
+func TestNastyNames(t *testing.T) {
+	for _, name := range FormatNames() {
+		f, err := ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := f.Write(&b, nastyReport(), Options{Show: Sections()}); err != nil {
+			t.Fatal(err)
+		}
+		out := b.String()
+		if name != "csv" && name != "json" && strings.ContainsAny(out, "\x1b\x00\u202e") {
+			t.Errorf("%s: a control character gets out: %q", name, out)
+		}
+		switch name {
+		case "json":
+			if strings.Contains(out, "<script>") || !json.Valid(b.Bytes()) {
+				t.Errorf("json: %s", out)
+			}
+		case "md":
+			if strings.Contains(out, "<script>") || strings.Contains(out, "[x](") || strings.Contains(out, "\n next") {
+				t.Errorf("md: %s", out)
+			}
+		case "csv":
+			checkCSV(t, out)
+		}
+	}
+}
+
+func checkCSV(t *testing.T, out string) {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		for _, c := range row {
+			if c != "" && strings.ContainsRune("=+@\t\r", rune(c[0])) {
+				t.Errorf("csv: a sheet takes %q for a formula", c)
+			}
+		}
+	}
+}
+
+func TestShort(t *testing.T) {
+	long := strings.Repeat("x", 500)
+	if got := short(long); len([]rune(got)) != maxName || !strings.Contains(got, "…") {
+		t.Errorf("%d characters: %q", len([]rune(got)), got)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"", ""}, {"one", "one"}, {"one two", "one two"}, {"one two three", "one two/three"}, {"averyverylongword x", "averyverylongword/x"},
+	} {
+		if got := strings.Join(wrap(test.text, 8), "/"); got != test.want {
+			t.Errorf("%q: %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+func TestMicros(t *testing.T) {
+	for ns, want := range map[int64]string{0: "0.000", 5: "0.005", 1234567: "1234.567", -1500: "-1.500"} {
+		if got := micros(ns); got != want {
+			t.Errorf("%d: %s, want %s", ns, got, want)
+		}
+	}
+}
+
+// TestManySteps: means of the complete steps of a kind, by rank.
+func TestManySteps(t *testing.T) {
+	r := &analyze.Report{}
+	for i := range 20 {
+		d := int64(1_000_000 * (1 + i%2))
+		r.Steps = append(r.Steps, analyze.Step{Index: i, Kind: string(rune('A' + i%2)), Complete: i > 0, Duration: &d, Ledger: &analyze.Ledger{Compute: d}})
+	}
+	table := stepTable(r)
+	if len(table.rows) != 2 {
+		t.Fatalf("%v", table.rows)
+	}
+	if got := strings.Join(table.rows[0], " ") + "; " + strings.Join(table.rows[1], " "); got != "0 10 B  2.000 2.000; 0 9 A  1.000 1.000" {
+		t.Error(got)
+	}
+}
+
+// TestEmptyReport: nothing to say is said without a panic.
+func TestEmptyReport(t *testing.T) {
+	for _, name := range FormatNames() {
+		f, _ := ByName(name)
+		var b bytes.Buffer
+		if err := f.Write(&b, &analyze.Report{}, Options{Show: Sections()}); err != nil || b.Len() == 0 {
+			t.Errorf("%s: %v, %d bytes", name, err, b.Len())
+		}
+	}
+	if _, err := ByName("pdf"); err == nil {
+		t.Error("pdf is a format")
+	}
+}
