@@ -21,6 +21,7 @@ func (b *Builder) Build() *Trace {
 	t.col.permute(perm)
 	b.pairBeginEnd()
 	b.splitTracks()
+	b.dropEmptyTracks()
 	t.col.Parent = perm[:len(t.col.Start)] // its room is free for reuse
 	parents(&t.col, t.tracks)
 	t.problems = b.probs.list
@@ -207,6 +208,27 @@ func (b *Builder) splitTracks() {
 		}
 		track.N++
 		track.Activity = track.Activity || t.col.Cat[i].IsActivity()
+	}
+}
+
+// dropEmptyTracks takes out the tracks without rows and names, on which only ends
+// without a begin stood.
+func (b *Builder) dropEmptyTracks() {
+	t := &b.t
+	empty := func(track Track) bool { return track.N == 0 && track.ThreadName == "" && track.ThreadSort == 0 }
+	if !slices.ContainsFunc(t.tracks, empty) {
+		return
+	}
+	renumber, kept := make([]TrackID, len(t.tracks)), t.tracks[:0]
+	for id, track := range t.tracks {
+		renumber[id] = TrackID(len(kept))
+		if !empty(track) {
+			kept = append(kept, track)
+		}
+	}
+	t.tracks = kept
+	for i, id := range t.col.Track {
+		t.col.Track[i] = renumber[id]
 	}
 }
 

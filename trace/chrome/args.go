@@ -4,21 +4,6 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// readArgs reads the arguments whose brace stands at i, as far as anyone asks.
-func (d *reader) readArgs(i int) int {
-	i++
-	for at := &d.argLevel.root; ; {
-		h, next := d.hop(d.argLevel, at, i)
-		if next < 0 || h.end {
-			return next
-		}
-		if i = d.readArg(h, next); i < 0 {
-			return i
-		}
-		at = h
-	}
-}
-
 // readArg reads the value at i of the argument behind h.
 func (d *reader) readArg(h *hop, i int) int {
 	if v, next, ok := integer(d.buf, i); ok {
@@ -26,6 +11,9 @@ func (d *reader) readArg(h *hop, i int) int {
 			d.keepArg(trace.Arg{Key: h.key, Num: v}, i)
 		}
 		return next
+	}
+	if !h.keep && d.mode == strict && (d.buf[i]-'0' <= 9 || d.buf[i] == '-') {
+		return d.closed(scanNumber(d.buf, i))
 	}
 	remembers := d.buf[i] == '"' || d.buf[i] == '[' || d.buf[i] == '{'
 	if remembers && d.mode == strict {

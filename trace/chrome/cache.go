@@ -41,7 +41,7 @@ func (d *reader) lookupKey(name []byte) (key trace.Key, keep bool) {
 		return key, keep
 	}
 	key = d.b.Key(name)
-	return key, key != trace.KeyNone
+	return key, key != trace.KeyNone || len(name) == 0
 }
 
 // catTable knows categories.

@@ -31,7 +31,7 @@ func (d *reader) carefulString(i int, in byte) int {
 			}
 			d.note(trace.UnescapedQuote, i)
 		case c == '\\':
-			lone := d.mode == backslash && b[i+1] == '"' && d.closes(i+1, in)
+			lone := b[i+1] == '"' && d.surelyCloses(i+1)
 			if n := escapeLen(b, i); n > 0 && !lone {
 				i += n - 1
 			} else if !escape && (lone || i+1 < d.n) {
@@ -68,9 +68,32 @@ func (d *reader) closes(i int, in byte) bool {
 		return next >= d.n || b[next] == ',' || b[next] == '}' || b[next] == ']' || b[next] == '{'
 	case b[i] == ',':
 		i = skipSpace(b, i+1)
-		return b[i] == ',' || b[i] == '}' || d.keyAt(i)
+		return b[i] == ',' || b[i] == '}' || d.keyAt(i) || d.eventAt(i)
 	}
 	return d.keyAt(i) // a missing comma
+}
+
+// surelyCloses tells whether the quote at i closes a string although a backslash
+// stands before it, as in a path that ends with one: another member follows, or
+// the end of the event and the next event. Within text that holds escaped JSON,
+// the quotes of what follows would be escaped.
+func (d *reader) surelyCloses(i int) bool {
+	b := d.buf
+	i = skipSpace(b, i+1)
+	ends := b[i] == '}'
+	for b[i] == '}' || b[i] == ']' {
+		i = skipSpace(b, i+1)
+	}
+	if b[i] != ',' {
+		return ends && i >= d.n
+	}
+	i = skipSpace(b, i+1)
+	return i < d.n && (d.keyAt(i) || ends && d.eventAt(i))
+}
+
+// eventAt tells whether a brace and a key stand at i.
+func (d *reader) eventAt(i int) bool {
+	return d.buf[i] == '{' && d.buf[skipSpace(d.buf, i+1)] == '"'
 }
 
 // keyAt tells whether a key and its colon stand at i.

@@ -45,17 +45,24 @@ const (
 // behind it, negative where a rule is broken.
 func (d *reader) event(i int) int {
 	d.startEvent()
-	i++
-	for at := &d.eventLevel.root; ; {
-		h, next := d.hop(d.eventLevel, at, i)
-		if next < 0 || h.end {
+	h, next := d.hop(d.opening, i+1)
+	if next >= 0 && h.sequel != nil {
+		d.opening = h.sequel
+	}
+	for ; next >= 0; h, next = d.hop(h, i) {
+		switch h.goal {
+		case ownValue:
+			i = d.field(h.word, next)
+		case argValue:
+			i = d.readArg(h, next)
+		default:
 			return next
 		}
-		if i = d.field(h.word, next); i < 0 {
+		if i < 0 {
 			return i
 		}
-		at = h
 	}
+	return next
 }
 
 func (d *reader) startEvent() {
@@ -119,9 +126,6 @@ func (d *reader) field(word uint64, i int) int {
 		return d.category(i)
 	case wordArgs:
 		d.once(seenArgs, i)
-		if d.buf[i] == '{' {
-			return d.readArgs(i)
-		}
 	case wordID:
 		d.once(seenID, i)
 		return d.flowID(i)

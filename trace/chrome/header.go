@@ -21,15 +21,15 @@ func (d *reader) object(i int) (reason string) {
 		case wasEntry:
 			i = next
 		case wasList:
-			seenList = true
-			i = d.list(next, inObject)
-			if pin = i; d.cutOff || i >= d.n {
+			var ended bool
+			i, ended = d.list(next, inObject)
+			if pin, seenList = i, true; !ended {
 				d.pos = i
 				return ""
 			}
 		case wasEvent:
 			d.begin(pin)
-			d.pos = d.list(pin, inLines)
+			d.pos, _ = d.list(pin, inLines)
 			return ""
 		case wasEnd:
 			d.pos = next
@@ -37,8 +37,8 @@ func (d *reader) object(i int) (reason string) {
 				return fmt.Sprintf("an object without an event list (%s)", listKey)
 			}
 			return ""
-		case wasBroken:
-			return d.brokenHeader(next, seenList)
+		default:
+			return d.brokenHeader(next, seenList, step == wasCut)
 		}
 	}
 }
@@ -52,6 +52,7 @@ const (
 	wasEvent // the object is an event, not a header
 	wasEnd
 	wasBroken
+	wasCut // broken by the end of the input
 )
 
 // headerEntry reads the entry of the header at i, by the rules, then carefully.
@@ -75,11 +76,13 @@ func (d *reader) headerEntry(i int, pin *int, first, seenList bool) (s step, nex
 			i, *pin = i-*pin, 0
 			continue
 		}
-		next = i
 		d.mode++
+		if next = i; fail >= d.n {
+			s = wasCut
+		}
 	}
 	d.mode, d.notes = strict, d.notes[:0]
-	return wasBroken, next
+	return s, next
 }
 
 // tryEntry reads the entry of the header at i in the present mode.
@@ -110,33 +113,24 @@ func (d *reader) tryEntry(i int, first, seenList bool) (s step, next, fail int) 
 }
 
 // brokenHeader goes on at the event list behind the damage at i, if there is one.
-func (d *reader) brokenHeader(i int, seenList bool) (reason string) {
+func (d *reader) brokenHeader(i int, seenList, cut bool) (reason string) {
 	at := d.at(i)
 	if seenList {
-		i = d.space(i)
-		if d.pos = i; i >= d.n {
-			d.b.Problem(trace.Truncated, d.at(i), fmt.Sprintf("cut at byte %d, after the event list", d.at(i)))
+		if cut {
+			d.b.Problem(trace.Truncated, at, fmt.Sprintf("cut at byte %d, after the event list", d.at(d.n)))
 		} else {
-			d.b.Problem(trace.TrailingData, d.at(i), "")
-			d.skipRest()
+			d.b.Problem(trace.TrailingData, at, "")
 		}
+		d.skipRest()
 		return ""
 	}
 	if i = d.findList(i); i < 0 {
 		return fmt.Sprintf("broken JSON in the header, and no event list behind byte %d", at)
 	}
 	d.b.Problem(trace.BrokenEvent, at, "an entry of the header")
-	d.pos = d.list(i, inObject)
-	d.afterBrokenHeader()
+	d.pos, _ = d.list(i, inObject)
+	d.skipRest()
 	return ""
-}
-
-// afterBrokenHeader skips what follows the events of a document whose header was
-// broken.
-func (d *reader) afterBrokenHeader() {
-	if i := d.space(d.pos); i < d.n {
-		d.skipRest()
-	}
 }
 
 // skipRest reads to the end of the input.

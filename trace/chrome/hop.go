@@ -1,29 +1,49 @@
 package chrome
 
 import (
+	"slices"
+
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Between two values of an object stands a comma, space, a key, a colon and more
-// space, and a writer puts the same bytes there over and over. A hop is such a
-// stretch, learned once by the rules and then recognised by its bytes. Hops only
-// ever hold what the rules accepted at this place, so a hit needs no validation.
+// Between two values that vary, a writer puts the same bytes over and over:
+// commas, space, keys, and values such as the phase, the category and the ids of
+// process and thread. A hop is such a stretch, learned once by the rules and then
+// recognised by its bytes. Hops only ever hold what the rules accepted at this
+// place, so a hit needs no validation; what is new goes by the rules again.
 
-// hop is one stretch of bytes from behind a value to the next value, or to behind
-// the end of the object.
+// hop is one stretch of bytes from behind a value to the next value that varies,
+// or to behind the end of the event, with what the stretch says.
 type hop struct {
 	pattern
 	next [ways]*hop // hops that followed
 	turn uint8      // the one to replace
-	end  bool       // the object ends here
+	goal goal
 
-	word uint64    // the key, of an event's own
-	key  trace.Key // the key, of an argument
-	keep bool      // someone asks for this argument
+	seen     uint16 // keys whose values are part of the stretch
+	ph       byte
+	cat      trace.Cat
+	pid, tid trace.StringID
+	adds     []trace.Arg // arguments whose values are part of the stretch
 
+	word uint64    // goal ownValue: the key
+	key  trace.Key // goal argValue: the key
+	keep bool      // and whether someone asks for it
+
+	sequel   *hop // what the event after one that begins so is looked up in
 	memo     [ways]memo
 	memoTurn uint8
 }
+
+// goal is what stands behind a hop.
+type goal uint8
+
+const (
+	opening  goal = iota // an event whose brace was just read
+	ownValue             // the value of a key of the event
+	argValue             // the value of an argument
+	theEnd               // the end of the event
+)
 
 // memo is a value that stood behind a hop: a string, a list or an object as JSON
 // text, which tells by itself where it ends.
@@ -40,20 +60,11 @@ type pattern struct {
 }
 
 const (
-	ways    = 4
-	maxHop  = 64   // bytes of a hop; longer ones are not learned
-	maxHops = 4096 // hops of a level; more are not learned
+	ways    = 8
+	maxHop  = 128  // bytes of a hop; longer ones are not learned
+	maxHops = 4096 // more hops are not learned
 	maxMemo = 512  // bytes of a value that is remembered
 )
-
-// level is the kind of object whose hops are learned.
-type level struct {
-	root  hop // stands for the opening brace
-	known map[string]*hop
-	args  bool
-}
-
-func newLevel(args bool) *level { return &level{known: make(map[string]*hop), args: args} }
 
 func newPattern(text string) pattern {
 	p := pattern{text: text}
@@ -92,63 +103,131 @@ func (h *hop) follow(b []byte, i int) *hop {
 	return nil
 }
 
-// hop goes from the end of a value at i to the next value or the end of the
-// object; the hop is nil, and next negative, where a rule is broken.
-func (d *reader) hop(l *level, at *hop, i int) (h *hop, next int) {
+// hop goes from the end of a value at i, or from the opening brace, to the next
+// value that varies or to the end of the event; next is negative where a rule is
+// broken.
+func (d *reader) hop(at *hop, i int) (h *hop, next int) {
 	if d.mode == strict {
-		if h = at.follow(d.buf, i); h != nil {
-			return h, i + len(h.text)
+		if h = at.follow(d.buf, i); h != nil && h.seen&d.ev.seen == 0 {
+			d.apply(h, i)
+			if i += len(h.text); d.buf[i] <= ' ' && h.goal != theEnd {
+				i = skipSpace(d.buf, i) // more of it than was learned
+			}
+			return h, i
 		}
 	}
-	ks, ke, vi, raw := d.member(i, at == &l.root)
-	if vi < 0 {
-		return nil, vi
-	}
-	if d.mode == strict && !raw && vi-i <= maxHop && vi <= d.n {
-		if h = d.learn(l, at, i, vi, ks, ke); h != nil {
-			return h, vi
-		}
-	}
-	h = &d.unknown[b2i(l.args)]
-	*h = d.newHop(l, "", ks, ke, raw)
-	return h, vi
+	return d.walk(at, i)
 }
 
-func b2i(b bool) int {
-	if b {
-		return 1
+// apply sets what the values within the stretch say.
+func (d *reader) apply(h *hop, i int) {
+	ev := &d.ev
+	ev.seen |= h.seen
+	for _, a := range h.adds {
+		d.addArg(a, i)
 	}
-	return 0
+	if h.seen == 0 {
+		return
+	}
+	if h.seen&seenPh != 0 {
+		ev.ph = h.ph
+	}
+	if h.seen&seenCat != 0 {
+		ev.row.Cat = h.cat
+	}
+	if h.seen&seenPid != 0 {
+		ev.pid = h.pid
+	}
+	if h.seen&seenTid != 0 {
+		ev.tid = h.tid
+	}
 }
 
-// learn remembers the hop d.buf[i:vi] behind at; it is nil where there are too
-// many.
-func (d *reader) learn(l *level, at *hop, i, vi, ks, ke int) *hop {
-	h := l.known[string(d.buf[i:vi])]
-	if h == nil {
-		if len(l.known) >= maxHops {
-			return nil
-		}
-		made := d.newHop(l, string(d.buf[i:vi]), ks, ke, false)
-		h = &made
-		l.known[h.text] = h
+// walk goes the way of hop by the rules, and remembers it.
+func (d *reader) walk(at *hop, i int) (h *hop, next int) {
+	start, from, before, notes, args := i, at.goal, d.ev.seen, len(d.notes), len(d.args)
+	first, inArgs, plain := from == opening, from == argValue, true
+	if at == &d.unknown {
+		at = &hop{} // nobody comes back to it
 	}
-	at.next[at.turn%ways] = h
+	d.unknown = hop{}
+	h = &d.unknown
+	for {
+		ks, ke, vi, raw := d.member(i, first)
+		if vi < 0 {
+			return nil, vi
+		}
+		plain, first = plain && !raw, false
+		switch {
+		case ks == 0 && inArgs:
+			inArgs, i = false, vi
+			continue
+		case ks == 0:
+			h.goal = theEnd
+		case inArgs:
+			name := d.text(token{raw: raw, start: ks, end: ke})
+			h.goal = argValue
+			h.key, h.keep = d.lookupKey(name)
+			if _, _, ok := integer(d.buf, vi); ok && isSteadyArg(name) {
+				i = d.readArg(h, vi)
+				continue
+			}
+		default:
+			h.goal, h.word = ownValue, d.keyWord(ks, ke, raw)
+			switch {
+			case h.word == wordArgs && d.buf[vi] == '{':
+				d.once(seenArgs, vi)
+				inArgs, first, i = true, true, vi+1
+				continue
+			case isSteady(h.word):
+				if i = d.field(h.word, vi); i < 0 {
+					return nil, i
+				}
+				continue
+			}
+		}
+		h.seen = d.ev.seen &^ before
+		if plain && d.mode == strict && len(d.notes) == notes && vi-start <= maxHop && vi <= d.n {
+			h.adds = slices.Clone(d.args[args:])
+			h = d.learn(at, from, h, string(d.buf[start:vi]))
+		}
+		return h, vi
+	}
+}
+
+// isSteady tells whether the values of a key of the event are so few that they
+// are learned with the stretch they stand in.
+func isSteady(word uint64) bool {
+	return word == wordPh || word == wordCat || word == wordPid || word == wordTid
+}
+
+// isSteadyArg is isSteady for arguments that are integers.
+func isSteadyArg(name []byte) bool {
+	switch string(name) {
+	case "device", "context", "stream", "queued", "cbid", "Record function id":
+		return true
+	}
+	return false
+}
+
+// learn remembers h, which has just been walked and reads text, behind at.
+func (d *reader) learn(at *hop, from goal, h *hop, text string) *hop {
+	where := [...]string{opening: "{", ownValue: "v", argValue: "a"}[from] // one text means one thing in each
+	known := d.hops[where+text]
+	if known == nil {
+		if len(d.hops) >= maxHops {
+			return h
+		}
+		made := *h
+		known = &made
+		known.pattern = newPattern(text)
+		known.ph, known.cat, known.pid, known.tid = d.ev.ph, d.ev.row.Cat, d.ev.pid, d.ev.tid
+		known.sequel = &hop{goal: opening}
+		d.hops[where+text] = known
+	}
+	at.next[at.turn%ways] = known
 	at.turn++
-	return h
-}
-
-// newHop makes a hop to the key d.buf[ks:ke], or to the end where ks is 0.
-func (d *reader) newHop(l *level, text string, ks, ke int, raw bool) hop {
-	h := hop{pattern: newPattern(text), end: ks == 0}
-	switch {
-	case h.end:
-	case l.args:
-		h.key, h.keep = d.lookupKey(d.text(token{raw: raw, start: ks, end: ke}))
-	default:
-		h.word = d.keyWord(ks, ke, raw)
-	}
-	return h
+	return known
 }
 
 // recall returns the remembered value of h that stands at i.

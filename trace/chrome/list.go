@@ -20,8 +20,8 @@ const (
 const roomy = 16 << 10
 
 // list reads events from i on to the end of their list and returns the place
-// behind it.
-func (d *reader) list(i int, in place) (next int) {
+// behind it; ended is false where the input ended first.
+func (d *reader) list(i int, in place) (next int, ended bool) {
 	entry, comma := false, false // what stands directly before i
 	for {
 		if d.n-i < roomy && !d.eof {
@@ -33,7 +33,7 @@ func (d *reader) list(i int, in place) (next int) {
 		switch c := d.buf[i]; {
 		case i >= d.n:
 			d.endOfInput(i, comma, in)
-			return i
+			return i, false
 		case c == ',':
 			if !entry {
 				d.b.Problem(trace.ExtraComma, d.at(i), "")
@@ -44,9 +44,10 @@ func (d *reader) list(i int, in place) (next int) {
 			if comma {
 				d.b.Problem(trace.ExtraComma, d.at(i), "")
 			}
-			return i + 1
+			return i + 1, true
 		case c != '{' && in == inLines:
-			return i
+			d.b.Problem(trace.LineDelimited, d.start, "")
+			return i, true
 		default:
 			if entry && in != inLines {
 				d.b.Problem(trace.MissingComma, d.at(i), "")
@@ -62,9 +63,7 @@ func (d *reader) list(i int, in place) (next int) {
 func (d *reader) endOfInput(i int, comma bool, in place) {
 	switch {
 	case in == inLines:
-		if d.events > 0 {
-			d.b.Problem(trace.LineDelimited, d.start, "")
-		}
+		d.b.Problem(trace.LineDelimited, d.start, "")
 	case d.cutOff:
 	case comma || d.err != nil:
 		d.b.Problem(trace.Truncated, d.at(i), fmt.Sprintf("cut at byte %d, after a whole event", d.at(i)))

@@ -76,7 +76,10 @@ func takesID(ph byte) bool {
 func parseID(s []byte) (int64, bool) {
 	if len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x' {
 		v, err := strconv.ParseUint(string(s[2:min(len(s), 2+17)]), 16, 63)
-		return int64(v), err == nil
+		if err != nil {
+			return 0, false
+		}
+		return int64(v), true
 	}
 	return whole(s)
 }

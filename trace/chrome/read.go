@@ -114,8 +114,9 @@ type reader struct {
 	rescan   int64   // bytes that were read again to find the next event
 	known    map[trace.Code]bool
 
-	eventLevel, argLevel *level
-	unknown              [2]hop // the hop at hand, of an event or of arguments, where it is not learned
+	hops    map[string]*hop
+	opening *hop // what the next event's first hop is looked up in
+	unknown hop  // the hop at hand, where it is not learned
 
 	cats   catTable
 	labels [slots]label
@@ -151,7 +152,7 @@ func (d *reader) begin(i int) {
 	d.cutOff, d.reserved = false, 0
 	d.kineto, d.events, d.others, d.start = false, 0, 0, d.at(i)
 	d.known = make(map[trace.Code]bool)
-	d.eventLevel, d.argLevel = newLevel(false), newLevel(true)
+	d.hops, d.opening = make(map[string]*hop), &hop{goal: opening}
 	d.cats, d.labels, d.tracks = catTable{}, [slots]label{}, trackTable{}
 	d.ev, d.notes = event{}, d.notes[:0]
 	if d.marked {
@@ -215,7 +216,7 @@ func (d *reader) body(i int) (reason string) {
 	if d.buf[i] == '{' {
 		reason = d.object(i)
 	} else {
-		d.pos = d.list(i+1, inList)
+		d.pos, _ = d.list(i+1, inList)
 	}
 	if reason == "" && d.events == 0 && d.others > 0 {
 		reason = "an event list without any trace event in it"

@@ -8,9 +8,8 @@ import (
 type mode uint8
 
 const (
-	strict    mode = iota // RFC 8259; the first broken rule ends the attempt
-	careful               // damage is repaired and noted
-	backslash             // as careful, and a backslash may stand before a closing quote
+	strict  mode = iota // RFC 8259; the first broken rule ends the attempt
+	careful             // damage is repaired and noted
 	numModes
 )
 

@@ -7,7 +7,7 @@ import (
 
 const (
 	windowSize = 256 << 10 // stays in a core's own cache
-	padding    = 80        // zero bytes behind the window: scans stop there without asking for the end
+	padding    = 32        // zero bytes behind the window: scans stop there without asking for the end
 	maxValue   = 256 << 20 // bytes that one event or header value may span
 )
 
