@@ -156,7 +156,7 @@ func TestCutStream(t *testing.T) {
 	text := strings.Repeat(oneEvent+"\n", 10000)
 	whole := gz(text)
 	for _, n := range []int{10, 11, 100, len(whole) / 2, len(whole) - 9, len(whole) - 1} {
-		in, err := unpack(&counter{r: strings.NewReader(whole[:n])})
+		in, err := unpack(&counter{r: strings.NewReader(whole[:n]), total: int64(n)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,8 @@ func TestTruncatedFile(t *testing.T) {
 		t.Skip("skipping: the shared traces are not here")
 	}
 	defer f.Close()
-	in, err := unpack(&counter{r: f})
+	info, _ := f.Stat()
+	in, err := unpack(&counter{r: f, total: info.Size()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,6 +189,46 @@ func TestTruncatedFile(t *testing.T) {
 	if n != 6426233 || err == nil || err.Error() != "gzip stream ends early at compressed byte 436871" {
 		t.Errorf("%d bytes, error %v", n, err)
 	}
+}
+
+// Of a stream that cannot be read again a few bytes before the cut may be missing,
+// never more, and the error is the same.
+func TestCutPipe(t *testing.T) {
+	text := strings.Repeat(oneEvent+"\n", 10000)
+	whole := gz(text)
+	for n := 20; n < len(whole); n += 101 {
+		exact, wantErr := readGzip(whole[:n], int64(n))
+		got, err := readGzip(whole[:n], 0)
+		if !strings.HasPrefix(exact, got) || err == nil || err.Error() != wantErr.Error() {
+			t.Errorf("cut at %d: %d bytes of %d, error %v", n, len(got), len(exact), err)
+		}
+	}
+}
+
+func readGzip(s string, size int64) (string, error) {
+	in, err := unpack(&counter{r: strings.NewReader(s), total: size})
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(in)
+	return string(text), err
+}
+
+// The standard library decides where a stream that is cut ends.
+func FuzzCut(f *testing.F) {
+	f.Add([]byte(oneEvent), uint16(40))
+	f.Fuzz(func(t *testing.T, in []byte, at uint16) {
+		packed := gz(string(in), string(in))
+		packed = packed[:int(at)%len(packed)]
+		var want []byte
+		if z, err := gzip.NewReader(strings.NewReader(packed)); err == nil {
+			want, _ = io.ReadAll(z)
+		}
+		if got, err := readGzip(packed, int64(len(packed))); got != string(want) && len(packed) > 1 {
+			t.Errorf("cut at %d: %q, want %q, error %v", len(packed), got, want, err)
+		}
+	})
 }
 
 func TestSizeHint(t *testing.T) {

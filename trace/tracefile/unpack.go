@@ -1,7 +1,6 @@
 package tracefile
 
 import (
-	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -31,11 +30,6 @@ var compressions = []struct {
 	{"gzip", "\x1f\x8b", openGzip},
 	{"zstd", "\x28\xb5\x2f\xfd", openZstd},
 }
-
-// openGzip uses the standard library: klauspost's reader takes 0.65 of its time, but
-// asks for ten bits more than a symbol has and so loses what stands just before a
-// cut. Decompression is not what the reader waits for.
-func openGzip(p peeker) (io.Reader, error) { return gzip.NewReader(p.Reader) }
 
 // maxZstdWindow is what the zstd program accepts without being asked to.
 const maxZstdWindow = 128 << 20
