@@ -35,6 +35,7 @@ A PATH is a trace, a directory, a glob, @LIST or - for the standard input.
 gaprof PATH is short for gaprof ` + defaultCommand + ` PATH.
 
 ` + exitHelp(),
+		Version:           version,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
@@ -44,6 +45,7 @@ gaprof PATH is short for gaprof ` + defaultCommand + ` PATH.
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	root.SetVersionTemplate(versionLine() + "\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("see "+cmd.CommandPath()+" --help", "%v", err)
 	})
