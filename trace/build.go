@@ -303,6 +303,10 @@ func (b *Builder) pairBeginEnd() {
 func (b *Builder) close(i int, end int64, endRow int) {
 	c := &b.t.col
 	c.Phase[i], c.Dur[i] = Complete, end-c.Start[i]
+	if c.Dur[i] < 0 { // further apart than an int64 holds
+		b.Problem(NumberRange, -1, b.String(c.Name[i]))
+		c.Dur[i] = 0
+	}
 	if c.Dur[i] < 0 { // further apart than an int64 can say
 		b.Problem(NumberRange, -1, "end of event")
 		c.Dur[i] = 0
