@@ -12,29 +12,60 @@ func (d *reader) readArg(h *hop, i int) int {
 		}
 		return next
 	}
-	if !h.keep && d.mode == strict && (d.buf[i]-'0' <= 9 || d.buf[i] == '-') {
+	if d.mode != strict || h.keep && h.key == trace.KeyNone {
+		return d.newArg(h, i)
+	}
+	switch c := d.buf[i]; {
+	case c == '[' || c == '{' || c == '"' && h.keep:
+		return d.knownArg(h, i)
+	case h.keep:
+		return d.newArg(h, i)
+	case c == '"':
+		end, _ := scanString(d.buf, i+1)
+		return after(end)
+	case c == '-' || c-'0' <= 9:
 		return d.closed(scanNumber(d.buf, i))
 	}
-	remembers := d.buf[i] == '"' || d.buf[i] == '[' || d.buf[i] == '{'
-	if remembers && d.mode == strict {
-		if m := h.recall(d.buf, i); m != nil {
-			if h.keep {
-				d.keepArg(m.arg, i)
-			}
-			return i + len(m.text)
-		}
-	}
+	return d.newArg(h, i)
+}
+
+// newArg reads a value at i that was not seen before.
+func (d *reader) newArg(h *hop, i int) int {
 	t, next := d.value(i, '}')
-	if next < 0 {
+	if next >= 0 && h.keep && t.kind != deepKind {
+		d.keepArg(d.argValue(h.key, t), i)
+	}
+	return next
+}
+
+// knownArg reads a string, list or object at i by way of those seen before.
+func (d *reader) knownArg(h *hop, i int) int {
+	key := trace.KeyNone
+	if h.keep {
+		key = h.key
+	}
+	if m := d.memos.recall(d.buf, i, key); m != nil {
+		if h.keep {
+			d.keepArg(m.arg, i)
+		}
+		return i + len(m.text)
+	}
+	notes := len(d.notes)
+	t, next := d.value(i, '}')
+	if next < 0 || t.kind == deepKind {
 		return next
 	}
-	a := trace.Arg{}
-	if h.keep && t.kind != deepKind {
-		a = d.argValue(h.key, t)
-		d.keepArg(a, i)
+	m, ok := d.memos.find(d.buf, i, next, key)
+	if !ok {
+		if m.arg.Key = key; h.keep {
+			m.arg = d.argValue(key, t)
+		}
+		if len(d.notes) == notes {
+			d.memos.remember(d.buf, i, next, m.arg)
+		}
 	}
-	if remembers && len(d.notes) == 0 {
-		d.remember(h, i, next, a)
+	if h.keep {
+		d.keepArg(m.arg, i)
 	}
 	return next
 }

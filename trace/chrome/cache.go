@@ -91,3 +91,30 @@ func (d *reader) track(pid, tid trace.StringID) trace.TrackID {
 	}
 	return s.id
 }
+
+// nameTable knows names by their first sixteen bytes, so that a name that stood
+// there before is compared, and neither scanned nor hashed.
+type nameTable [4 * slots]struct {
+	text string
+	id   trace.StringID
+}
+
+// plainName reads a quoted name without escapes at i; ok is false for all else.
+func (d *reader) plainName(i int) (id trace.StringID, next int, ok bool) {
+	b := d.buf
+	if b[i] != '"' || d.mode != strict || i+18 > len(b) {
+		return 0, i, false
+	}
+	s := &d.names[(load(b, i+1)*0x9e3779b97f4a7c15^load(b, i+9)*0xc2b2ae3d27d4eb4f)>>54]
+	end := i + 1 + len(s.text)
+	if end < d.n && b[end] == '"' && string(b[i+1:end]) == s.text {
+		return s.id, end + 1, true
+	}
+	end, raw := scanString(b, i+1)
+	if raw || end < 0 || end-i > maxText {
+		return 0, i, false
+	}
+	s.id = d.b.Intern(b[i+1 : end])
+	s.text = d.b.String(s.id)
+	return s.id, end + 1, true
+}

@@ -118,7 +118,10 @@ func (d *reader) field(word uint64, i int) int {
 		return next
 	case wordName:
 		d.once(seenName, i)
-		id, next := d.name(i)
+		id, next, ok := d.plainName(i)
+		if !ok {
+			id, next = d.name(i)
+		}
 		ev.row.Name = id
 		return next
 	case wordCat:

@@ -30,9 +30,7 @@ type hop struct {
 	key  trace.Key // goal argValue: the key
 	keep bool      // and whether someone asks for it
 
-	sequel   *hop // what the event after one that begins so is looked up in
-	memo     [ways]memo
-	memoTurn uint8
+	sequel *hop // what the event after one that begins so is looked up in
 }
 
 // goal is what stands behind a hop.
@@ -45,13 +43,6 @@ const (
 	theEnd               // the end of the event
 )
 
-// memo is a value that stood behind a hop: a string, a list or an object as JSON
-// text, which tells by itself where it ends.
-type memo struct {
-	pattern
-	arg trace.Arg
-}
-
 // pattern is a text that is looked for, with its first 24 bytes as words: three
 // comparisons that always run beat a loop that ends now here, now there.
 type pattern struct {
@@ -63,7 +54,6 @@ const (
 	ways    = 8
 	maxHop  = 128  // bytes of a hop; longer ones are not learned
 	maxHops = 4096 // more hops are not learned
-	maxMemo = 512  // bytes of a value that is remembered
 )
 
 func newPattern(text string) pattern {
@@ -92,11 +82,12 @@ func (p *pattern) at(b []byte, i int) bool {
 
 // follow returns the hop behind at whose bytes stand at i, nil where none does.
 func (h *hop) follow(b []byte, i int) *hop {
+	x := load(b, i)
 	for _, next := range &h.next {
 		if next == nil {
 			return nil
 		}
-		if next.at(b, i) {
+		if x&next.mask[0] == next.pattern.word[0] && next.at(b, i) {
 			return next
 		}
 	}
@@ -228,28 +219,4 @@ func (d *reader) learn(at *hop, from goal, h *hop, text string) *hop {
 	at.next[at.turn%ways] = known
 	at.turn++
 	return known
-}
-
-// recall returns the remembered value of h that stands at i.
-func (h *hop) recall(b []byte, i int) *memo {
-	for k := range h.memo {
-		m := &h.memo[k]
-		if m.text == "" {
-			return nil
-		}
-		if m.at(b, i) {
-			return m
-		}
-	}
-	return nil
-}
-
-// remember keeps the value d.buf[i:next] of h, which stands for arg.
-func (d *reader) remember(h *hop, i, next int, arg trace.Arg) {
-	if d.mode != strict || h.text == "" || next-i > maxMemo {
-		return
-	}
-	m := &h.memo[h.memoTurn%ways]
-	h.memoTurn++
-	m.pattern, m.arg = newPattern(string(d.buf[i:next])), arg
 }

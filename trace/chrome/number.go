@@ -36,7 +36,10 @@ func integer(b []byte, i int) (v int64, end int, ok bool) {
 	if neg {
 		i++
 	}
-	u, n := digits16(b, i)
+	u, n := digits8(load(b, i))
+	if n == 8 {
+		u, n = digits16(b, i)
+	}
 	if n == 0 || n > 15 || b[i] == '0' && (n > 1 || neg) {
 		return 0, i, false
 	}

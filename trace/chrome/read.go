@@ -120,6 +120,8 @@ type reader struct {
 
 	cats   catTable
 	labels [slots]label
+	names  nameTable
+	memos  memoTable
 	tracks trackTable
 }
 
@@ -154,6 +156,7 @@ func (d *reader) begin(i int) {
 	d.known = make(map[trace.Code]bool)
 	d.hops, d.opening = make(map[string]*hop), &hop{goal: opening}
 	d.cats, d.labels, d.tracks = catTable{}, [slots]label{}, trackTable{}
+	d.names, d.memos = nameTable{}, memoTable{all: make(map[memoKey]memo)}
 	d.ev, d.notes = event{}, d.notes[:0]
 	if d.marked {
 		d.b.Problem(trace.ByteOrderMark, 0, "")
