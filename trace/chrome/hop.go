@@ -83,11 +83,14 @@ func (p *pattern) at(b []byte, i int) bool {
 // follow returns the hop behind at whose bytes stand at i, nil where none does.
 func (h *hop) follow(b []byte, i int) *hop {
 	x := load(b, i)
-	for _, next := range &h.next {
+	for k, next := range &h.next {
 		if next == nil {
 			return nil
 		}
 		if x&next.mask[0] == next.pattern.word[0] && next.at(b, i) {
+			if k > 0 {
+				h.next[k], h.next[0] = h.next[0], next
+			}
 			return next
 		}
 	}

@@ -124,6 +124,6 @@ func (d *reader) makeRoom() {
 	if rest := d.opts.SizeHint - d.start; rest > read {
 		want = int64(float64(rows)*float64(rest)/float64(read)*1.02) + 1024
 	}
-	d.reserved = max(want, d.reserved)
+	d.reserved = max(want, d.reserved+d.reserved/4)
 	d.b.Reserve(int(d.reserved))
 }
