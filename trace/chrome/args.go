@@ -44,7 +44,7 @@ func (d *reader) knownArg(h *hop, i int) int {
 	if h.keep {
 		key = h.key
 	}
-	if m := d.memos.recall(d.buf, i, key); m != nil {
+	if m := d.memos.recall(d.buf, i, key, d.ev.row.Name); m != nil {
 		if h.keep {
 			d.keepArg(m.arg, i)
 		}
@@ -55,13 +55,13 @@ func (d *reader) knownArg(h *hop, i int) int {
 	if next < 0 || t.kind == deepKind {
 		return next
 	}
-	m, ok := d.memos.find(d.buf, i, next, key)
+	m, ok := d.memos.find(d.buf, i, next, key, d.ev.row.Name)
 	if !ok {
 		if m.arg.Key = key; h.keep {
 			m.arg = d.argValue(key, t)
 		}
 		if len(d.notes) == notes {
-			d.memos.remember(d.buf, i, next, m.arg)
+			d.memos.remember(d.buf, i, next, m.arg, d.ev.row.Name)
 		}
 	}
 	if h.keep {

@@ -16,30 +16,29 @@ type event struct {
 	rawID    trace.StringID // the id, where it is not
 }
 
-// The keys of an event as their bytes stand in a word.
-const (
-	wordPh   = 'p' | 'h'<<8
-	wordTs   = 't' | 's'<<8
-	wordID   = 'i' | 'd'<<8
-	wordPid  = 'p' | 'i'<<8 | 'd'<<16
-	wordTid  = 't' | 'i'<<8 | 'd'<<16
-	wordDur  = 'd' | 'u'<<8 | 'r'<<16
-	wordCat  = 'c' | 'a'<<8 | 't'<<16
-	wordName = 'n' | 'a'<<8 | 'm'<<16 | 'e'<<24
-	wordArgs = 'a' | 'r'<<8 | 'g'<<16 | 's'<<24
-)
+// field is a key of an event that is read; the others have none.
+type field uint8
 
 const (
-	seenPh = 1 << iota
-	seenTs
-	seenID
-	seenPid
-	seenTid
-	seenDur
-	seenCat
-	seenName
-	seenArgs
+	noField field = iota
+	fieldPh
+	fieldTs
+	fieldID
+	fieldPid
+	fieldTid
+	fieldDur
+	fieldCat
+	fieldName
+	fieldArgs
 )
+
+// bit is the place of f in event.seen.
+func (f field) bit() uint16 { return 1 << f }
+
+var fields = map[string]field{
+	"ph": fieldPh, "ts": fieldTs, "id": fieldID, "pid": fieldPid, "tid": fieldTid,
+	"dur": fieldDur, "cat": fieldCat, "name": fieldName, "args": fieldArgs,
+}
 
 // event reads the event whose brace stands at i into d.ev and returns the place
 // behind it, negative where a rule is broken.
@@ -52,7 +51,7 @@ func (d *reader) event(i int) int {
 	for ; next >= 0; h, next = d.hop(h, i) {
 		switch h.goal {
 		case ownValue:
-			i = d.field(h.word, next)
+			i = d.field(h.own, next)
 		case argValue:
 			i = d.readArg(h, next)
 		default:
@@ -72,80 +71,62 @@ func (d *reader) startEvent() {
 	d.eventNo++
 }
 
-// keyWord returns a key of at most eight bytes as a word, 0 for longer ones.
-func (d *reader) keyWord(ks, ke int, raw bool) uint64 {
+// fieldOf finds the field called d.buf[ks:ke].
+func (d *reader) fieldOf(ks, ke int, raw bool) field {
+	name := d.buf[ks:ke]
 	if raw {
-		text, _ := unescape(d.scratch[:0], d.buf[ks:ke])
-		d.scratch = append(text, make([]byte, 8)...)
-		return wordOf(d.scratch, 0, len(text))
+		d.scratch, _ = unescape(d.scratch[:0], name)
+		name = d.scratch
 	}
-	return wordOf(d.buf, ks, ke-ks)
+	return fields[string(name)]
 }
 
-func wordOf(b []byte, i, n int) uint64 {
-	if n > 8 {
-		return 0
-	}
-	return load(b, i) & (1<<(8*n) - 1)
-}
-
-// field reads the value at i of the key in word.
-func (d *reader) field(word uint64, i int) int {
+// field reads the value at i of f.
+func (d *reader) field(f field, i int) (next int) {
 	ev := &d.ev
-	switch word {
-	case wordPh:
-		d.once(seenPh, i)
+	if f != noField {
+		d.once(f, i)
+	}
+	var ok bool
+	switch f {
+	case fieldPh:
 		return d.phase(i)
-	case wordTs:
-		d.once(seenTs, i)
-		ns, ok, next := d.time(i)
-		ev.row.Start, ev.hasTime = ns, ok
+	case fieldTs:
+		ev.row.Start, ev.hasTime, next = d.time(i)
 		return next
-	case wordDur:
-		d.once(seenDur, i)
-		ns, ok, next := d.time(i)
-		ev.row.Dur, ev.row.NoDur = ns, !ok
+	case fieldDur:
+		ev.row.Dur, ok, next = d.time(i)
+		ev.row.NoDur = !ok
 		return next
-	case wordPid:
-		d.once(seenPid, i)
-		id, next := d.label(i)
-		ev.pid = id
+	case fieldPid:
+		ev.pid, next = d.label(i)
 		return next
-	case wordTid:
-		d.once(seenTid, i)
-		id, next := d.label(i)
-		ev.tid = id
+	case fieldTid:
+		ev.tid, next = d.label(i)
 		return next
-	case wordName:
-		d.once(seenName, i)
-		id, next, ok := d.plainName(i)
-		if !ok {
-			id, next = d.name(i)
+	case fieldName:
+		if ev.row.Name, next, ok = d.plainName(i); !ok {
+			ev.row.Name, next = d.name(i)
 		}
-		ev.row.Name = id
 		return next
-	case wordCat:
-		d.once(seenCat, i)
+	case fieldCat:
 		return d.category(i)
-	case wordArgs:
-		d.once(seenArgs, i)
-	case wordID:
-		d.once(seenID, i)
+	case fieldID:
 		return d.flowID(i)
 	}
-	_, next := d.value(i, '}')
+	_, next = d.value(i, '}')
 	return next
 }
 
 // once notes a key that stood in the event before; the last one counts.
-func (d *reader) once(bit uint16, at int) {
-	if d.ev.seen&bit != 0 {
+func (d *reader) once(f field, at int) {
+	if d.ev.seen&f.bit() != 0 {
 		d.note(trace.DuplicateKey, at)
-		if bit == seenArgs {
+		if f == fieldArgs {
 			d.args = d.args[:0]
 		}
 	}
-	d.ev.seen |= bit
+	d.ev.seen |= f.bit()
 }
 
 // phase reads the value of ph: one character.

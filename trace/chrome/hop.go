@@ -26,7 +26,7 @@ type hop struct {
 	pid, tid trace.StringID
 	adds     []trace.Arg // arguments whose values are part of the stretch
 
-	word uint64    // goal ownValue: the key
+	own  field     // goal ownValue: the key
 	key  trace.Key // goal argValue: the key
 	keep bool      // and whether someone asks for it
 
@@ -53,7 +53,7 @@ type pattern struct {
 const (
 	ways    = 8
 	maxHop  = 128  // bytes of a hop; longer ones are not learned
-	maxHops = 4096 // more hops are not learned
+	maxHops = 4096 // with more, learning starts anew
 )
 
 func newPattern(text string) pattern {
@@ -87,7 +87,7 @@ func (h *hop) follow(b []byte, i int) *hop {
 		if next == nil {
 			return nil
 		}
-		if x&next.mask[0] == next.pattern.word[0] && next.at(b, i) {
+		if x&next.mask[0] == next.word[0] && next.at(b, i) {
 			if k > 0 {
 				h.next[k], h.next[0] = h.next[0], next
 			}
@@ -123,16 +123,16 @@ func (d *reader) apply(h *hop, i int) {
 	if h.seen == 0 {
 		return
 	}
-	if h.seen&seenPh != 0 {
+	if h.seen&(1<<fieldPh) != 0 {
 		ev.ph = h.ph
 	}
-	if h.seen&seenCat != 0 {
+	if h.seen&(1<<fieldCat) != 0 {
 		ev.row.Cat = h.cat
 	}
-	if h.seen&seenPid != 0 {
+	if h.seen&(1<<fieldPid) != 0 {
 		ev.pid = h.pid
 	}
-	if h.seen&seenTid != 0 {
+	if h.seen&(1<<fieldTid) != 0 {
 		ev.tid = h.tid
 	}
 }
@@ -167,14 +167,14 @@ func (d *reader) walk(at *hop, i int) (h *hop, next int) {
 				continue
 			}
 		default:
-			h.goal, h.word = ownValue, d.keyWord(ks, ke, raw)
+			h.goal, h.own = ownValue, d.fieldOf(ks, ke, raw)
 			switch {
-			case h.word == wordArgs && d.buf[vi] == '{':
-				d.once(seenArgs, vi)
+			case h.own == fieldArgs && d.buf[vi] == '{':
+				d.once(fieldArgs, vi)
 				inArgs, first, i = true, true, vi+1
 				continue
-			case isSteady(h.word):
-				if i = d.field(h.word, vi); i < 0 {
+			case h.own.isSteady():
+				if i = d.field(h.own, vi); i < 0 {
 					return nil, i
 				}
 				continue
@@ -191,8 +191,8 @@ func (d *reader) walk(at *hop, i int) (h *hop, next int) {
 
 // isSteady tells whether the values of a key of the event are so few that they
 // are learned with the stretch they stand in.
-func isSteady(word uint64) bool {
-	return word == wordPh || word == wordCat || word == wordPid || word == wordTid
+func (f field) isSteady() bool {
+	return f == fieldPh || f == fieldCat || f == fieldPid || f == fieldTid
 }
 
 // isSteadyArg is isSteady for arguments that are integers.
@@ -204,22 +204,39 @@ func isSteadyArg(name []byte) bool {
 	return false
 }
 
+// hopKey is what a hop is known by: where it was learned, nil for all that open an
+// event, and its text. So the hops of an event form a tree, in which most have one
+// successor, which makes the next one easy to tell.
+type hopKey struct {
+	at   *hop
+	text string
+}
+
 // learn remembers h, which has just been walked and reads text, behind at.
 func (d *reader) learn(at *hop, from goal, h *hop, text string) *hop {
-	where := [...]string{opening: "{", ownValue: "v", argValue: "a"}[from] // one text means one thing in each
-	known := d.hops[where+text]
+	if len(d.hops) >= maxHops {
+		d.forgetHops()
+	}
+	key := hopKey{at, text}
+	if from == opening {
+		key.at = nil
+	}
+	known := d.hops[key]
 	if known == nil {
-		if len(d.hops) >= maxHops {
-			return h
-		}
 		made := *h
 		known = &made
 		known.pattern = newPattern(text)
 		known.ph, known.cat, known.pid, known.tid = d.ev.ph, d.ev.row.Cat, d.ev.pid, d.ev.tid
 		known.sequel = &hop{goal: opening}
-		d.hops[where+text] = known
+		d.hops[key] = known
 	}
 	at.next[at.turn%ways] = known
 	at.turn++
 	return known
+}
+
+// forgetHops starts learning anew, as keys in random order fill the table with
+// hops that do not come again.
+func (d *reader) forgetHops() {
+	d.hops, d.opening = make(map[hopKey]*hop), &hop{goal: opening}
 }

@@ -24,16 +24,17 @@ const (
 	maxMemos = 1 << 16 // values; more are not remembered
 )
 
-// memoTable finds a memo by its first bytes, in one of two slots, where it stands
-// if it was seen lately; all holds every memo.
+// memoTable finds a memo by its first bytes and the name of the event, in one of
+// two slots, where it stands if it was seen lately; all holds every memo.
 type memoTable struct {
-	slots [1024][2]memo
+	slots [2048][2]memo
 	all   map[memoKey]memo
 }
 
-func (t *memoTable) slot(b []byte, i int, key trace.Key) *[2]memo {
-	h := load(b, i)*0x9e3779b97f4a7c15 ^ load(b, i+8)*0xc2b2ae3d27d4eb4f ^ uint64(key)<<55
-	return &t.slots[(h^h>>32)>>22&1023]
+// slot is where the value at i of key may stand, in an event called name.
+func (t *memoTable) slot(b []byte, i int, key trace.Key, name trace.StringID) *[2]memo {
+	h := load(b, i)*0x9e3779b97f4a7c15 ^ load(b, i+8)*0xc2b2ae3d27d4eb4f ^ (uint64(name)<<16|uint64(key))*0x165667b19e3779f9
+	return &t.slots[(h^h>>29)>>32&2047]
 }
 
 // at tells whether the value stands at i, as the value of key.
@@ -43,8 +44,8 @@ func (m *memo) at(b []byte, i int, key trace.Key) bool {
 }
 
 // recall returns the value that stands at i, if it was seen lately.
-func (t *memoTable) recall(b []byte, i int, key trace.Key) *memo {
-	s := t.slot(b, i, key)
+func (t *memoTable) recall(b []byte, i int, key trace.Key, name trace.StringID) *memo {
+	s := t.slot(b, i, key, name)
 	if s[0].at(b, i, key) {
 		return &s[0]
 	}
@@ -56,24 +57,24 @@ func (t *memoTable) recall(b []byte, i int, key trace.Key) *memo {
 }
 
 // find returns the value b[i:end], however long ago it was seen.
-func (t *memoTable) find(b []byte, i, end int, key trace.Key) (m memo, ok bool) {
+func (t *memoTable) find(b []byte, i, end int, key trace.Key, name trace.StringID) (m memo, ok bool) {
 	if m, ok = t.all[memoKey{key, string(b[i:end])}]; ok {
-		t.put(b, i, m)
+		t.put(b, i, m, name)
 	}
 	return m, ok
 }
 
 // remember keeps the value b[i:end], which stands for arg.
-func (t *memoTable) remember(b []byte, i, end int, arg trace.Arg) {
+func (t *memoTable) remember(b []byte, i, end int, arg trace.Arg, name trace.StringID) {
 	if end-i > maxMemo || len(t.all) >= maxMemos {
 		return
 	}
 	m := memo{string(b[i:end]), arg}
 	t.all[memoKey{arg.Key, m.text}] = m
-	t.put(b, i, m)
+	t.put(b, i, m, name)
 }
 
-func (t *memoTable) put(b []byte, i int, m memo) {
-	s := t.slot(b, i, m.arg.Key)
+func (t *memoTable) put(b []byte, i int, m memo, name trace.StringID) {
+	s := t.slot(b, i, m.arg.Key, name)
 	s[0], s[1] = m, s[0]
 }

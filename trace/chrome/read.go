@@ -114,7 +114,7 @@ type reader struct {
 	rescan   int64   // bytes that were read again to find the next event
 	known    map[trace.Code]bool
 
-	hops    map[string]*hop
+	hops    map[hopKey]*hop
 	opening *hop // what the next event's first hop is looked up in
 	unknown hop  // the hop at hand, where it is not learned
 
@@ -154,7 +154,7 @@ func (d *reader) begin(i int) {
 	d.cutOff, d.reserved = false, 0
 	d.kineto, d.events, d.others, d.start = false, 0, 0, d.at(i)
 	d.known = make(map[trace.Code]bool)
-	d.hops, d.opening = make(map[string]*hop), &hop{goal: opening}
+	d.forgetHops()
 	d.cats, d.labels, d.tracks = catTable{}, [slots]label{}, trackTable{}
 	d.names, d.memos = nameTable{}, memoTable{all: make(map[memoKey]memo)}
 	d.ev, d.notes = event{}, d.notes[:0]
