@@ -95,7 +95,7 @@ func (a *assembly) assignRanks() {
 		}
 		if fr.rank.ID >= 0 && used[fr.rank.ID] {
 			fr.note(trace.RankConflict)
-			fr.rank.ID, fr.rank.IDSource = -1, ""
+			fr.rank.ID, fr.rank.IDSource = -1, clashed
 		}
 		used[fr.rank.ID] = true
 	}
@@ -108,11 +108,14 @@ func (a *assembly) assignRanks() {
 			next++
 		}
 		fr.rank.ID, used[next] = next, true
-		if len(a.ranks) > 1 || len(fr.rank.Messages) > 0 {
+		if fr.rank.IDSource != clashed && (len(a.ranks) > 1 || len(fr.rank.Messages) > 0) {
 			fr.note(trace.RankAssigned)
 		}
 	}
 }
+
+// clashed marks a rank whose own number another trace has.
+const clashed = "assigned after a conflict"
 
 // selectRanks leaves out ranks and marks the steps that were not asked for.
 func (a *assembly) selectRanks() {

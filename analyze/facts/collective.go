@@ -9,19 +9,20 @@ import (
 // Message is one collective on a device: a communication kernel and what the
 // record_param_comms around its launch says of it.
 type Message struct {
-	Row    int32
-	Device int
-	Kind   Collective
-	Start  int64 // ns
-	End    int64
-	Launch int32 // row of the host call, -1 unlinked
-	Step   int   // index of the step of its launch, -1 unknown
-	Site   LaunchSite
-	Bytes  int64 // the larger side of the message, as nccl-tests counts; -1 unknown
-	Dtype  string
-	Group  string // process group name
-	Size   int64  // ranks in the group, 0 unknown
-	Seq    int64  // sequence number in the group, -1 unknown
+	Row               int32
+	Device            int
+	Kind              Collective
+	Start             int64 // ns
+	End               int64
+	Launch            int32 // row of the host call, -1 unlinked
+	Step              int   // index of the step of its launch, -1 unknown
+	Site              LaunchSite
+	Bytes             int64 // the larger side of the message, as nccl-tests counts; -1 unknown
+	InElems, OutElems int64 // 0 unknown
+	Dtype             string
+	Group             string // process group name
+	Size              int64  // ranks in the group, 0 unknown
+	Seq               int64  // sequence number in the group, -1 unknown
 }
 
 // isCompute tells kernels from copies and sets; communication is neither.
@@ -98,6 +99,7 @@ func (c *computer) collect(r *Rank) {
 func (m *Message) describe(e trace.Event) {
 	in, okIn := e.ArgInt(trace.KeyInElems)
 	out, okOut := e.ArgInt(trace.KeyOutElems)
+	m.InElems, m.OutElems = in, out
 	m.Dtype = e.ArgText(trace.KeyDtype)
 	if size := DtypeBytes(m.Dtype); size > 0 && okIn && okOut && in >= 0 && out >= 0 {
 		m.Bytes = max(in, out) * size

@@ -32,11 +32,20 @@ type Rank struct {
 	Steps           []Step
 	StepSource      StepSource
 	Groups          []Group
+	Params          Params
+	Optimizers      []Optimizer
+	Backwards       []Backward
+	Calls           []Call
+	Sync            Sync
+	Tokens          TokenAllReduce
+	Passes          []GradientPass
 	Mixed           bool // one process carries messages of several ranks: a merged file
 	SelfOverlap     bool // communication and compute overlap on one stream: impossible
 	Problems        []trace.Problem
 
-	host []trace.TrackID
+	host       []trace.TrackID
+	forward    []int64 // starts of forward operators on the driving threads
+	launchList []deviceLaunch
 }
 
 // computer carries what all facts of one trace share while they are computed.
@@ -44,6 +53,7 @@ type computer struct {
 	t              *trace.Trace
 	col            trace.Columns
 	names          *names
+	shapes         *shapes
 	autogradThread []bool
 	problems       []trace.Problem
 }
@@ -56,7 +66,7 @@ type computer struct {
 //  3. Steps, their device windows and ledgers.
 //  4. Collectives with site, message and step, then groups of them.
 func Compute(t *trace.Trace) []*Rank {
-	c := &computer{t: t, col: t.Columns(), names: classifyNames(t)}
+	c := &computer{t: t, col: t.Columns(), names: classifyNames(t), shapes: newShapes(t)}
 	c.findAutogradThreads()
 	var ranks []*Rank
 	scopes := c.partition()
@@ -67,7 +77,14 @@ func Compute(t *trace.Trace) []*Rank {
 		for _, d := range r.Devices {
 			c.buildSets(d)
 		}
+		c.backwards(r)
 		c.steps(r)
+		c.assignParams(r)
+		r.accumulation()
+		c.calls(r)
+		r.Sync = r.sync()
+		r.Tokens = c.tokenAllReduce(r, c.normStarts(r))
+		c.gradientPasses(r)
 		c.collect(r)
 		r.Groups = c.groups(r)
 		c.doubt(r)

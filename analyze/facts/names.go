@@ -93,3 +93,9 @@ func optimizerName(span string) string {
 	name := strings.TrimPrefix(span, "Optimizer.step#")
 	return strings.TrimSuffix(name, ".step")
 }
+
+// nodeName is X in "autograd::engine::evaluate_function: X".
+func nodeName(span string) string {
+	_, name, _ := strings.Cut(span, ": ")
+	return name
+}

@@ -17,6 +17,9 @@ type Step struct {
 	Optimizers    []string
 	HostStart     int64 // ns; of the first step: the start of the recording
 	HostEnd       int64
+	PerOptimizer  []OptimizerStep // in the order of Optimizers
+	MicroBatches  int             // forward passes, Unknown
+	Backwards     []Backward
 	Update        Span // from the first to the last optimizer span
 	Accumulations int  // gradient accumulations of single parameters in the window
 	Complete      bool

@@ -1,0 +1,193 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Backward is one backward pass of a rank: a maximal run of autograd nodes without
+// a forward operator between them. Times are host times in ns.
+type Backward struct {
+	Start, End  int64
+	First, Last int64 // start of the first and end of the last gradient accumulation
+	Accumulated []int // by class of Parameters: how often one was accumulated
+	Forwards    int   // forward passes that it runs back through: see smallestCount
+}
+
+// hostOp is a span of a host thread in one list over all threads.
+type hostOp struct {
+	row        int32
+	start, end int64
+}
+
+// backwards finds the backward passes and, from them, the parameters: a parameter
+// of a shape and dtype is what one pass accumulates once.
+func (c *computer) backwards(r *Rank) {
+	nodes := c.spansOf(r.host, evaluate|accumulate)
+	if len(nodes) == 0 {
+		return
+	}
+	r.forward = c.forwardStarts(r)
+	classes := make(map[classKey]int)
+	nodeCount := make(map[trace.StringID]int)
+	exact := slices.ContainsFunc(nodes, func(n hostOp) bool { return c.names.class[c.col.Name[n.row]] == accumulate })
+	slack := c.rounding()
+	end := nodes[0].start
+	for i, n := range nodes {
+		if i == 0 || anyIn(r.forward, end+slack, n.start) {
+			finish(r, c, nodeCount)
+			r.Backwards = append(r.Backwards, Backward{Start: n.start, End: n.end})
+		}
+		b := &r.Backwards[len(r.Backwards)-1]
+		b.End = max(b.End, n.end)
+		end = max(end, n.end)
+		switch class := c.names.class[c.col.Name[n.row]]; {
+		case class == accumulate, class&accumulate != 0 && !exact:
+			c.accumulated(r, b, n, classes)
+		case class&accumulate == 0:
+			nodeCount[c.col.Name[n.row]]++
+		}
+	}
+	finish(r, c, nodeCount)
+	r.Backwards = slices.DeleteFunc(r.Backwards, func(b Backward) bool { return len(b.Accumulated) == 0 })
+	r.Params.total()
+}
+
+// rounding is how far a child may seem to begin after its parent's end: writers that
+// give whole microseconds cut start and duration, up to one each.
+func (c *computer) rounding() int64 {
+	const sample = 10_000
+	for i := range min(sample, len(c.col.Start)) {
+		if c.col.Start[i]%1000 != 0 || c.col.Dur[i]%1000 != 0 {
+			return 0
+		}
+	}
+	return 2000
+}
+
+// spansOf lists the spans of some classes over all threads by start.
+func (c *computer) spansOf(tracks []trace.TrackID, class nameClass) []hostOp {
+	var list []hostOp
+	for _, id := range tracks {
+		track := c.t.Tracks()[id]
+		for i := track.First; i < track.First+track.N; i++ {
+			if c.col.Phase[i] == trace.Complete && c.names.is(c.col.Name[i], class) {
+				list = append(list, hostOp{int32(i), c.col.Start[i], c.col.Start[i] + c.col.Dur[i]})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b hostOp) int { return cmp.Compare(a.start, b.start) })
+	return list
+}
+
+// forwardStarts are the starts of operators on the threads that drive training,
+// outside backward and optimizer. Other threads (data loading) say nothing.
+func (c *computer) forwardStarts(r *Rank) []int64 {
+	drive := c.drivingThreads(r)
+	var starts []int64
+	for _, id := range drive {
+		track := c.t.Tracks()[id]
+		for i := track.First; i < track.First+track.N; i++ {
+			if c.names.is(c.col.Name[i], atenOp|compiled) && !c.inside(int32(i), optimizerStep|evaluate|accumulate|framework|backwardNode) {
+				starts = append(starts, c.col.Start[i])
+			}
+		}
+	}
+	slices.Sort(starts)
+	return starts
+}
+
+// drivingThreads are those that step an optimizer outside backward or carry
+// ProfilerStep#; where there are none, all that are not autograd's.
+func (c *computer) drivingThreads(r *Rank) []trace.TrackID {
+	var drive, rest []trace.TrackID
+	for _, id := range r.host {
+		track := c.t.Tracks()[id]
+		drives := false
+		for i := track.First; i < track.First+track.N && !drives; i++ {
+			class := c.names.class[c.col.Name[i]]
+			drives = class&profilerStep != 0 || class&optimizerStep != 0 && !c.inBackward(int32(i))
+		}
+		if drives {
+			drive = append(drive, id)
+		} else if !c.autogradThread[id] {
+			rest = append(rest, id)
+		}
+	}
+	if len(drive) > 0 {
+		return drive
+	}
+	return rest
+}
+
+// accumulated counts one gradient accumulation by the class of its parameter.
+func (c *computer) accumulated(r *Rank, b *Backward, n hostOp, classes map[classKey]int) {
+	key := classKey{}
+	if ops := c.shapes.inputs(n.row); len(ops) > 0 && len(ops[0].shapes) == 1 {
+		key = classKey{shapeKey(ops[0].shapes[0]), ops[0].dtype}
+		if _, ok := classes[key]; !ok {
+			r.Params.add(ops[0].shapes[0], ops[0].dtype)
+			classes[key] = len(r.Params.Classes) - 1
+		}
+	} else if _, ok := classes[key]; !ok {
+		r.Params.add(nil, "")
+		classes[key] = len(r.Params.Classes) - 1
+	}
+	class := classes[key]
+	for len(b.Accumulated) <= class {
+		b.Accumulated = append(b.Accumulated, 0)
+	}
+	b.Accumulated[class]++
+	if b.First == 0 {
+		b.First = n.start
+	}
+	b.Last = max(b.Last, n.end)
+	r.Params.Classes[class].Count = max(r.Params.Classes[class].Count, b.Accumulated[class])
+}
+
+// finish gives the last backward pass its number of forwards.
+func finish(r *Rank, c *computer, nodeCount map[trace.StringID]int) {
+	if n := len(r.Backwards); n > 0 {
+		r.Backwards[n-1].Forwards = c.smallestCount(nodeCount)
+	}
+	clear(nodeCount)
+}
+
+// lossArithmetic are nodes that join the losses of several forward passes into one
+// and so may occur once however many forwards there were.
+var lossArithmetic = map[string]bool{
+	"AddBackward0": true, "SubBackward0": true, "MulBackward0": true, "DivBackward0": true, "SumBackward0": true, "StackBackward0": true,
+	"MeanBackward0": true, "NegBackward0": true, "CatBackward0": true, "SumBackward1": true, "MeanBackward1": true, "ToCopyBackward0": true,
+}
+
+// smallestCount is how often the rarest backward node occurs: each forward pass
+// leaves every node of the model at least once. Nodes that join losses do not count
+// where there are others.
+func (c *computer) smallestCount(nodeCount map[trace.StringID]int) int {
+	least, leastJoin := 0, 0
+	for id, n := range nodeCount {
+		if lossArithmetic[nodeName(c.t.String(id))] {
+			leastJoin = leastOf(leastJoin, n)
+		} else {
+			least = leastOf(least, n)
+		}
+	}
+	return cmp.Or(least, leastJoin, 1)
+}
+
+func leastOf(least, n int) int {
+	if least == 0 || n < least {
+		return n
+	}
+	return least
+}
+
+// backwardsIn returns the passes that begin in [start, end).
+func (r *Rank) backwardsIn(start, end int64) []Backward {
+	from := sort.Search(len(r.Backwards), func(i int) bool { return r.Backwards[i].Start >= start })
+	to := sort.Search(len(r.Backwards), func(i int) bool { return r.Backwards[i].Start >= end })
+	return r.Backwards[from:max(from, to)]
+}

@@ -1,0 +1,233 @@
+package facts
+
+import (
+	"sort"
+	"strconv"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// PassKind is what a pass over the gradients does.
+type PassKind string
+
+// The kinds of gradient passes.
+const (
+	ScalePass   PassKind = "scale"
+	ClipPass    PassKind = "clip"
+	UnscalePass PassKind = "unscale" // GradScaler
+	DividePass  PassKind = "divide"  // by DDP or FSDP, before or after the reduction
+	CopyPass    PassKind = "copy"
+	CastPass    PassKind = "cast"
+	ZeroPass    PassKind = "zero"
+)
+
+// Place is where in a step a pass over the gradients stands.
+type Place string
+
+// The places of gradient passes.
+const (
+	InBackward          Place = "in_backward"
+	BetweenMicroBatches Place = "between_micro_batches"
+	AfterBackward       Place = "after_backward"
+	InOptimizer         Place = "in_optimizer"
+	AfterOptimizer      Place = "after_optimizer"
+)
+
+// GradientPass is a run of operators that touches the gradients of at least 90 % of
+// one optimizer's parameter bytes. Times are of the device where there is one, else
+// of the host, in ns.
+type GradientPass struct {
+	Step       int
+	Kind       PassKind
+	Place      Place
+	Optimizer  string // empty where one optimizer cannot be told
+	Parameters int    // tensors touched
+	Launches   int    // calls: one foreach call is one
+	Bytes      int64  // read and written, by shapes
+	Busy       int64
+	Span       int64 // from the first start to the last end
+	OtherIn    int64 // compute of others inside the span
+	OnDevice   bool
+	Tensor     bool // the factor is a tensor, not a number of the program
+	Rows       []int32
+	Kernels    []int32 // device rows
+	HostStart  int64
+	HostEnd    int64
+}
+
+// touch is one operator that may be part of a pass.
+type touch struct {
+	row        int32
+	start, end int64
+	family     family
+	framework  bool
+	shapes     [][]int64
+	dtype      string
+	factor     string // value of a number, "" unknown
+	tensor     bool
+}
+
+// family groups operators that do the same to their tensors.
+type family uint8
+
+const (
+	noFamily family = iota
+	multiply
+	unscale
+	zeroFill
+	copyInto
+	norm
+	clampFactor
+	adjust // adds another tensor: weights, averages, moments
+)
+
+// families are the operators that passes are made of, by name.
+var families = map[string]family{
+	"aten::mul_": multiply, "aten::div_": multiply, "aten::_foreach_mul_": multiply, "aten::_foreach_div_": multiply,
+	"aten::_amp_foreach_non_finite_check_and_unscale_": unscale,
+	"aten::zero_": zeroFill, "aten::_foreach_zero_": zeroFill,
+	"aten::copy_": copyInto, "aten::_foreach_copy_": copyInto,
+	"aten::norm": norm, "aten::linalg_vector_norm": norm, "aten::_foreach_norm": norm, "aten::linalg_norm": norm,
+	"aten::clamp": clampFactor, "aten::clamp_": clampFactor, "aten::clamp_max": clampFactor, "aten::clamp_max_": clampFactor,
+	"aten::minimum": clampFactor,
+	"aten::add_":    adjust, "aten::sub_": adjust, "aten::lerp_": adjust, "aten::addcdiv_": adjust, "aten::addcmul_": adjust,
+	"aten::_foreach_add_": adjust, "aten::_foreach_sub_": adjust, "aten::_foreach_lerp_": adjust,
+}
+
+// outOfPlace are multiplications into another tensor, which DDP uses to average
+// while it copies a gradient into its bucket.
+var outOfPlace = map[string]family{"aten::mul": multiply, "aten::div": multiply}
+
+// coverage is the share of an optimizer's parameter bytes from which a run of
+// operators counts as a pass over its gradients.
+const coverage = 0.9
+
+// gradientPasses finds the passes of every step.
+func (c *computer) gradientPasses(r *Rank) {
+	if !r.Params.Known() {
+		return
+	}
+	touches := c.touches(r)
+	m := newMatcher(r)
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		from := sort.Search(len(touches), func(k int) bool { return touches[k].start >= s.HostStart })
+		to := sort.Search(len(touches), func(k int) bool { return touches[k].start >= s.HostEnd })
+		if len(s.Backwards) == 0 {
+			continue
+		}
+		for _, g := range c.runs(s, touches[from:max(from, to)]) {
+			if p, ok := m.pass(g); ok {
+				p.Step = i
+				c.cost(r, &p)
+				r.Passes = append(r.Passes, p)
+			}
+		}
+	}
+}
+
+// touches lists the operators of all host threads that passes can be made of, by
+// start; those inside another one of them are that one's.
+func (c *computer) touches(r *Rank) []touch {
+	ids := c.familyIDs()
+	var list []touch
+	for _, id := range r.host {
+		track := c.t.Tracks()[id]
+		for i := track.First; i < track.First+track.N; i++ {
+			f := ids[c.col.Name[i]]
+			if f == noFamily || c.col.Phase[i] != trace.Complete {
+				continue
+			}
+			if t, ok := c.touch(int32(i), f, ids); ok {
+				list = append(list, t)
+			}
+		}
+	}
+	sort.SliceStable(list, func(a, b int) bool { return list[a].start < list[b].start })
+	return list
+}
+
+// familyIDs is the family of every name, by id.
+func (c *computer) familyIDs() []family {
+	ids := make([]family, c.t.NumStrings())
+	for i := range ids {
+		name := c.t.String(trace.StringID(i))
+		ids[i] = families[name]
+		if f := outOfPlace[name]; f != noFamily {
+			ids[i] = f
+		}
+	}
+	return ids
+}
+
+// touch reads one operator. Out-of-place products count only inside DDP's and FSDP's
+// spans; elsewhere they are the model's.
+func (c *computer) touch(row int32, f family, ids []family) (touch, bool) {
+	t := touch{row: row, start: c.col.Start[row], end: c.col.Start[row] + c.col.Dur[row], family: f}
+	nested := false
+	c.stack(row, func(span int32) bool {
+		id := c.col.Name[span]
+		nested = nested || ids[id] == f && c.names.is(id, atenOp)
+		t.framework = t.framework || c.names.is(id, framework)
+		return !nested
+	})
+	if nested || outOfPlace[c.t.String(c.col.Name[row])] != noFamily && !t.framework {
+		return t, false
+	}
+	ops := c.shapes.inputs(row)
+	if len(ops) > 0 && len(ops[0].shapes) > 0 {
+		t.shapes, t.dtype = ops[0].shapes, ops[0].dtype
+	}
+	if f == multiply {
+		t.factor, t.tensor = c.factor(row, ops)
+	}
+	if lists(t.shapes) {
+		t.shapes, t.dtype = c.childShapes(row, ids)
+	}
+	return t, f != multiply || len(ops) < 2 || ops[1].scalar() || len(ops[1].shapes) == 0 || ops[1].list
+}
+
+// lists tells whether the shapes of a list of tensors were not recorded: older
+// versions print an empty shape for it.
+func lists(shapes [][]int64) bool {
+	return len(shapes) == 0 || len(shapes) == 1 && len(shapes[0]) == 0
+}
+
+// childShapes are the first operands of the operators inside a foreach call, which on
+// a CPU or with mixed dtypes runs one operator a tensor.
+func (c *computer) childShapes(row int32, ids []family) (shapes [][]int64, dtype string) {
+	end := c.col.Start[row] + c.col.Dur[row]
+	track := c.t.Tracks()[c.col.Track[row]]
+	for i := row + 1; i < int32(track.First+track.N) && c.col.Start[i] <= end; i++ {
+		if c.col.Parent[i] != row || ids[c.col.Name[i]] == noFamily {
+			continue
+		}
+		if ops := c.shapes.inputs(i); len(ops) > 0 && len(ops[0].shapes) == 1 {
+			shapes, dtype = append(shapes, ops[0].shapes[0]), ops[0].dtype
+		}
+	}
+	return shapes, dtype
+}
+
+// factor reads what a multiplication multiplies by: the value of a number where
+// Concrete Inputs has it, and whether it is a tensor.
+func (c *computer) factor(row int32, ops []operand) (value string, tensor bool) {
+	if len(ops) < 2 {
+		return "", false
+	}
+	switch ops[1].dtype {
+	case "Scalar", "double", "":
+	default:
+		tensor = true
+	}
+	if words := quotedWords(c.t.Event(int(row)).ArgText(trace.KeyConcreteInputs)); len(words) > 1 {
+		value = words[1]
+	}
+	return value, tensor
+}
+
+// nearOne tells whether a factor is a decay: of weights, or of an average of them.
+func nearOne(factor string) bool {
+	v, err := strconv.ParseFloat(factor, 64)
+	return err == nil && v >= 0.9 && v < 1
+}

@@ -1,0 +1,266 @@
+package facts
+
+// run is operators of one family in one place of a step, one after the other.
+type run struct {
+	touches   []touch
+	family    family
+	place     Place
+	afterNorm bool // norms stand before it in the same place: it clips
+	updates   int  // touched tensors that are updated by another right after: weights
+}
+
+// runs cuts the operators of a step into runs.
+//
+//  1. The place follows from the backward passes and the update around it.
+//  2. A norm or a clamp ends the runs before it: scale, norms, clip.
+//  3. The first product behind norms clips; the next one scales again.
+func (c *computer) runs(s *Step, touches []touch) []run {
+	var done, open []run
+	afterNorm := false
+	place := Place("")
+	flush := func() {
+		done = append(done, open...)
+		open = nil
+	}
+	for _, t := range touches {
+		if p := c.placeOf(s, t); p != place {
+			flush()
+			place, afterNorm = p, false
+		}
+		switch t.family {
+		case norm:
+			flush()
+			afterNorm = true
+			continue
+		case clampFactor:
+			flush()
+			continue
+		case adjust:
+			markUpdate(open, t)
+			continue
+		}
+		at := openRun(open, t)
+		if at < 0 {
+			at = len(open)
+			open = append(open, run{family: t.family, place: place, afterNorm: afterNorm && t.family == multiply})
+			afterNorm = afterNorm && t.family != multiply
+		}
+		open[at].touches = append(open[at].touches, t)
+	}
+	flush()
+	return done
+}
+
+// openRun is the run that a touch continues, or -1.
+func openRun(open []run, t touch) int {
+	for i := range open {
+		first := &open[i].touches[0]
+		if open[i].family == t.family && first.framework == t.framework && first.tensor == t.tensor {
+			return i
+		}
+	}
+	return -1
+}
+
+// markUpdate counts a product whose tensor is updated by another one next: the two
+// together are an average or a weight, not a gradient.
+func markUpdate(open []run, t touch) {
+	for i := range open {
+		r := &open[i]
+		last := &r.touches[len(r.touches)-1]
+		if r.family == multiply && len(last.shapes) > 0 && len(t.shapes) > 0 && len(last.shapes) == len(t.shapes) &&
+			shapeKey(last.shapes[0]) == shapeKey(t.shapes[0]) {
+			r.updates += len(t.shapes)
+		}
+	}
+}
+
+// placeOf is the place of an operator in its step; empty before the first backward.
+func (c *computer) placeOf(s *Step, t touch) Place {
+	if c.inside(t.row, optimizerStep) && !c.inBackward(t.row) {
+		return InOptimizer
+	}
+	if t.framework || c.inside(t.row, evaluate|accumulate) {
+		return InBackward
+	}
+	n := len(s.Backwards)
+	switch {
+	case t.start < s.Backwards[0].First:
+		return ""
+	case t.start >= s.Backwards[n-1].Last:
+		if t.start >= s.Update.End {
+			return AfterOptimizer
+		}
+		return AfterBackward
+	}
+	for i := range s.Backwards[:n-1] {
+		if t.start >= s.Backwards[i].Last && t.start < s.Backwards[i+1].First {
+			return BetweenMicroBatches
+		}
+	}
+	return InBackward
+}
+
+// matcher tells whether tensors are the gradients of an optimizer.
+type matcher struct {
+	rank   *Rank
+	ranks  int64 // that shard the gradients
+	owners []owner
+}
+
+// owner is the parameters of one optimizer, or all where none can be told.
+type owner struct {
+	name    string
+	classes []int
+	bytes   int64
+	numel   int64
+}
+
+func newMatcher(r *Rank) *matcher {
+	m := &matcher{rank: r, ranks: max(r.Sync.Ranks, r.WorldSize)}
+	all := owner{}
+	for class := range r.Params.Classes {
+		all.classes = append(all.classes, class)
+	}
+	for _, o := range r.Optimizers {
+		m.owners = append(m.owners, owner{name: o.Name, classes: o.Classes})
+	}
+	if len(m.owners) != 1 {
+		m.owners = append(m.owners, all)
+	}
+	for i := range m.owners {
+		for _, class := range m.owners[i].classes {
+			p := &r.Params.Classes[class]
+			m.owners[i].numel += int64(p.Count) * p.Numel
+			m.owners[i].bytes += int64(p.Count) * p.Numel * max(p.Size, 1)
+		}
+	}
+	return m
+}
+
+// passKinds is what a run of a family is where it stands.
+func passKind(g *run) PassKind {
+	switch {
+	case g.family == zeroFill:
+		return ZeroPass
+	case g.family == copyInto:
+		return CopyPass
+	case g.family == unscale:
+		return UnscalePass
+	case g.place == InBackward:
+		return DividePass
+	case g.afterNorm:
+		return ClipPass
+	}
+	return ScalePass
+}
+
+// pass makes a gradient pass of a run if it covers an optimizer's parameters.
+func (m *matcher) pass(g run) (GradientPass, bool) {
+	p := GradientPass{Kind: passKind(&g), Place: g.place, Launches: len(g.touches)}
+	if !m.plausible(&g, p.Kind) {
+		return p, false
+	}
+	var tensors [][]int64
+	for _, t := range g.touches {
+		tensors = append(tensors, t.shapes...)
+		p.Rows = append(p.Rows, t.row)
+		p.HostEnd = max(p.HostEnd, t.end)
+	}
+	p.HostStart, p.Tensor = g.touches[0].start, g.touches[0].tensor
+	for _, o := range m.owners {
+		elements, count, size := m.cover(o, tensors, g.touches[0].dtype)
+		if o.numel > 0 && float64(elements) >= coverage*float64(o.numel) {
+			p.Optimizer, p.Parameters = o.name, count
+			p.Bytes = m.local(elements, tensors) * size * traffic[p.Kind]
+			return p, true
+		}
+	}
+	return p, false
+}
+
+// traffic is how often a pass moves each byte of the gradients: read and written,
+// zero only written.
+var traffic = map[PassKind]int64{ScalePass: 2, ClipPass: 2, UnscalePass: 2, DividePass: 2, CopyPass: 2, CastPass: 2, ZeroPass: 1}
+
+// plausible leaves out what looks like a pass over gradients and is none: weights
+// that decay, averages that are updated, anything before backward, copies of the
+// program's own (checkpoints, averages), the optimizer's moments.
+func (m *matcher) plausible(g *run, kind PassKind) bool {
+	switch {
+	case g.place == "" || g.place == AfterOptimizer && kind != ZeroPass:
+		return false
+	case g.place == InOptimizer:
+		return kind == UnscalePass
+	case kind == CopyPass:
+		return g.touches[0].framework
+	case kind == DividePass:
+		return true
+	case g.family == multiply && !g.touches[0].tensor && nearOne(g.touches[0].factor):
+		return false
+	}
+	return 2*g.updates < len(g.touches)
+}
+
+// cover counts how many elements of an owner's parameters some tensors are: as whole
+// shapes, as shards by dimension 0, or as flat buffers of that total.
+func (m *matcher) cover(o owner, tensors [][]int64, dtype string) (elements int64, count int, size int64) {
+	size = DtypeBytes(dtype)
+	left := make(map[string]int)
+	whole := make(map[string]int64)
+	for _, class := range o.classes {
+		p := &m.rank.Params.Classes[class]
+		if size == 0 {
+			size = p.Size
+		}
+		for _, key := range m.forms(p) {
+			left[key] += p.Count
+			whole[key] = p.Numel
+		}
+	}
+	flat := int64(0)
+	for _, s := range tensors {
+		key := shapeKey(s)
+		if left[key] > 0 {
+			left[key]--
+			elements += whole[key]
+			count++
+		} else if len(s) == 1 {
+			flat += s[0]
+		}
+	}
+	if flatTotal := flat * max(m.shards(flat, o.numel), 1); elements < flatTotal && flatTotal <= 2*o.numel {
+		return min(flatTotal, o.numel), len(tensors), size
+	}
+	return elements, count, size
+}
+
+// forms are the shapes that a parameter's gradient can have on this rank: its own,
+// or a shard of dimension 0, rounded up.
+func (m *matcher) forms(p *ParamClass) []string {
+	forms := []string{shapeKey(p.Dims)}
+	if m.ranks > 1 && len(p.Dims) > 0 {
+		shard := append([]int64{(p.Dims[0] + m.ranks - 1) / m.ranks}, p.Dims[1:]...)
+		if key := shapeKey(shard); key != forms[0] {
+			forms = append(forms, key)
+		}
+	}
+	return forms
+}
+
+// shards is over how many ranks a flat buffer must be spread to hold all parameters.
+func (m *matcher) shards(flat, numel int64) int64 {
+	if m.ranks > 1 && flat > 0 && flat*m.ranks >= numel*9/10 && flat < numel*9/10 {
+		return m.ranks
+	}
+	return 1
+}
+
+// local is how many elements the tensors have on this rank.
+func (m *matcher) local(elements int64, tensors [][]int64) int64 {
+	n := int64(0)
+	for _, s := range tensors {
+		n += numel(s)
+	}
+	return min(elements, n)
+}

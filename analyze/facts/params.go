@@ -1,0 +1,157 @@
+package facts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ParamClass is the parameters of one shape and dtype. Without recorded shapes all
+// parameters are one class with Dims nil and Numel 0.
+type ParamClass struct {
+	Dims  []int64
+	Numel int64
+	Dtype string
+	Size  int64 // bytes of one element, 0 unknown
+	Count int   // parameters, as one backward pass accumulates them
+}
+
+// Params is what a rank trains, read from its gradient accumulations.
+type Params struct {
+	Classes []ParamClass
+	Count   int
+	Numel   int64
+	Bytes   int64 // of the gradients
+}
+
+// classKey tells classes apart.
+type classKey struct{ dims, dtype string }
+
+func shapeKey(dims []int64) string { return strings.Trim(fmt.Sprint(dims), "[]") }
+
+func (p *Params) add(dims []int64, dtype string) {
+	c := ParamClass{Dims: dims, Dtype: dtype, Size: DtypeBytes(dtype)}
+	if dims != nil {
+		c.Numel = numel(dims)
+	}
+	p.Classes = append(p.Classes, c)
+}
+
+func (p *Params) total() {
+	p.Count, p.Numel, p.Bytes = 0, 0, 0
+	for _, c := range p.Classes {
+		p.Count += c.Count
+		p.Numel += int64(c.Count) * c.Numel
+		p.Bytes += int64(c.Count) * c.Numel * c.Size
+	}
+}
+
+// Known tells whether shapes were recorded.
+func (p *Params) Known() bool { return p.Numel > 0 }
+
+// Optimizer is an optimizer and the classes of parameters that it steps.
+type Optimizer struct {
+	Name    string
+	Classes []int // into Params.Classes
+	Updates []int // steps in which it runs
+}
+
+// assignParams gives classes of parameters to optimizers: all to the only one, else
+// to the one whose spans carry tensors, or whose collectives carry messages, of that
+// many elements and that dtype. A class that several claim, or none, stays without.
+func (c *computer) assignParams(r *Rank) {
+	for i := range r.Steps {
+		for _, name := range r.Steps[i].Optimizers {
+			at := slices.IndexFunc(r.Optimizers, func(o Optimizer) bool { return o.Name == name })
+			if at < 0 {
+				at = len(r.Optimizers)
+				r.Optimizers = append(r.Optimizers, Optimizer{Name: name})
+			}
+			r.Optimizers[at].Updates = append(r.Optimizers[at].Updates, i)
+		}
+	}
+	slices.SortFunc(r.Optimizers, func(a, b Optimizer) int { return cmp.Compare(a.Name, b.Name) })
+	if len(r.Optimizers) == 1 {
+		for class := range r.Params.Classes {
+			r.Optimizers[0].Classes = append(r.Optimizers[0].Classes, class)
+		}
+		return
+	}
+	carried := c.carried(r)
+	for class := range r.Params.Classes {
+		owner := -1
+		for i := range r.Optimizers {
+			if !carried[r.Optimizers[i].Name][r.Params.Classes[class].key()] {
+				continue
+			}
+			if owner >= 0 {
+				owner = -2
+				break
+			}
+			owner = i
+		}
+		if owner >= 0 {
+			r.Optimizers[owner].Classes = append(r.Optimizers[owner].Classes, class)
+		}
+	}
+}
+
+// numelKey is a number of elements and an element type in its plain name.
+type numelKey struct {
+	numel int64
+	dtype string
+}
+
+func (p *ParamClass) key() numelKey { return numelKey{p.Numel, plainDtype(p.Dtype)} }
+
+// plainDtype makes one name of c10::BFloat16 and BFloat16.
+func plainDtype(name string) string {
+	return strings.ToLower(strings.TrimPrefix(name, "c10::"))
+}
+
+// carried collects, per optimizer, the tensors and messages inside its spans.
+func (c *computer) carried(r *Rank) map[string]map[numelKey]bool {
+	all := make(map[string]map[numelKey]bool)
+	for _, id := range r.host {
+		track := c.t.Tracks()[id]
+		for i := track.First; i < track.First+track.N; i++ {
+			name := c.optimizerAround(int32(i))
+			if name == "" {
+				continue
+			}
+			if all[name] == nil {
+				all[name] = make(map[numelKey]bool)
+			}
+			c.carry(all[name], int32(i))
+		}
+	}
+	return all
+}
+
+func (c *computer) carry(set map[numelKey]bool, row int32) {
+	for _, o := range c.shapes.inputs(row) {
+		for _, s := range o.shapes {
+			if len(s) > 0 {
+				set[numelKey{numel(s), plainDtype(o.dtype)}] = true
+			}
+		}
+	}
+	var m Message
+	if m.describe(c.t.Event(int(row))); m.Dtype != "" {
+		set[numelKey{m.InElems, plainDtype(m.Dtype)}] = true
+		set[numelKey{m.OutElems, plainDtype(m.Dtype)}] = true
+	}
+}
+
+// optimizerAround is the innermost optimizer whose span contains row, or empty.
+func (c *computer) optimizerAround(row int32) string {
+	name := ""
+	c.stack(row, func(span int32) bool {
+		if id := c.col.Name[span]; c.names.is(id, optimizerStep) {
+			name = optimizerName(c.t.String(id))
+		}
+		return name == ""
+	})
+	return name
+}

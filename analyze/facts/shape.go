@@ -1,0 +1,157 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// operand is one input of an operator: a tensor, or a list of them.
+type operand struct {
+	shapes [][]int64 // one for a tensor
+	dtype  string    // as Input type prints it; "Scalar" for numbers, "TensorList" for lists
+	list   bool
+}
+
+// scalar tells whether the operand is a number or a tensor without dimensions.
+func (o operand) scalar() bool { return !o.list && len(o.shapes) == 1 && len(o.shapes[0]) == 0 }
+
+// shapes reads the inputs of operators; equal texts are parsed once.
+type shapes struct {
+	t      *trace.Trace
+	parsed map[[2]trace.StringID][]operand
+}
+
+func newShapes(t *trace.Trace) *shapes {
+	return &shapes{t: t, parsed: make(map[[2]trace.StringID][]operand)}
+}
+
+// inputs returns the operands of a row, nil where its shapes were not recorded.
+func (s *shapes) inputs(row int32) []operand {
+	e := s.t.Event(int(row))
+	dims, ok := e.Arg(trace.KeyInputDims)
+	if !ok {
+		return nil
+	}
+	types, _ := e.Arg(trace.KeyInputType)
+	key := [2]trace.StringID{dims.Str, types.Str}
+	ops, ok := s.parsed[key]
+	if !ok {
+		ops = parseOperands(s.t.String(dims.Str), s.t.String(types.Str))
+		s.parsed[key] = ops
+	}
+	return ops
+}
+
+// parseOperands reads "[[768, 64], [], [[3], [4]]]" beside `["float", "Scalar",
+// "TensorList"]`. What it cannot read ends the list.
+func parseOperands(dims, types string) []operand {
+	p := dimsParser{text: dims}
+	if !p.eat('[') {
+		return nil
+	}
+	names := quotedWords(types)
+	var ops []operand
+	for !p.eat(']') && p.i < len(p.text) {
+		o, ok := p.operand()
+		if !ok {
+			return ops
+		}
+		if i := len(ops); i < len(names) {
+			o.dtype = names[i]
+		}
+		ops = append(ops, o)
+		p.eat(',')
+	}
+	return ops
+}
+
+// quotedWords returns the strings of a JSON list of strings without escapes.
+func quotedWords(list string) []string {
+	var words []string
+	for {
+		_, rest, ok := strings.Cut(list, `"`)
+		if !ok {
+			return words
+		}
+		word, after, ok := strings.Cut(rest, `"`)
+		if !ok {
+			return words
+		}
+		words, list = append(words, word), after
+	}
+}
+
+// dimsParser reads nested lists of integers.
+type dimsParser struct {
+	text string
+	i    int
+}
+
+func (p *dimsParser) space() {
+	for p.i < len(p.text) && (p.text[p.i] == ' ' || p.text[p.i] == '\n' || p.text[p.i] == '\t' || p.text[p.i] == '\r') {
+		p.i++
+	}
+}
+
+func (p *dimsParser) eat(c byte) bool {
+	p.space()
+	if p.i < len(p.text) && p.text[p.i] == c {
+		p.i++
+		return true
+	}
+	return false
+}
+
+// operand reads a shape, or a list of shapes.
+func (p *dimsParser) operand() (operand, bool) {
+	if !p.eat('[') {
+		return operand{}, false
+	}
+	p.space()
+	if p.i < len(p.text) && p.text[p.i] == '[' {
+		o := operand{list: true}
+		for !p.eat(']') {
+			if !p.eat('[') {
+				return o, false
+			}
+			shape, ok := p.numbers()
+			if !ok {
+				return o, false
+			}
+			o.shapes = append(o.shapes, shape)
+			p.eat(',')
+		}
+		return o, true
+	}
+	shape, ok := p.numbers()
+	return operand{shapes: [][]int64{shape}}, ok
+}
+
+// numbers reads integers up to the closing bracket, whose opening one is read.
+func (p *dimsParser) numbers() ([]int64, bool) {
+	shape := []int64{}
+	for {
+		if p.eat(']') {
+			return shape, true
+		}
+		n, digits := int64(0), 0
+		for ; p.i < len(p.text) && p.text[p.i] >= '0' && p.text[p.i] <= '9' && digits < 18; p.i++ {
+			n, digits = n*10+int64(p.text[p.i]-'0'), digits+1
+		}
+		if digits == 0 {
+			return nil, false
+		}
+		shape = append(shape, n)
+		p.eat(',')
+	}
+}
+
+// numel is the number of elements of a shape; a shape without dimensions has one.
+func numel(shape []int64) int64 {
+	n := int64(1)
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}

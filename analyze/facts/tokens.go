@@ -1,0 +1,77 @@
+package facts
+
+// TokenPlace says where in a step the token count is reduced over ranks.
+type TokenPlace string
+
+// The places of a token all-reduce: before the first forward pass of the step (so
+// that losses can be scaled) or behind the last backward pass (so that gradients are).
+const (
+	TokensBeforeForward TokenPlace = "before_forward"
+	TokensBeforeScale   TokenPlace = "before_scale"
+	TokensNowhere       TokenPlace = ""
+)
+
+// TokenAllReduce is the reduction of single numbers, such as the number of tokens
+// and the loss, over ranks.
+type TokenAllReduce struct {
+	Place    TokenPlace
+	PerStep  int // calls in a step, as most steps have them
+	Judgable bool
+}
+
+// tokenAllReduce counts the all-reduces of one element before the first forward and
+// between the last accumulation and the optimizer of each step. Those behind a norm
+// belong to clipping.
+func (c *computer) tokenAllReduce(r *Rank, norms []int64) TokenAllReduce {
+	before, after := make(map[int]int), make(map[int]int)
+	steps := 0
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if len(s.Backwards) == 0 {
+			continue
+		}
+		steps++
+		nBefore, nAfter := 0, 0
+		last := s.Backwards[len(s.Backwards)-1].Last
+		for k := range r.Calls {
+			call := &r.Calls[k]
+			if call.Step != i || call.Kind != AllReduce || call.Elems != 1 || call.Site.Site == SiteOptimizerStep {
+				continue
+			}
+			switch {
+			case call.Start < s.Backwards[0].First && c.beforeForward(r, s, call.Start):
+				nBefore++
+			case call.Start >= last && !anyIn(norms, last, call.Start):
+				nAfter++
+			}
+		}
+		before[nBefore]++
+		after[nAfter]++
+	}
+	t := TokenAllReduce{Judgable: steps > 0 && len(r.Calls) > 0 || !r.HostCollectives}
+	nBefore, nAfter := mostFrequentCount(before), mostFrequentCount(after)
+	switch {
+	case nBefore > 0:
+		t.Place, t.PerStep = TokensBeforeForward, nBefore
+	case nAfter > 0:
+		t.Place, t.PerStep = TokensBeforeScale, nAfter
+	}
+	return t
+}
+
+// beforeForward tells whether a moment lies before most forward operators of a step:
+// before the middle of those that precede its first backward pass.
+func (c *computer) beforeForward(r *Rank, s *Step, at int64) bool {
+	start, end := s.HostStart, s.Backwards[0].Start
+	return 2*countIn(r.forward, start, at) < countIn(r.forward, start, end)
+}
+
+func mostFrequentCount(count map[int]int) int {
+	best, most := 0, 0
+	for n, times := range count {
+		if times > most || times == most && n > best {
+			best, most = n, times
+		}
+	}
+	return best
+}
