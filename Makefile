@@ -1,4 +1,4 @@
-.PHONY: build test lint bench fuzz golden
+.PHONY: build test lint bench fuzz golden interop
 FUZZTIME ?= 10s
 
 build: # one static binary
@@ -24,3 +24,6 @@ fuzz: # every target for FUZZTIME
 
 golden: # write the expected outputs anew; look at the diff
 	go test $$(grep -rl --include='*_test.go' '"update"' . | xargs -n1 dirname | sort -u) -update
+
+interop: # traces of a current PyTorch with their truth, in interop/out
+	interop/run.sh
