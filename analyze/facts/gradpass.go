@@ -60,7 +60,7 @@ type touch struct {
 	row        int32
 	start, end int64
 	family     family
-	framework  bool
+	framework  bool // by DDP, FSDP or a hook beside AccumulateGrad
 	shapes     [][]int64
 	dtype      string
 	factor     string // value of a number, "" unknown
@@ -86,7 +86,7 @@ var families = map[string]family{
 	"aten::mul_": multiply, "aten::div_": multiply, "aten::_foreach_mul_": multiply, "aten::_foreach_div_": multiply,
 	"aten::_amp_foreach_non_finite_check_and_unscale_": unscale,
 	"aten::zero_": zeroFill, "aten::_foreach_zero_": zeroFill,
-	"aten::copy_": copyInto, "aten::_foreach_copy_": copyInto,
+	"aten::copy_": copyInto, "aten::_foreach_copy_": copyInto, "torch.distributed.ddp.reducer::copy_bucket_to_grad": copyInto,
 	"aten::norm": norm, "aten::linalg_vector_norm": norm, "aten::_foreach_norm": norm, "aten::linalg_norm": norm,
 	"aten::clamp": clampFactor, "aten::clamp_": clampFactor, "aten::clamp_max": clampFactor, "aten::clamp_max_": clampFactor,
 	"aten::minimum": clampFactor,
@@ -94,8 +94,8 @@ var families = map[string]family{
 	"aten::_foreach_add_": adjust, "aten::_foreach_sub_": adjust, "aten::_foreach_lerp_": adjust,
 }
 
-// outOfPlace are multiplications into another tensor, which DDP uses to average
-// while it copies a gradient into its bucket.
+// outOfPlace are multiplications into another tensor, which DDP uses, in its hook
+// beside AccumulateGrad, to average while it copies a gradient into its bucket.
 var outOfPlace = map[string]family{"aten::mul": multiply, "aten::div": multiply}
 
 // coverage is the share of an optimizer's parameter bytes from which a run of
@@ -167,10 +167,11 @@ func (c *computer) touch(row int32, f family, ids []family) (touch, bool) {
 	nested := false
 	c.stack(row, func(span int32) bool {
 		id := c.col.Name[span]
-		nested = nested || ids[id] == f && c.names.is(id, atenOp)
-		t.framework = t.framework || c.names.is(id, framework)
+		nested = nested || ids[id] == f
+		t.framework = t.framework || c.names.is(id, reducer|accumulate)
 		return !nested
 	})
+	t.framework = t.framework || c.names.is(c.col.Name[row], reducer)
 	if nested || outOfPlace[c.t.String(c.col.Name[row])] != noFamily && !t.framework {
 		return t, false
 	}
@@ -182,7 +183,9 @@ func (c *computer) touch(row int32, f family, ids []family) (touch, bool) {
 		t.factor, t.tensor = c.factor(row, ops)
 	}
 	if lists(t.shapes) {
-		t.shapes, t.dtype = c.childShapes(row, ids)
+		if t.shapes, t.dtype = c.childShapes(row, ids); len(t.shapes) == 0 && f != norm && f != clampFactor {
+			return t, false
+		}
 	}
 	return t, f != multiply || len(ops) < 2 || ops[1].scalar() || len(ops[1].shapes) == 0 || ops[1].list
 }

@@ -1,61 +1,69 @@
 package facts
 
-// run is operators of one family in one place of a step, one after the other.
+import "sort"
+
+// region is a place of a step and, inside and between backward passes, which one.
+type region struct {
+	place Place
+	pass  int
+}
+
+// run is operators of one family in one region of a step, one after the other.
 type run struct {
+	region
 	touches   []touch
 	family    family
-	place     Place
-	afterNorm bool // norms stand before it in the same place: it clips
+	afterNorm bool // norms stand before it in its region: it clips
 	updates   int  // touched tensors that are updated by another right after: weights
 }
 
 // runs cuts the operators of a step into runs.
 //
-//  1. The place follows from the backward passes and the update around it.
-//  2. A norm or a clamp ends the runs before it: scale, norms, clip.
+//  1. The region follows from the backward passes and the update around it.
+//  2. A norm or a clamp ends the runs before it in its region: scale, norms, clip.
 //  3. The first product behind norms clips; the next one scales again.
 func (c *computer) runs(s *Step, touches []touch) []run {
 	var done, open []run
-	afterNorm := false
-	place := Place("")
-	flush := func() {
-		done = append(done, open...)
-		open = nil
-	}
+	afterNorm := make(map[region]bool)
 	for _, t := range touches {
-		if p := c.placeOf(s, t); p != place {
-			flush()
-			place, afterNorm = p, false
-		}
+		at := c.regionOf(s, t)
 		switch t.family {
-		case norm:
-			flush()
-			afterNorm = true
-			continue
-		case clampFactor:
-			flush()
+		case norm, clampFactor:
+			done, open = closeRuns(done, open, at)
+			afterNorm[at] = afterNorm[at] || t.family == norm
 			continue
 		case adjust:
 			markUpdate(open, t)
 			continue
 		}
-		at := openRun(open, t)
-		if at < 0 {
-			at = len(open)
-			open = append(open, run{family: t.family, place: place, afterNorm: afterNorm && t.family == multiply})
-			afterNorm = afterNorm && t.family != multiply
+		i := openRun(open, t, at)
+		if i < 0 {
+			i = len(open)
+			open = append(open, run{region: at, family: t.family, afterNorm: afterNorm[at] && t.family == multiply})
+			afterNorm[at] = afterNorm[at] && t.family != multiply
 		}
-		open[at].touches = append(open[at].touches, t)
+		open[i].touches = append(open[i].touches, t)
 	}
-	flush()
-	return done
+	return append(done, open...)
+}
+
+// closeRuns moves the open runs of a region to those that are done.
+func closeRuns(done, open []run, at region) (closed, rest []run) {
+	for _, r := range open {
+		if r.region == at {
+			done = append(done, r)
+		} else {
+			rest = append(rest, r)
+		}
+	}
+	return done, rest
 }
 
 // openRun is the run that a touch continues, or -1.
-func openRun(open []run, t touch) int {
+func openRun(open []run, t touch, at region) int {
 	for i := range open {
 		first := &open[i].touches[0]
-		if open[i].family == t.family && first.framework == t.framework && first.tensor == t.tensor {
+		if open[i].region == at && open[i].family == t.family && first.framework == t.framework && first.tensor == t.tensor {
 			return i
 		}
 	}
@@ -75,30 +83,25 @@ func markUpdate(open []run, t touch) {
 	}
 }
 
-// placeOf is the place of an operator in its step; empty before the first backward.
-func (c *computer) placeOf(s *Step, t touch) Place {
+// regionOf is the region of an operator in its step; its place is empty before the
+// first backward pass. What DDP and FSDP do behind the last node of a pass still
+// belongs to that pass.
+func (c *computer) regionOf(s *Step, t touch) region {
+	pass := max(0, sort.Search(len(s.Backwards), func(i int) bool { return s.Backwards[i].Start > t.start })-1)
 	if c.inside(t.row, optimizerStep) && !c.inBackward(t.row) {
-		return InOptimizer
+		return region{InOptimizer, pass}
 	}
-	if t.framework || c.inside(t.row, evaluate|accumulate) {
-		return InBackward
+	switch b := &s.Backwards[pass]; {
+	case t.start < b.Start:
+		return region{}
+	case t.framework || t.start < b.Last || c.inside(t.row, evaluate|accumulate):
+		return region{InBackward, pass}
+	case pass < len(s.Backwards)-1:
+		return region{BetweenMicroBatches, pass}
+	case t.start >= s.Update.End:
+		return region{AfterOptimizer, pass}
 	}
-	n := len(s.Backwards)
-	switch {
-	case t.start < s.Backwards[0].First:
-		return ""
-	case t.start >= s.Backwards[n-1].Last:
-		if t.start >= s.Update.End {
-			return AfterOptimizer
-		}
-		return AfterBackward
-	}
-	for i := range s.Backwards[:n-1] {
-		if t.start >= s.Backwards[i].Last && t.start < s.Backwards[i+1].First {
-			return BetweenMicroBatches
-		}
-	}
-	return InBackward
+	return region{AfterBackward, pass}
 }
 
 // matcher tells whether tensors are the gradients of an optimizer.

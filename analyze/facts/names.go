@@ -16,6 +16,7 @@ const (
 	evaluate                             // autograd::engine::evaluate_function: X
 	backwardNode                         // any other name of a backward node
 	framework                            // FSDP or DDP spans
+	reducer                              // the part of them that handles gradients
 	compiled                             // regions and calls of compiled code
 	collectiveSpan                       // nccl:*, record_param_comms
 	communication                        // a device kernel that communicates
@@ -57,8 +58,9 @@ var prefixClasses = []struct {
 	{"autograd::engine::evaluate_function:", evaluate},
 	{"FSDP", framework},
 	{"DistributedDataParallel", framework},
-	{"torch.distributed.ddp", framework},
-	{"torch::distributed::reducer", framework},
+	{"torch.distributed.ddp", framework | reducer},
+	{"torch::distributed::reducer", framework | reducer},
+	{"FSDP::post_backward", reducer},
 	{"Torch-Compiled Region", compiled},
 	{"## Call CompiledFxGraph", compiled},
 	{"CompiledFunction", compiled},
