@@ -62,7 +62,7 @@ func BenchmarkJSONText(b *testing.B) {
 }
 
 func scanTokens(data []byte) error {
-	dec := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewReader(data))
 	for {
 		if _, err := dec.ReadToken(); errors.Is(err, io.EOF) {
 			return nil

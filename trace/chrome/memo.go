@@ -24,17 +24,18 @@ const (
 	maxMemos = 1 << 16 // values; more are not remembered
 )
 
-// memoTable finds a memo by its first bytes and the name of the event, in one of
-// two slots, where it stands if it was seen lately; all holds every memo.
+// memoTable finds a memo by its first bytes, with and without the name of the
+// event it is in, where it stands if it was seen lately; all holds every memo.
 type memoTable struct {
-	slots [2048][2]memo
+	slots [4096]memo
 	all   map[memoKey]memo
 }
 
-// slot is where the value at i of key may stand, in an event called name.
-func (t *memoTable) slot(b []byte, i int, key trace.Key, name trace.StringID) *[2]memo {
-	h := load(b, i)*0x9e3779b97f4a7c15 ^ load(b, i+8)*0xc2b2ae3d27d4eb4f ^ (uint64(name)<<16|uint64(key))*0x165667b19e3779f9
-	return &t.slots[(h^h>>29)>>32&2047]
+// places are where the value at i of key may stand, in an event called name.
+func (t *memoTable) places(b []byte, i int, key trace.Key, name trace.StringID) (named, any *memo) {
+	h := load(b, i)*0x9e3779b97f4a7c15 ^ load(b, i+8)*0xc2b2ae3d27d4eb4f ^ uint64(key)*0x165667b19e3779f9
+	n := h ^ uint64(name)*0x27d4eb2f165667c5
+	return &t.slots[(n^n>>29)>>32&4095], &t.slots[(h^h>>29)>>32&4095]
 }
 
 // at tells whether the value stands at i, as the value of key.
@@ -45,13 +46,12 @@ func (m *memo) at(b []byte, i int, key trace.Key) bool {
 
 // recall returns the value that stands at i, if it was seen lately.
 func (t *memoTable) recall(b []byte, i int, key trace.Key, name trace.StringID) *memo {
-	s := t.slot(b, i, key, name)
-	if s[0].at(b, i, key) {
-		return &s[0]
+	named, any := t.places(b, i, key, name)
+	if named.at(b, i, key) {
+		return named
 	}
-	if s[1].at(b, i, key) {
-		s[0], s[1] = s[1], s[0]
-		return &s[0]
+	if any.at(b, i, key) {
+		return any
 	}
 	return nil
 }
@@ -75,6 +75,6 @@ func (t *memoTable) remember(b []byte, i, end int, arg trace.Arg, name trace.Str
 }
 
 func (t *memoTable) put(b []byte, i int, m memo, name trace.StringID) {
-	s := t.slot(b, i, m.arg.Key, name)
-	s[0], s[1] = m, s[0]
+	named, any := t.places(b, i, m.arg.Key, name)
+	*named, *any = m, m
 }
