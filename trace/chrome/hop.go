@@ -137,9 +137,7 @@ func (d *reader) apply(h *hop, i int) {
 func (d *reader) walk(at *hop, i int) (h *hop, next int) {
 	start, from, before, notes, args := i, at.goal, d.ev.seen, len(d.notes), len(d.args)
 	first, inArgs, plain := from == opening, from == argValue, true
-	if at == &d.unknown {
-		at = &hop{} // nobody comes back to it
-	}
+	learns := d.mode == strict && at != &d.unknown // nobody comes back to what is not learned
 	d.unknown = hop{}
 	h = &d.unknown
 	for {
@@ -177,7 +175,7 @@ func (d *reader) walk(at *hop, i int) (h *hop, next int) {
 			}
 		}
 		h.seen = d.ev.seen &^ before
-		if plain && d.mode == strict && len(d.notes) == notes && vi-start <= maxHop && vi <= d.n {
+		if learns && plain && len(d.notes) == notes && vi-start <= maxHop && vi <= d.n {
 			h.adds = slices.Clone(d.args[args:])
 			h = d.learn(at, from, h, string(d.buf[start:vi]))
 		}
