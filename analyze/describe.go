@@ -29,6 +29,7 @@ func (a *assembly) describe(fr fileRank) {
 	for i := range r.Groups {
 		a.report.Groups = append(a.report.Groups, groupRow(r, &r.Groups[i]))
 	}
+	a.gradients(r)
 	a.report.Kernels = append(a.report.Kernels, topKernels(r, cmp.Or(a.o.Top, 10))...)
 }
 
@@ -61,9 +62,10 @@ func (p Problem) same(q Problem) bool {
 func stepRows(r *facts.Rank, s *facts.Step) []Step {
 	row := Step{Rank: r.ID, Index: s.Index, Kind: s.Kind, Complete: s.Complete, Optimizers: []Optimizer{},
 		LinkedEvents: s.LinkedEvents, HostStart: s.HostStart, HostDuration: s.HostDuration()}
-	for _, name := range s.Optimizers {
-		row.Optimizers = append(row.Optimizers, Optimizer{Name: name})
+	for _, o := range s.PerOptimizer {
+		row.Optimizers = append(row.Optimizers, Optimizer{Name: o.Name, Accumulation: known(o.Accumulation)})
 	}
+	row.MicroBatches = known(s.MicroBatches)
 	if len(s.Windows) == 0 {
 		return []Step{row}
 	}

@@ -7,18 +7,22 @@ const Schema = "gaprof.report/1"
 
 // Report is everything gaprof says of some traces.
 type Report struct {
-	Schema        string            `json:"schema"`
-	Version       string            `json:"gaprof_version"`
-	Source        Source            `json:"source"`
-	Health        Health            `json:"health"`
-	Steps         []Step            `json:"steps"`
-	Communication []Communication   `json:"communication"`
-	Collectives   []Collectives     `json:"collectives"`
-	Groups        []CollectiveGroup `json:"collective_groups"`
-	Kernels       []Kernel          `json:"top_kernels"`
-	Findings      []Finding         `json:"findings"`
-	Skipped       []Skip            `json:"skipped"`
-	Exit          Exit              `json:"exit"`
+	Schema            string            `json:"schema"`
+	Version           string            `json:"gaprof_version"`
+	Source            Source            `json:"source"`
+	Health            Health            `json:"health"`
+	Steps             []Step            `json:"steps"`
+	AccumulationSteps *int              `json:"accumulation_steps"` // null where optimizers differ or it is unknown
+	Communication     []Communication   `json:"communication"`
+	Collectives       []Collectives     `json:"collectives"`
+	Groups            []CollectiveGroup `json:"collective_groups"`
+	GradientPasses    []GradientPassRow `json:"gradient_passes"`
+	GradientSync      []GradientSync    `json:"gradient_sync"`
+	TokenAllReduce    []TokenAllReduce  `json:"token_all_reduce"`
+	Kernels           []Kernel          `json:"top_kernels"`
+	Findings          []Finding         `json:"findings"`
+	Skipped           []Skip            `json:"skipped"`
+	Exit              Exit              `json:"exit"`
 }
 
 // Source says what was read.
@@ -62,7 +66,8 @@ type Problem struct {
 
 // Optimizer is one optimizer that a step runs.
 type Optimizer struct {
-	Name string `json:"name"`
+	Name         string `json:"name"`
+	Accumulation *int   `json:"accumulation_steps"` // since its last step; null unknown
 }
 
 // Step is one optimizer step on one device of a rank. Device figures are null in
@@ -74,6 +79,7 @@ type Step struct {
 	Kind         string      `json:"kind"`
 	Complete     bool        `json:"complete"`
 	Optimizers   []Optimizer `json:"optimizers"`
+	MicroBatches *int        `json:"micro_batches"` // forward passes; null unknown
 	LinkedEvents int         `json:"linked_device_events"`
 	Start        *int64      `json:"start_ns"`
 	Duration     *int64      `json:"duration_ns"`

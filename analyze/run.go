@@ -16,16 +16,19 @@ type Input struct {
 
 // Options are the choices of a run.
 type Options struct {
-	Version   string
-	Rules     []Rule // in the order in which they may claim time
-	RankOf    func(file string) (rank int64, ok bool)
-	FileFirst bool                       // RankOf goes before what the trace says of itself
-	Bytes     int64                      // size of the input as stored
-	Top       int                        // kernels listed per rank; 0 means 10
-	MinCost   int64                      // findings that cost less ns per step are left out
-	MinShare  float64                    // findings that cost a smaller share of the step are left out
-	Ranks     func(rank int64) bool      // nil: all
-	Steps     func(n int) (from, to int) // of n steps; half-open; nil: all
+	Version       string
+	Rules         []Rule // in the order in which they may claim time
+	RankOf        func(file string) (rank int64, ok bool)
+	FileFirst     bool  // RankOf goes before what the trace says of itself
+	Bytes         int64 // size of the input as stored
+	Top           int   // kernels listed per rank; 0 means 10
+	UniformTokens bool  // the user declares equal token counts on all ranks, always
+	PeakBandwidth int64 // bytes/s, goes before the table of devices; 0 none
+
+	MinCost  int64                      // findings that cost less ns per step are left out
+	MinShare float64                    // findings that cost a smaller share of the step are left out
+	Ranks    func(rank int64) bool      // nil: all
+	Steps    func(n int) (from, to int) // of n steps; half-open; nil: all
 }
 
 // Run analyses traces and returns the report. It reports on nothing (no ranks)
@@ -41,6 +44,7 @@ func Run(inputs []Input, o Options) *Report {
 	for _, fr := range a.ranks {
 		a.describe(fr)
 	}
+	a.report.AccumulationSteps = accumulationSteps(a.ranks)
 	a.source()
 	a.runRules()
 	return a.report
@@ -52,6 +56,7 @@ func newReport(o Options) *Report {
 		Source: Source{Files: []string{}, Bytes: o.Bytes, Ranks: []int64{}},
 		Health: Health{DeviceEvents: []DeviceEvents{}, Problems: []Problem{}},
 		Steps:  []Step{}, Communication: []Communication{}, Collectives: []Collectives{}, Groups: []CollectiveGroup{},
+		GradientPasses: []GradientPassRow{}, GradientSync: []GradientSync{}, TokenAllReduce: []TokenAllReduce{},
 		Kernels: []Kernel{}, Findings: []Finding{}, Skipped: []Skip{}, Exit: Exit{Reason: "ok"},
 	}
 }

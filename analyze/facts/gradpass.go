@@ -49,6 +49,7 @@ type GradientPass struct {
 	OtherIn    int64 // compute of others inside the span
 	OnDevice   bool
 	Tensor     bool // the factor is a tensor, not a number of the program
+	Doubtful   bool // the factor is a number that the trace does not hold: weights may decay so, too
 	Rows       []int32
 	Kernels    []int32 // device rows
 	HostStart  int64
@@ -78,7 +79,8 @@ const (
 	copyInto
 	norm
 	clampFactor
-	adjust // adds another tensor: weights, averages, moments
+	countMade // a number is inverted, as the factor of a scaling is made of a count
+	adjust    // adds another tensor: weights, averages, moments
 )
 
 // families are the operators that passes are made of, by name.
@@ -89,8 +91,8 @@ var families = map[string]family{
 	"aten::copy_": copyInto, "aten::_foreach_copy_": copyInto, "torch.distributed.ddp.reducer::copy_bucket_to_grad": copyInto,
 	"aten::norm": norm, "aten::linalg_vector_norm": norm, "aten::_foreach_norm": norm, "aten::linalg_norm": norm,
 	"aten::clamp": clampFactor, "aten::clamp_": clampFactor, "aten::clamp_max": clampFactor, "aten::clamp_max_": clampFactor,
-	"aten::minimum": clampFactor,
-	"aten::add_":    adjust, "aten::sub_": adjust, "aten::lerp_": adjust, "aten::addcdiv_": adjust, "aten::addcmul_": adjust,
+	"aten::minimum": clampFactor, "aten::reciprocal": countMade,
+	"aten::add_": adjust, "aten::sub_": adjust, "aten::lerp_": adjust, "aten::addcdiv_": adjust, "aten::addcmul_": adjust,
 	"aten::_foreach_add_": adjust, "aten::_foreach_sub_": adjust, "aten::_foreach_lerp_": adjust,
 }
 
@@ -181,6 +183,9 @@ func (c *computer) touch(row int32, f family, ids []family) (touch, bool) {
 	}
 	if f == multiply {
 		t.factor, t.tensor = c.factor(row, ops)
+	}
+	if f == countMade {
+		return t, lists(t.shapes)
 	}
 	if lists(t.shapes) {
 		if t.shapes, t.dtype = c.childShapes(row, ids); len(t.shapes) == 0 && f != norm && f != clampFactor {

@@ -14,6 +14,7 @@ type run struct {
 	touches   []touch
 	family    family
 	afterNorm bool // norms stand before it in its region: it clips
+	counted   bool // a count was inverted before it in its region
 	updates   int  // touched tensors that are updated by another right after: weights
 }
 
@@ -24,7 +25,7 @@ type run struct {
 //  3. The first product behind norms clips; the next one scales again.
 func (c *computer) runs(s *Step, touches []touch) []run {
 	var done, open []run
-	afterNorm := make(map[region]bool)
+	afterNorm, counted := make(map[region]bool), make(map[region]bool)
 	for _, t := range touches {
 		at := c.regionOf(s, t)
 		switch t.family {
@@ -32,14 +33,17 @@ func (c *computer) runs(s *Step, touches []touch) []run {
 			done, open = closeRuns(done, open, at)
 			afterNorm[at] = afterNorm[at] || t.family == norm
 			continue
+		case countMade:
+			counted[at] = true
+			continue
 		case adjust:
-			markUpdate(open, t)
+			markUpdate(open, t, at)
 			continue
 		}
 		i := openRun(open, t, at)
 		if i < 0 {
 			i = len(open)
-			open = append(open, run{region: at, family: t.family, afterNorm: afterNorm[at] && t.family == multiply})
+			open = append(open, run{region: at, family: t.family, afterNorm: afterNorm[at] && t.family == multiply, counted: counted[at]})
 			afterNorm[at] = afterNorm[at] && t.family != multiply
 		}
 		open[i].touches = append(open[i].touches, t)
@@ -72,11 +76,11 @@ func openRun(open []run, t touch, at region) int {
 
 // markUpdate counts a product whose tensor is updated by another one next: the two
 // together are an average or a weight, not a gradient.
-func markUpdate(open []run, t touch) {
+func markUpdate(open []run, t touch, at region) {
 	for i := range open {
 		r := &open[i]
 		last := &r.touches[len(r.touches)-1]
-		if r.family == multiply && len(last.shapes) > 0 && len(t.shapes) > 0 && len(last.shapes) == len(t.shapes) &&
+		if r.region == at && r.family == multiply && len(last.shapes) > 0 && len(t.shapes) > 0 && len(last.shapes) == len(t.shapes) &&
 			shapeKey(last.shapes[0]) == shapeKey(t.shapes[0]) {
 			r.updates += len(t.shapes)
 		}
@@ -88,7 +92,7 @@ func markUpdate(open []run, t touch) {
 // belongs to that pass.
 func (c *computer) regionOf(s *Step, t touch) region {
 	pass := max(0, sort.Search(len(s.Backwards), func(i int) bool { return s.Backwards[i].Start > t.start })-1)
-	if c.inside(t.row, optimizerStep) && !c.inBackward(t.row) {
+	if c.inside(t.row, optimizerStep) {
 		return region{InOptimizer, pass}
 	}
 	switch b := &s.Backwards[pass]; {
@@ -170,7 +174,9 @@ func (m *matcher) pass(g run) (GradientPass, bool) {
 		p.Rows = append(p.Rows, t.row)
 		p.HostEnd = max(p.HostEnd, t.end)
 	}
-	p.HostStart, p.Tensor = g.touches[0].start, g.touches[0].tensor
+	first := &g.touches[0]
+	p.HostStart, p.Tensor = first.start, first.tensor
+	p.Doubtful = p.Kind == ScalePass && !first.tensor && first.factor == "" && !g.counted
 	for _, o := range m.owners {
 		elements, count, size := m.cover(o, tensors, g.touches[0].dtype)
 		if o.numel > 0 && float64(elements) >= coverage*float64(o.numel) {

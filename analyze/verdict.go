@@ -1,0 +1,72 @@
+package analyze
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// Verdict is what gaprof says of a pass over the gradients.
+type Verdict string
+
+// The verdicts. Needless: the pass multiplies by one; it can go. Avoidable: it can be
+// folded into something that runs anyway.
+const (
+	Needless       Verdict = "needless"
+	Avoidable      Verdict = "avoidable"
+	Required       Verdict = "required"
+	UnknownVerdict Verdict = "unknown"
+)
+
+// ReducingRanks is the size of the group that reduces gradients, not the world: 1
+// where the trace shows no collective of any kind and no distributed run, 0 unknown.
+func ReducingRanks(r *facts.Rank) int64 {
+	distributed := r.Trace.Meta().Distributed
+	reduces := r.Sync.Pattern == facts.SyncEvery && r.Sync.Kind != facts.NotCommunication || r.Sync.Pattern == facts.SyncLast
+	switch {
+	case r.Sync.Ranks > 0 && reduces:
+		return r.Sync.Ranks
+	case reduces && r.WorldSize > 0:
+		return r.WorldSize
+	case distributed != nil && distributed.WorldSize == 1:
+		return 1
+	case distributed == nil && !r.HostCollectives && len(r.Messages) == 0 && r.Categorised:
+		return 1
+	}
+	return 0
+}
+
+// VerdictOf judges a gradient pass. uniform says that the user declared equal token
+// counts on all ranks; equal counts in a few recorded steps would not be enough.
+func VerdictOf(r *facts.Rank, p *facts.GradientPass, uniform bool) (Verdict, string) {
+	switch p.Kind {
+	case facts.ClipPass:
+		return Required, "clipping multiplies by a coefficient that is known only behind the norm"
+	case facts.UnscalePass:
+		return Required, "the gradients of a scaled loss must be divided again"
+	case facts.DividePass, facts.CopyPass, facts.CastPass, facts.ZeroPass:
+		return UnknownVerdict, "part of how the framework averages and keeps gradients"
+	}
+	if p.Doubtful {
+		return UnknownVerdict, "the factor is a number that the trace does not hold: decaying weights looks the same"
+	}
+	if p.Place != facts.AfterBackward {
+		return UnknownVerdict, "it stands inside the accumulation, where it changes what is accumulated"
+	}
+	ranks, micro := ReducingRanks(r), r.Steps[p.Step].MicroBatches
+	switch {
+	case ranks == 0:
+		return UnknownVerdict, "how many ranks reduce the gradients is unknown"
+	case micro < 1:
+		return UnknownVerdict, "the number of micro-batches is unknown"
+	case ranks == 1 && micro == 1:
+		return Needless, "one rank and one micro-batch: loss.mean() gives the same gradients"
+	case micro == 1 && uniform:
+		return Needless, "one micro-batch and equal token counts on all ranks, as declared"
+	case micro == 1:
+		return Avoidable, fmt.Sprintf("one micro-batch on %d ranks: fold ranks x tokens / all tokens into the loss; needless only if all ranks always have equally many tokens (--tokens uniform)", ranks)
+	case ranks == 1:
+		return Avoidable, fmt.Sprintf("%d micro-batches: fold tokens / all tokens into each loss", micro)
+	}
+	return Avoidable, fmt.Sprintf("%d micro-batches on %d ranks: fold ranks x tokens / all tokens into each loss, after one token all-reduce", micro, ranks)
+}
