@@ -74,8 +74,8 @@ func takesID(ph byte) bool {
 
 // parseID reads the id of a flow: decimal, or hexadecimal after 0x.
 func parseID(s []byte) (int64, bool) {
-	if len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x' {
-		v, err := strconv.ParseUint(string(s[2:min(len(s), 2+17)]), 16, 63)
+	if len(s) > 2 && len(s) < 64 && s[0] == '0' && s[1]|0x20 == 'x' {
+		v, err := strconv.ParseUint(string(s[2:]), 16, 63)
 		if err != nil {
 			return 0, false
 		}

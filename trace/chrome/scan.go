@@ -50,7 +50,7 @@ func scanString(b []byte, i int) (end int, escaped bool) {
 		case '\\':
 			n := escapeLen(b, i)
 			if n == 0 {
-				return ^endOfText(b, i), true
+				return ^endOfEscape(b, i), true
 			}
 			escaped = true
 			i += n
@@ -60,13 +60,19 @@ func scanString(b []byte, i int) (end int, escaped bool) {
 	}
 }
 
-// endOfText is the place of the first zero byte from i on within one escape's
-// length: an escape that the end of the window cuts is reported there.
-func endOfText(b []byte, i int) int {
-	for k := range 6 {
-		if b[i+k] == 0 {
-			return i + k
+// endOfEscape is the place where the illegal escape at i breaks the rules: the end
+// of the window, where that cuts it, else its backslash.
+func endOfEscape(b []byte, i int) int {
+	k := i + 1
+	if b[k] == 'u' {
+		for k++; k < i+6; k++ {
+			if _, ok := hexDigit(b[k]); !ok {
+				break
+			}
 		}
+	}
+	if b[k] == 0 {
+		return k
 	}
 	return i
 }
