@@ -9,6 +9,7 @@ the loop while it works (a forward is counted where forward is called, and so on
 import argparse
 import contextlib
 import dataclasses
+import datetime
 import gzip
 import json
 import os
@@ -20,6 +21,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
+import torch.utils.checkpoint
 from torch import nn
 
 VOCABULARY, WIDTH, LENGTH, BATCH = 61, 16, 8, 2  # 61 does not divide by two: FSDP2's shards are uneven
@@ -57,8 +59,14 @@ class Model(nn.Module):
         self.norm = nn.LayerNorm(WIDTH)
         self.head = nn.Linear(WIDTH, VOCABULARY, bias=False)
 
-    def forward(self, tokens):
-        return self.head(self.norm(self.block(self.embedding(tokens) + self.position)))
+    def hidden(self, tokens, checkpoint=False):
+        x = self.embedding(tokens) + self.position
+        if checkpoint:
+            return self.norm(torch.utils.checkpoint.checkpoint(self.block, x, use_reentrant=False))
+        return self.norm(self.block(x))
+
+    def forward(self, tokens, checkpoint=False):
+        return self.head(self.hidden(tokens, checkpoint))
 
 
 @dataclasses.dataclass
@@ -66,7 +74,7 @@ class Loop:
     """What one loop does. The defaults are a clean loop."""
 
     name: str
-    wrapper: str = "single"  # single | ddp | fsdp2 | manual
+    wrapper: str = "single"  # single | ddp | fsdp2 | manual (an all-reduce per parameter after backward) | hooks (in backward)
     accum: int = 1  # micro-batches per update
     single_backward: bool = False  # add the losses up, one backward per update
     loss: str = "mean"  # mean | sum | prescaled (by the update's token count, known before the first forward) | over_accum
@@ -89,6 +97,10 @@ class Loop:
     factor_one: bool = False  # fsdp2: sum instead of mean
     reshard: bool = True
     reduce_loss: bool = False  # a second all-reduce, of the loss for the log
+    checkpoint: bool = False  # the block's forward runs again in backward
+    chunked_loss: bool = False  # two backwards through the head per micro-batch, one through the rest
+    frozen: bool = False  # only the block's linear layers train
+    tied: bool = False  # the head is the embedding
     profiler_step: str = "update"  # update | micro_batch | none
     planted: tuple = ()
     note: str = ""
@@ -132,6 +144,11 @@ def loops():
         Loop("single-accum1-grad-scaler", amp="scaler"),
         Loop("single-accum1-grad-scaler-clip", amp="scaler", clip="foreach"),
         Loop("single-accum4-bfloat16", accum=4, loss="prescaled", amp="bfloat16"),
+        # models
+        Loop("single-accum4-checkpoint", accum=4, loss="over_accum", checkpoint=True),
+        Loop("single-accum1-chunked-loss", chunked_loss=True, note="the head's gradient is accumulated twice per micro-batch"),
+        Loop("single-accum1-frozen-scale", frozen=True, **both, planted=("GS001",)),
+        Loop("single-accum1-tied-scale", tied=True, **both, planted=("GS001",)),
         # optimizers
         Loop("single-accum1-adamw-foreach", options={"foreach": True}),
         Loop("single-accum1-adamw-fused", options={"fused": True}),
@@ -142,9 +159,9 @@ def loops():
         Loop("single-accum1-nested-optimizer", optimizer="nested"),
         Loop("single-accum1-two-optimizers", optimizer="two", note="AdamW at every update, SGD at every second one"),
         Loop("single-accum1-in-backward", in_backward="every"),
-        Loop("single-accum4-in-backward", accum=4, loss="prescaled", in_backward="every", planted=("OP002",)),
-        Loop("single-accum4-in-backward-keep", accum=4, loss="prescaled", in_backward="keep", planted=("OP002",)),
-        Loop("single-accum4-in-backward-last", accum=4, loss="prescaled", in_backward="last"),
+        Loop("single-accum4-in-backward", accum=4, optimizer="sgd", loss="prescaled", in_backward="every", planted=("OP002",)),
+        Loop("single-accum4-in-backward-keep", accum=4, optimizer="sgd", loss="prescaled", in_backward="keep", planted=("OP002",)),
+        Loop("single-accum4-in-backward-last", accum=4, optimizer="sgd", loss="prescaled", in_backward="last"),
     ]
     ddp = dict(wrapper="ddp")
     scale = dict(loss="sum", scale="per_parameter", token_all_reduce="before_scale")
@@ -162,11 +179,14 @@ def loops():
         Loop("ddp2-accum4-sync-every-scale", **ddp, accum=4, **scale, planted=("AC001", "GS002")),
         Loop("ddp2-accum4-bucket-view", **ddp, accum=4, sync="last", bucket_view=True, **scale, planted=("GS002",)),
         Loop("ddp2-accum4-bucket-view-sync-every", **ddp, accum=4, bucket_view=True, loss="over_accum", planted=("AC001",)),
+        Loop("ddp2-accum4-bucket-view-in-place", **ddp, accum=4, sync="last", bucket_view=True, zero_grad="in_place", loss="over_accum"),
         Loop("ddp2-accum4-single-backward", **ddp, accum=4, loss="prescaled", token_all_reduce="before_forward", single_backward=True,
              planted=("AC005",)),
         Loop("ddp2-accum1-static-graph", **ddp, static_graph=True),
         Loop("manual2-accum1", wrapper="manual"),
         Loop("manual2-accum4-scale", wrapper="manual", accum=4, sync="last", **scale, planted=("GS002",)),
+        Loop("hooks2-accum1", wrapper="hooks"),
+        Loop("hooks2-accum4-last", wrapper="hooks", accum=4, sync="last", loss="over_accum"),
         Loop("fsdp2-accum1-skip", **fsdp),
         Loop("fsdp2-accum1-clip", **fsdp, clip="foreach"),
         Loop("fsdp2-accum1-scale", **fsdp, **scale, planted=("GS002",)),
@@ -229,7 +249,7 @@ def batches(rank, update, accum):
 def optimizers(loop, model):
     """The optimizers with their names and how many updates each waits."""
     options = {"lr": 1e-3, **loop.options}
-    parameters = list(model.parameters())
+    parameters = [p for p in model.parameters() if p.requires_grad]
     if loop.optimizer == "adamw":
         return [(torch.optim.AdamW(parameters, **options), "AdamW", 1)]
     if loop.optimizer == "sgd":
@@ -255,7 +275,12 @@ def train(loop, rank, world, out):
     torch.manual_seed(0)
     truth = Truth()
     model = core = Model()
-    shapes = [list(p.shape) for p in model.parameters()]
+    if loop.frozen:
+        for name, p in model.named_parameters():
+            p.requires_grad_(name.startswith("block.") and "norm" not in name)
+    if loop.tied:
+        model.head.weight = model.embedding.weight
+    shapes = [list(p.shape) for p in model.parameters() if p.requires_grad]
     if loop.wrapper == "ddp":
         core = nn.parallel.DistributedDataParallel(
             model, bucket_cap_mb=loop.bucket_mb, gradient_as_bucket_view=loop.bucket_view, static_graph=loop.static_graph)
@@ -269,7 +294,8 @@ def train(loop, rank, world, out):
         if loop.factor_one:
             for module in (model.block, model):
                 module.set_gradient_divide_factor(1.0)
-    parameters = list(model.parameters())
+                module.set_force_sum_reduction_for_comms(True)  # gloo has no PREMUL_SUM
+    parameters = [p for p in model.parameters() if p.requires_grad]
     steppers = [] if loop.in_backward != "none" else optimizers(loop, model)
     averages = [p.detach().clone() for p in parameters] if loop.ema in ("loop", "foreach") else None
     averaged = None
@@ -279,18 +305,30 @@ def train(loop, rank, world, out):
     micro_batch = 0  # the hooks below look at it
 
     if loop.in_backward != "none":
-        own = {p: torch.optim.AdamW([p], lr=1e-3) for p in parameters}
+        kind = {"adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}[loop.optimizer]
+        own = {p: kind([p], lr=1e-3) for p in parameters}
 
         def hook(p):
             if loop.in_backward == "last" and micro_batch != loop.accum - 1:
                 return
             own[p].step()
-            truth.count("step AdamW")
+            truth.count("step " + kind.__name__)
             if loop.in_backward != "keep":
                 own[p].zero_grad()
 
         for p in parameters:
             p.register_post_accumulate_grad_hook(hook)
+
+    if loop.wrapper == "hooks":
+        def reduce(p):
+            if loop.sync == "last" and micro_batch != loop.accum - 1:
+                return
+            dist.all_reduce(p.grad)
+            p.grad /= world
+            truth.count("gradient all-reduce")
+
+        for p in parameters:
+            p.register_post_accumulate_grad_hook(reduce)
 
     def autocast():
         return torch.autocast("cpu", torch.bfloat16) if loop.amp == "bfloat16" else contextlib.nullcontext()
@@ -340,10 +378,20 @@ def train(loop, rank, world, out):
             synced = loop.sync == "every" or last
             if loop.wrapper == "fsdp2":
                 model.set_requires_gradient_sync(synced)
+            if loop.chunked_loss:
+                hidden = model.hidden(tokens)
+                truth.count("forward")
+                cut = hidden.detach().requires_grad_()
+                for x, y in zip(cut.chunk(2, dim=1), labels.chunk(2, dim=1)):
+                    part = F.cross_entropy(model.head(x).flatten(0, 1), y.flatten(), ignore_index=IGNORE, reduction="sum")
+                    (part / (labels != IGNORE).sum()).backward()
+                hidden.backward(cut.grad)
+                truth.append("backward", synced)
+                continue
             unsynced = core.no_sync() if loop.wrapper == "ddp" and not synced else contextlib.nullcontext()
             with unsynced:
                 with autocast():
-                    logits = core(tokens)
+                    logits = core(tokens, checkpoint=True) if loop.checkpoint else core(tokens)
                     mean = loop.loss in ("mean", "over_accum")
                     loss = F.cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), ignore_index=IGNORE, reduction="mean" if mean else "sum")
                     truth.count("forward")
@@ -515,7 +563,7 @@ def tell(loop, truth, rank, world, trace, shapes, parameters, updates):
             "present": where is not None, "where": where,
             "count_per_step": truth.each(where) if where else 0},
         "gradient_all_reduces_by_hand": truth.each("gradient all-reduce"),
-        "bucket_view": loop.bucket_view,
+        "bucket_view": loop.bucket_view, "checkpoint": loop.checkpoint, "chunked_loss": loop.chunked_loss, "frozen": loop.frozen, "tied": loop.tied,
         "zero_grad": {"after_step": "after step, set_to_none", "before_forward": "before first forward, set_to_none",
                       "in_place": "after step, in place", "each": "before every forward, set_to_none"}[loop.zero_grad]
         if loop.in_backward == "none" else {"every": "in the hook", "last": "in the hook", "keep": "after last backward"}[loop.in_backward],
@@ -538,7 +586,7 @@ def work(rank, world, port, out, only):
     torch.set_num_threads(1)
     if world > 1:
         os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE=str(world), GLOO_SOCKET_IFNAME="lo")
-        dist.init_process_group("gloo", rank=rank, world_size=world)
+        dist.init_process_group("gloo", rank=rank, world_size=world, timeout=datetime.timedelta(seconds=60))
     failed = []
     for loop in choose(loops()[world > 1], only):
         try:
@@ -546,8 +594,6 @@ def work(rank, world, port, out, only):
             if rank == 0:
                 print(f"{loop.name}: {os.path.getsize(loop.name + ('-rank0' if world > 1 else '') + '.json.gz')} bytes", flush=True)
         except Exception as err:
-            if world > 1:
-                raise  # the other rank waits in a collective
             failed.append(loop.name)
             print(f"{loop.name}: {type(err).__name__}: {err}", file=sys.stderr, flush=True)
     if world > 1:

@@ -31,7 +31,7 @@ if ! cmp -s interop/requirements.txt "$stamp"; then
   cp interop/requirements.txt "$stamp"
 fi
 
-rm -rf interop/out
+[ $# -gt 0 ] || rm -rf interop/out
 export OMP_NUM_THREADS=1 KINETO_LOG_LEVEL=5 PYTHONWARNINGS=ignore TORCH_CPP_LOG_LEVEL=ERROR
 "$python" interop/loops.py interop/out "$@" 2> >(grep -vE '^(USDT|ERROR):.*(profiler_st|gpuGetDeviceCount)' >&2) # Kineto's chatter
 echo "interop: $(ls interop/out/*.json.gz | wc -l) traces in interop/out"
