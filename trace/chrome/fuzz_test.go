@@ -126,7 +126,7 @@ func FuzzDifferential(f *testing.F) {
 // TestMutants: the same on many texts that differ from a good one in one to three
 // bytes, where a fuzzer seldom goes.
 func TestMutants(t *testing.T) {
-	count, size := 3_000, int64(20_000)
+	count, size := 1_500, int64(20_000)
 	if n, err := strconv.Atoi(os.Getenv("GAPROF_MUTANTS")); err == nil {
 		count, size = n, 75_000 // for a long run by hand
 	}
