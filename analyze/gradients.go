@@ -65,7 +65,7 @@ func floorOf(bytes, bandwidth int64) int64 {
 func (a *assembly) gradients(r *facts.Rank) {
 	for i := range r.Passes {
 		p := &r.Passes[i]
-		if !r.Steps[p.Step].Excluded {
+		if !r.Steps[p.Step].Excluded && p.Kind != facts.NormPass {
 			a.report.GradientPasses = append(a.report.GradientPasses, a.passRow(r, p))
 		}
 	}

@@ -10,12 +10,14 @@ import (
 // Pass is what a rule sees while it runs: the ranks on which its needs are met,
 // the problems of the inputs, and what is left unclaimed of every ledger.
 type Pass struct {
-	Ranks    []*facts.Rank
-	Problems []Problem
+	Ranks         []*facts.Rank
+	Problems      []Problem
+	UniformTokens bool // the user declares equal token counts on all ranks
 
-	rule   *Rule
-	claims claims
-	out    []Finding
+	options *Options
+	rule    *Rule
+	claims  claims
+	out     []Finding
 }
 
 // claimKey is one bucket of one step's window.
@@ -101,7 +103,7 @@ func (c *Cost) PerStep(ranks []*facts.Rank) (mean, step, median int64, partial b
 		for _, r := range ranks {
 			for i := range r.Steps {
 				s := &r.Steps[i]
-				d := DeviceDuration(s)
+				d := Duration(r, s)
 				if d == 0 || s.Excluded || !slices.Contains(c.kinds, s.Kind) || !s.Complete && !all {
 					continue
 				}
@@ -127,14 +129,33 @@ func (c *Cost) total() int64 {
 	return n
 }
 
-// DeviceDuration is the length of a step on its devices in ns, summed; 0 where it
-// has no device window.
-func DeviceDuration(s *facts.Step) int64 {
+// Duration is the length of a step in ns: on its devices, summed, and 0 where it has no
+// window there; on the host where the rank has no device at all.
+func Duration(r *facts.Rank, s *facts.Step) int64 {
+	if len(r.Devices) == 0 {
+		return s.HostDuration()
+	}
 	var d int64
 	for _, w := range s.Windows {
 		d += w.End - w.Start
 	}
 	return d
+}
+
+// Bandwidth is the peak memory bandwidth of a rank's device in bytes/s, 0 unknown.
+func (p *Pass) Bandwidth(r *facts.Rank) int64 { return p.options.bandwidth(r) }
+
+// ReportHidden adds a finding about communication: by its cost where it is exposed, and
+// as a note where it is hidden or nothing is known of its time.
+func (p *Pass) ReportHidden(cost *Cost, f Finding) {
+	if mean, _, _, _ := cost.PerStep(p.Ranks); mean == 0 {
+		p.Report(Note, f)
+		return
+	}
+	p.ReportStructure(cost, func(mean, _ int64) Finding {
+		f.Saving = &Range{Low: 0, High: mean}
+		return f
+	})
 }
 
 // Report adds a finding of the running rule that has no cost in time.
@@ -149,8 +170,17 @@ func (p *Pass) Report(sev Severity, f Finding) {
 // ReportCost adds a finding that costs time; its severity follows from the share
 // of the median step, and a cost too small to matter is not reported.
 func (p *Pass) ReportCost(cost *Cost, describe func(mean, step int64) Finding) {
+	p.reportCost(cost, silentShare, describe)
+}
+
+// ReportStructure adds a finding about what the program does, however little it costs.
+func (p *Pass) ReportStructure(cost *Cost, describe func(mean, step int64) Finding) {
+	p.reportCost(cost, 0, describe)
+}
+
+func (p *Pass) reportCost(cost *Cost, silent float64, describe func(mean, step int64) Finding) {
 	mean, step, median, partial := cost.PerStep(p.Ranks)
-	if step == 0 || median == 0 || float64(mean)/float64(median) < silentShare {
+	if step == 0 || median == 0 || mean == 0 || float64(mean)/float64(median) < silent {
 		return
 	}
 	f := describe(mean, step)

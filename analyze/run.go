@@ -175,7 +175,7 @@ func alone(r *facts.Rank) bool {
 }
 
 func (a *assembly) runRules() {
-	pass := Pass{claims: make(claims), Problems: a.report.Health.Problems}
+	pass := Pass{claims: make(claims), Problems: a.report.Health.Problems, UniformTokens: a.o.UniformTokens, options: &a.o}
 	var ranks []*facts.Rank
 	for _, fr := range a.ranks {
 		ranks = append(ranks, fr.rank)

@@ -14,6 +14,7 @@ type Backward struct {
 	Start, End  int64
 	First, Last int64 // start of the first and end of the last gradient accumulation
 	Accumulated []int // by class of Parameters: how often one was accumulated
+	InPlace     int   // accumulations that add to a gradient that was there
 	Forwards    int   // forward passes that it runs back through: see smallestCount
 }
 
@@ -137,6 +138,9 @@ func (c *computer) accumulated(r *Rank, b *Backward, n hostOp, classes map[class
 		classes[key] = len(r.Params.Classes) - 1
 	}
 	class := classes[key]
+	if c.addsInside(n.row) {
+		b.InPlace++
+	}
 	for len(b.Accumulated) <= class {
 		b.Accumulated = append(b.Accumulated, 0)
 	}
@@ -146,6 +150,18 @@ func (c *computer) accumulated(r *Rank, b *Backward, n hostOp, classes map[class
 	}
 	b.Last = max(b.Last, n.end)
 	r.Params.Classes[class].Count = max(r.Params.Classes[class].Count, b.Accumulated[class])
+}
+
+// addsInside tells whether an accumulation adds to a gradient instead of setting it.
+func (c *computer) addsInside(row int32) bool {
+	end := c.col.Start[row] + c.col.Dur[row]
+	track := c.t.Tracks()[c.col.Track[row]]
+	for i := row + 1; i < int32(track.First+track.N) && c.col.Start[i] < end; i++ {
+		if c.names.is(c.col.Name[i], addInPlace) {
+			return true
+		}
+	}
+	return false
 }
 
 // finish gives the last backward pass its number of forwards.

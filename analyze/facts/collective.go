@@ -14,6 +14,7 @@ type Message struct {
 	Kind              Collective
 	Start             int64 // ns
 	End               int64
+	Described         int32 // row of the record_param_comms around its launch, -1 none
 	Launch            int32 // row of the host call, -1 unlinked
 	Step              int   // index of the step of its launch, -1 unknown
 	Site              LaunchSite
@@ -69,6 +70,19 @@ func (c *computer) message(kernel, launch int32) (int32, bool) {
 	return found, found >= 0
 }
 
+// spanAround is the record_param_comms around a launch, or -1.
+func (c *computer) spanAround(launch int32) int32 {
+	found := int32(-1)
+	c.stack(launch, func(span int32) bool {
+		if c.names.is(c.col.Name[span], collectiveSpan) && c.t.String(c.col.Name[span]) == "record_param_comms" {
+			found = span
+			return false
+		}
+		return true
+	})
+	return found
+}
+
 // collect lists the collectives of a rank in order of start on each device.
 func (c *computer) collect(r *Rank) {
 	sites := make(map[int32]LaunchSite)
@@ -79,13 +93,14 @@ func (c *computer) collect(r *Rank) {
 				continue
 			}
 			m := Message{Row: row, Device: dev, Kind: kind, Start: c.col.Start[row], End: c.col.Start[row] + c.col.Dur[row],
-				Launch: d.Launch[i], Step: -1, Site: unknownSite, Bytes: -1, Seq: -1}
+				Launch: d.Launch[i], Step: -1, Site: unknownSite, Bytes: -1, Seq: -1, Described: -1}
 			if m.Launch >= 0 {
 				m.Step = r.StepAt(c.col.Start[m.Launch])
 				if _, ok := sites[m.Launch]; !ok {
 					sites[m.Launch] = c.siteOf(m.Launch)
 				}
 				m.Site = sites[m.Launch]
+				m.Described = c.spanAround(m.Launch)
 			}
 			if described, ok := c.message(row, m.Launch); ok {
 				m.describe(c.t.Event(int(described)))

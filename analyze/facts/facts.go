@@ -39,6 +39,10 @@ type Rank struct {
 	Sync            Sync
 	Tokens          TokenAllReduce
 	Passes          []GradientPass
+	OptimizerRuns   []OptimizerRun
+	ZeroInside      []ZeroGrad
+	Warmup          []int64 // ns of compilation and loading in the host window of each step
+	WarmupRows      []int32
 	Mixed           bool // one process carries messages of several ranks: a merged file
 	SelfOverlap     bool // communication and compute overlap on one stream: impossible
 	Problems        []trace.Problem
@@ -46,6 +50,7 @@ type Rank struct {
 	host       []trace.TrackID
 	forward    []int64 // starts of forward operators on the driving threads
 	launchList []deviceLaunch
+	zeroSteps  []int // steps with an Optimizer.zero_grad span
 }
 
 // computer carries what all facts of one trace share while they are computed.
@@ -85,6 +90,9 @@ func Compute(t *trace.Trace) []*Rank {
 		r.Sync = r.sync()
 		r.Tokens = c.tokenAllReduce(r, c.normStarts(r))
 		c.gradientPasses(r)
+		c.optimizerRuns(r)
+		c.zeroGrads(r)
+		c.warmups(r)
 		c.collect(r)
 		r.Groups = c.groups(r)
 		c.doubt(r)

@@ -19,6 +19,7 @@ const (
 	CopyPass    PassKind = "copy"
 	CastPass    PassKind = "cast"
 	ZeroPass    PassKind = "zero"
+	NormPass    PassKind = "norm" // reads only; the first half of clipping
 )
 
 // Place is where in a step a pass over the gradients stands.

@@ -29,9 +29,13 @@ func (c *computer) runs(s *Step, touches []touch) []run {
 	for _, t := range touches {
 		at := c.regionOf(s, t)
 		switch t.family {
-		case norm, clampFactor:
+		case norm:
+			if openRun(open, t, at) < 0 {
+				done, open = closeRuns(done, open, at)
+			}
+			afterNorm[at] = true
+		case clampFactor:
 			done, open = closeRuns(done, open, at)
-			afterNorm[at] = afterNorm[at] || t.family == norm
 			continue
 		case countMade:
 			counted[at] = true
@@ -150,6 +154,8 @@ func passKind(g *run) PassKind {
 	switch {
 	case g.family == zeroFill:
 		return ZeroPass
+	case g.family == norm:
+		return NormPass
 	case g.family == copyInto:
 		return CopyPass
 	case g.family == unscale:
@@ -189,8 +195,8 @@ func (m *matcher) pass(g run) (GradientPass, bool) {
 }
 
 // traffic is how often a pass moves each byte of the gradients: read and written,
-// zero only written.
-var traffic = map[PassKind]int64{ScalePass: 2, ClipPass: 2, UnscalePass: 2, DividePass: 2, CopyPass: 2, CastPass: 2, ZeroPass: 1}
+// zero and norm only once.
+var traffic = map[PassKind]int64{ScalePass: 2, ClipPass: 2, UnscalePass: 2, DividePass: 2, CopyPass: 2, CastPass: 2, ZeroPass: 1, NormPass: 1}
 
 // plausible leaves out what looks like a pass over gradients and is none: weights
 // that decay, averages that are updated, anything before backward, copies of the

@@ -7,10 +7,11 @@ import (
 )
 
 // nameClass is what a name says of an event; a name may be in several classes.
-type nameClass uint16
+type nameClass uint32
 
 const (
 	optimizerStep  nameClass = 1 << iota // Optimizer.step#NAME
+	zeroGrad                             // Optimizer.zero_grad#NAME
 	profilerStep                         // ProfilerStep#N
 	accumulate                           // torch::autograd::AccumulateGrad
 	evaluate                             // autograd::engine::evaluate_function: X
@@ -20,6 +21,7 @@ const (
 	compiled                             // regions and calls of compiled code
 	collectiveSpan                       // nccl:*, record_param_comms
 	communication                        // a device kernel that communicates
+	addInPlace                           // aten::add_
 	atenOp                               // aten::*
 )
 
@@ -52,6 +54,7 @@ var prefixClasses = []struct {
 	class  nameClass
 }{
 	{"Optimizer.step#", optimizerStep},
+	{"Optimizer.zero_grad#", zeroGrad},
 	{"ProfilerStep#", profilerStep},
 	{"ProfilerStep", profilerStep},
 	{"torch::autograd::AccumulateGrad", accumulate},
@@ -72,6 +75,7 @@ var prefixClasses = []struct {
 	{"record_param_comms", collectiveSpan},
 	{"c10d::", collectiveSpan},
 	{"aten::", atenOp},
+	{"aten::add_", addInPlace},
 }
 
 func classOf(name string) nameClass {

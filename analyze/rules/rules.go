@@ -9,12 +9,17 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/trace"
 )
 
 // All returns the rules in the order in which they may claim time: the specific
 // before the general.
 func All() []analyze.Rule {
-	return []analyze.Rule{OV004, OV001, TH001, TH002, TH004}
+	return []analyze.Rule{
+		GS001, GS002, GS003, GS005, GS007, CL001, CL003, CL004, OP001, OP002,
+		AC001, AC004, AC005, OV004, OV001,
+		TH001, TH002, TH004, TH006,
+	}
 }
 
 // Find returns the rule with an id.
@@ -26,6 +31,9 @@ func Find(id string) (analyze.Rule, bool) {
 	}
 	return analyze.Rule{}, false
 }
+
+// traceString is the id of the n-th string of a trace.
+func traceString(n int) trace.StringID { return trace.StringID(n) }
 
 // ms prints ns as milliseconds with the digits that a reader of a trace wants.
 func ms(ns int64) string { return fmt.Sprintf("%.2f ms", float64(ns)/1e6) }

@@ -1,0 +1,121 @@
+package facts
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// OptimizerRun is one outermost optimizer span and what it makes the device do.
+type OptimizerRun struct {
+	Step       int
+	Name       string
+	Row        int32
+	InBackward bool  // it runs inside the backward pass
+	Events     int   // device events that it launches
+	Device     int   // the device of the first of them
+	Start      int64 // first start of them, ns
+	End        int64 // last end
+	Idle       int64 // of that time, when the device does nothing at all
+}
+
+// optimizerRuns measures the optimizer spans of a rank.
+func (c *computer) optimizerRuns(r *Rank) {
+	for _, row := range c.hostEvents(r).optimizer {
+		o := OptimizerRun{Step: r.StepAt(c.col.Start[row]), Row: row, Name: optimizerName(c.t.String(c.col.Name[row])), InBackward: c.inBackward(row)}
+		for i, l := range c.launchedBy(row, c.launches(r)) {
+			start, end := c.col.Start[l.row], c.col.Start[l.row]+c.col.Dur[l.row]
+			if i == 0 || start < o.Start {
+				o.Start = start
+			}
+			o.End = max(o.End, end)
+			o.Device = l.device
+			o.Events++
+		}
+		if o.Events > 0 {
+			o.Idle = r.Devices[o.Device].ledger(o.Start, o.End)[IdleBucket]
+		}
+		r.OptimizerRuns = append(r.OptimizerRuns, o)
+	}
+}
+
+// ZeroGrad is a clearing of gradients between two backward passes of one step.
+type ZeroGrad struct {
+	Step int
+	Row  int32
+}
+
+// zeroGrads finds the Optimizer.zero_grad spans that stand inside an accumulation.
+func (c *computer) zeroGrads(r *Rank) {
+	for _, z := range c.spansOf(r.host, zeroGrad) {
+		step := r.StepAt(z.start)
+		r.zeroSteps = append(r.zeroSteps, step)
+		if step < 0 || c.inside(z.row, evaluate|accumulate) {
+			continue
+		}
+		b := r.Steps[step].Backwards
+		if n := len(b); n > 1 && z.start >= b[0].Last && z.start < b[n-1].First {
+			r.ZeroInside = append(r.ZeroInside, ZeroGrad{step, z.row})
+		}
+	}
+}
+
+// compilation are the names of work that belongs to warm-up: compilers, autotuners and
+// the loading of kernels.
+var compilation = map[string]bool{
+	"Lazy Function Loading": true, "Runtime Triggered Module Loading": true, "_compile.compile_inner": true, "compile_fx": true,
+	"OutputGraph.call_user_compiler": true, "create_aot_dispatcher_function": true, "backend_compile": true, "inductor_compile": true,
+	"CachingAutotuner.benchmark_all_configs": true, "compile_file": true, "async_compile.wait": true, "cuModuleLoadData": true,
+	"cuModuleLoadDataEx": true, "cudaModuleLoadData": true, "cuLibraryLoadData": true,
+}
+
+// warmups measures compilation and loading inside the host window of each step.
+func (c *computer) warmups(r *Rank) {
+	r.Warmup = make([]int64, len(r.Steps))
+	sets := make([]*Set, len(r.Steps))
+	var spans []hostOp
+	for id := range c.t.NumStrings() {
+		if compilation[c.t.String(trace.StringID(id))] {
+			spans = append(spans, c.spansNamed(r, trace.StringID(id))...)
+		}
+	}
+	sort.SliceStable(spans, func(i, j int) bool { return spans[i].start < spans[j].start })
+	for _, s := range spans {
+		if step := r.StepAt(s.start); step >= 0 {
+			if sets[step] == nil {
+				sets[step] = &Set{}
+			}
+			sets[step].add(s.start, s.end)
+			r.WarmupRows = append(r.WarmupRows, s.row)
+		}
+	}
+	for i, set := range sets {
+		if set != nil {
+			r.Warmup[i] = set.Len()
+		}
+	}
+}
+
+// spansNamed lists the spans of one name on the host threads of a rank, and on rows
+// that the profiler keeps for overhead.
+func (c *computer) spansNamed(r *Rank, name trace.StringID) []hostOp {
+	var list []hostOp
+	for i, id := range c.col.Name {
+		if id == name && c.col.Phase[i] == trace.Complete && !c.col.Cat[i].IsActivity() {
+			list = append(list, hostOp{int32(i), c.col.Start[i], c.col.Start[i] + c.col.Dur[i]})
+		}
+	}
+	return list
+}
+
+// Cleared tells whether gradients are cleared anywhere in a step: by zero_grad or by a
+// pass that fills them with zeros.
+func (r *Rank) Cleared(step int) bool {
+	for i := range r.Passes {
+		if r.Passes[i].Step == step && r.Passes[i].Kind == ZeroPass {
+			return true
+		}
+	}
+	return slices.Contains(r.zeroSteps, step)
+}

@@ -1,0 +1,80 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// AC001 finds DDP all-reduces at every micro-batch of an accumulation.
+var AC001 = analyze.Rule{
+	ID: "AC001",
+	Doc: analyze.Doc{
+		Title: "gradients are all-reduced at every micro-batch",
+		Why: "DDP keeps whole gradients on every rank, so it is enough to reduce them once a step, in the last micro-batch. Every earlier " +
+			"all-reduce moves all gradients again for nothing.",
+		Fix: "run all micro-batches but the last under DistributedDataParallel.no_sync()",
+	},
+	Needs: []analyze.Need{needOptimizerSteps, needBackward},
+	Run: func(p *analyze.Pass) {
+		runSyncEvery(p, facts.AllReduce, "all-reduce", "DDP averages again and again what one all-reduce in the last micro-batch would")
+	},
+}
+
+// AC004 finds FSDP reduce-scatters at every micro-batch of an accumulation.
+var AC004 = analyze.Rule{
+	ID: "AC004",
+	Doc: analyze.Doc{
+		Title: "gradients are reduce-scattered at every micro-batch",
+		Why: "FSDP can keep whole gradients until the last micro-batch and reduce-scatter once. Many choose not to, to save memory; if the " +
+			"reduce-scatters are hidden that is no defect.",
+		Fix: "fully_shard: set_requires_gradient_sync(False) until the last micro-batch (FSDP1: no_sync()), if the memory for whole gradients is there",
+	},
+	Needs: []analyze.Need{needOptimizerSteps, needBackward},
+	Run:   func(p *analyze.Pass) { runSyncEvery(p, facts.ReduceScatter, "reduce-scatter", "kept to save memory") },
+}
+
+// runSyncEvery reports a reduction of some kind in every micro-batch. It costs the
+// exposed time of those before the last; hidden ones are a note.
+func runSyncEvery(p *analyze.Pass, kind facts.Collective, name, remark string) {
+	var cost analyze.Cost
+	var evidence []analyze.Evidence
+	calls, steps := 0, 0
+	var price int64
+	for _, r := range p.Ranks {
+		if r.Sync.Pattern != facts.SyncEvery || r.Sync.Kind != kind || len(r.Sync.PerPass) < 2 || r.Sync.Site.Site == facts.SiteOptimizerStep {
+			continue
+		}
+		steps += len(r.Steps)
+		price = max(price, r.Params.Bytes)
+		early := make(map[int32]bool)
+		for i := range r.Calls {
+			if c := &r.Calls[i]; c.Gradient && c.Step >= 0 && c.Kind == kind && !lastPass(r, c) {
+				calls++
+				early[c.Row] = true
+				if len(evidence) < maxEvidence {
+					evidence = append(evidence, analyze.EvidenceOf(r, c.Row))
+				}
+			}
+		}
+		messages := r.Select(func(m *facts.Message) bool { return m.Kind == kind && m.Launch >= 0 && early[m.Described] })
+		claimExposed(p, r, messages, facts.BucketOf(kind), &cost)
+	}
+	if calls == 0 {
+		return
+	}
+	f := analyze.Finding{
+		Message:  fmt.Sprintf("%d %ss before the last micro-batch, %.1f a step", calls, name, float64(calls)/float64(steps)),
+		Why:      "gradients are reduced in every micro-batch: " + remark,
+		Evidence: evidence,
+		Caveats:  []string{fmt.Sprintf("deferring keeps whole gradients: %.1f MB on every rank", float64(price)/1e6)},
+	}
+	p.ReportHidden(&cost, f)
+}
+
+// lastPass tells whether a call belongs to the last backward pass of its step.
+func lastPass(r *facts.Rank, c *facts.Call) bool {
+	b := r.Steps[c.Step].Backwards
+	return len(b) == 0 || c.Start >= b[len(b)-1].Start
+}

@@ -1,0 +1,38 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// CL001 finds gradient norms that are bound by launches.
+var CL001 = analyze.Rule{
+	ID: "CL001",
+	Doc: analyze.Doc{
+		Title: "host-bound gradient norm",
+		Why:   "A norm per tensor, each launched on its own, leaves the device waiting between kernels that last microseconds.",
+		Fix:   "torch.nn.utils.clip_grad_norm_(..., foreach=True), one _foreach_norm for all",
+	},
+	Needs: append([]analyze.Need{needDevicePasses}, gradientNeeds...),
+	Run:   runCL001,
+}
+
+func runCL001(p *analyze.Pass) {
+	list := passes(p, func(_ *facts.Rank, gp *facts.GradientPass) bool {
+		gaps := gp.Span - gp.OtherIn - gp.Busy
+		return gp.Kind == facts.NormPass && gp.OnDevice && gp.Launches > 1 && float64(gaps) > launchBoundGap*float64(gp.Span)
+	})
+	if len(list) == 0 {
+		return
+	}
+	p.ReportCost(claimPasses(p, list), func(mean, step int64) analyze.Finding {
+		return analyze.Finding{
+			Message:  "host-bound gradient norm costs " + perStep(mean, step),
+			Why:      fmt.Sprintf("%s in %s, more than half of the span is gaps", plural(int64(list[0].pass.Parameters), "norm"), plural(int64(list[0].pass.Launches), "call")),
+			Saving:   &analyze.Range{Low: 0, High: mean},
+			Evidence: showPasses(list),
+		}
+	})
+}

@@ -1,0 +1,43 @@
+package rules
+
+import (
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// CL003 finds gradient norms that no clipping follows.
+var CL003 = analyze.Rule{
+	ID: "CL003",
+	Doc: analyze.Doc{
+		Title: "gradient norm without clipping",
+		Why:   "The norm of all gradients is computed and nothing is multiplied by a coefficient: the pass is for a number in the log.",
+		Fix:   "compute the norm only in the steps that log it, or take it from the optimizer",
+	},
+	Needs: gradientNeeds,
+	Run:   runCL003,
+}
+
+func runCL003(p *analyze.Pass) {
+	clipped := make(map[*facts.Rank]map[int]bool)
+	for _, f := range passes(p, func(_ *facts.Rank, gp *facts.GradientPass) bool { return gp.Kind == facts.ClipPass }) {
+		if clipped[f.rank] == nil {
+			clipped[f.rank] = make(map[int]bool)
+		}
+		clipped[f.rank][f.pass.Step] = true
+	}
+	list := passes(p, func(r *facts.Rank, gp *facts.GradientPass) bool {
+		return gp.Kind == facts.NormPass && gp.Place == facts.AfterBackward && !clipped[r][gp.Step]
+	})
+	if len(list) == 0 {
+		return
+	}
+	p.ReportStructure(claimPasses(p, list), func(mean, step int64) analyze.Finding {
+		return analyze.Finding{
+			Message:  "gradient norm that no clipping uses costs " + perStep(mean, step),
+			Why:      plural(int64(list[0].pass.Parameters), "gradient") + " are read behind backward and none is multiplied",
+			Saving:   &analyze.Range{Low: 0, High: mean},
+			Evidence: showPasses(list),
+			Caveats:  append(hostCaveat(list), "if the norm guards against non-finite gradients it is needed"),
+		}
+	})
+}

@@ -1,0 +1,36 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// CL004 finds clipping at every micro-batch.
+var CL004 = analyze.Rule{
+	ID: "CL004",
+	Doc: analyze.Doc{
+		Title: "gradients are clipped at every micro-batch",
+		Why: "The norm of what is accumulated so far is not the norm of the step's gradient: each micro-batch shrinks the ones before it, and the " +
+			"result depends on their order. It also costs a norm and a multiplication of all gradients each time.",
+		Fix: "call clip_grad_norm_ once, behind the last backward of the step",
+	},
+	Needs: gradientNeeds,
+	Run:   runCL004,
+}
+
+func runCL004(p *analyze.Pass) {
+	list := passes(p, func(_ *facts.Rank, gp *facts.GradientPass) bool {
+		return gp.Place == facts.BetweenMicroBatches && gp.Kind == facts.ClipPass
+	})
+	if len(list) == 0 {
+		return
+	}
+	f := analyze.Finding{
+		Message:  "gradients are clipped between micro-batches: the result depends on their order",
+		Why:      fmt.Sprintf("%d passes scale the gradients by a norm between two backward passes of one step", len(list)),
+		Evidence: showPasses(list),
+	}
+	p.Report(analyze.Warn, f)
+}

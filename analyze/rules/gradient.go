@@ -1,0 +1,89 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// The needs that the rules on gradient passes share.
+var gradientNeeds = []analyze.Need{needOptimizerSteps, needShapes}
+
+var needOptimizerSteps = analyze.Need{Name: "optimizer steps", Missing: "no Optimizer.step spans: profile through optimizer.step()",
+	Met: func(r *facts.Rank) bool { return r.StepSource == facts.StepsFromOptimizer }}
+
+var needShapes = analyze.Need{Name: "shapes of gradients", Missing: "no shapes of gradient accumulations: record with record_shapes=True",
+	Met: func(r *facts.Rank) bool { return r.Params.Known() }}
+
+var needBackward = analyze.Need{Name: "backward passes", Missing: "no autograd nodes in the trace: record CPU activity through backward()",
+	Met: func(r *facts.Rank) bool { return len(r.Backwards) > 0 }}
+
+var needDevicePasses = analyze.Need{Name: "device events", Missing: "gradient passes launch nothing on a device in this trace",
+	Met: func(r *facts.Rank) bool {
+		return slices.ContainsFunc(r.Passes, func(p facts.GradientPass) bool { return p.OnDevice })
+	}}
+
+// found is a gradient pass with the rank it is of.
+type found struct {
+	rank *facts.Rank
+	pass *facts.GradientPass
+}
+
+// passes lists the passes of the chosen steps for which keep is true.
+func passes(p *analyze.Pass, keep func(*facts.Rank, *facts.GradientPass) bool) []found {
+	var list []found
+	for _, r := range p.Ranks {
+		for i := range r.Passes {
+			if gp := &r.Passes[i]; !r.Steps[gp.Step].Excluded && keep(r, gp) {
+				list = append(list, found{r, gp})
+			}
+		}
+	}
+	return list
+}
+
+// claimPasses claims what passes cost: their span less the compute of others in it,
+// so that launch gaps are part of the cost. Without a device it is host time, which no
+// ledger holds.
+func claimPasses(p *analyze.Pass, list []found) *analyze.Cost {
+	cost := &analyze.Cost{}
+	for _, f := range list {
+		claimPass(p, f, cost)
+	}
+	return cost
+}
+
+func claimPass(p *analyze.Pass, f found, cost *analyze.Cost) {
+	gp := f.pass
+	if !gp.OnDevice || len(f.rank.Steps[gp.Step].Windows) == 0 {
+		cost.Add(f.rank, gp.Step, gp.Span)
+		return
+	}
+	busy, others := p.Claim(f.rank, gp.Step, 0, facts.ComputeBucket, gp.Busy)
+	p.Remark(others)
+	gaps, others := p.Claim(f.rank, gp.Step, 0, facts.IdleBucket, max(0, gp.Span-gp.OtherIn-gp.Busy))
+	p.Remark(others)
+	cost.Add(f.rank, gp.Step, busy+gaps)
+}
+
+// showPasses is the first operator, or kernel, of each of the first passes.
+func showPasses(list []found) []analyze.Evidence {
+	var evidence []analyze.Evidence
+	for _, f := range list[:min(maxEvidence, len(list))] {
+		row := f.pass.Rows[0]
+		if len(f.pass.Kernels) > 0 {
+			row = f.pass.Kernels[0]
+		}
+		evidence = append(evidence, analyze.EvidenceOf(f.rank, row))
+	}
+	return evidence
+}
+
+// hostCaveat belongs to figures of traces without a device.
+func hostCaveat(list []found) []string {
+	if len(list) > 0 && !list[0].pass.OnDevice {
+		return []string{"host time: the trace has no device activity for it"}
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// GS001 finds a pass that multiplies every gradient by one.
+var GS001 = analyze.Rule{
+	ID: "GS001",
+	Doc: analyze.Doc{
+		Title: "needless scaling of the gradients",
+		Why: "With one micro-batch and one rank, backward on the summed loss followed by a multiplication with 1/tokens reads and writes " +
+			"every gradient once more than backward on the mean loss, and gives the same numbers to rounding. With several ranks it is " +
+			"needless only if all of them always have equally many tokens.",
+		Fix: "call backward() on the mean loss (reduction=\"mean\") and leave the scaling out when gradient_accumulation_steps is 1; keep " +
+			"the token count for logging",
+	},
+	Needs: gradientNeeds,
+	Run:   runGS001,
+}
+
+func withVerdict(p *analyze.Pass, want analyze.Verdict) []found {
+	return passes(p, func(r *facts.Rank, gp *facts.GradientPass) bool {
+		verdict, _ := analyze.VerdictOf(r, gp, p.UniformTokens)
+		return gp.Kind == facts.ScalePass && verdict == want
+	})
+}
+
+func runGS001(p *analyze.Pass) {
+	list := withVerdict(p, analyze.Needless)
+	if len(list) == 0 {
+		return
+	}
+	p.ReportStructure(claimPasses(p, list), func(mean, step int64) analyze.Finding {
+		_, reason := analyze.VerdictOf(list[0].rank, list[0].pass, p.UniformTokens)
+		return analyze.Finding{
+			Message:  "needless scaling of the gradients costs " + perStep(mean, step),
+			Why:      fmt.Sprintf("%s are multiplied after backward (%s); %s", plural(int64(list[0].pass.Parameters), "gradient"), plural(int64(list[0].pass.Launches), "call"), reason),
+			Fix:      "backward on the mean loss (reduction=\"mean\") and drop the scaling",
+			Saving:   &analyze.Range{Low: mean, High: mean},
+			Evidence: showPasses(list),
+			Caveats:  append(hostCaveat(list), "equal to rounding (1e-15 in float64, 6e-7 in float32), not bit for bit"),
+		}
+	})
+}

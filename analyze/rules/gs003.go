@@ -1,0 +1,66 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// GS003 finds passes over the gradients that are far slower than the memory.
+var GS003 = analyze.Rule{
+	ID: "GS003",
+	Doc: analyze.Doc{
+		Title: "slow pass over the gradients",
+		Why: "A pass that only multiplies is bound by memory. If its kernels reach less than 40 % of the peak they are not vectorised, as " +
+			"when the factor is a 0-dim CUDA tensor, which takes the broadcasting kernel; if more than half of its span is gaps it is bound " +
+			"by launches, one kernel a tensor.",
+		Fix: "launch-bound: one torch._foreach_mul_ over all gradients; strided: a Python number or a factor of the gradients' dtype, so that " +
+			"the vectorised kernel is taken (CUDA _foreach_mul_.Tensor is fast only if the dtypes agree)",
+	},
+	Needs: append([]analyze.Need{needDevicePasses}, gradientNeeds...),
+	Run:   runGS003,
+}
+
+// Bounds by which the two causes of a slow pass are told apart; between them neither
+// is named.
+const (
+	stridedShare   = 0.40 // of the peak bandwidth
+	stridedGaps    = 0.10 // of the span
+	launchBoundGap = 0.50 // of the span
+)
+
+// slowness is why a pass is slow, or empty.
+func slowness(gp *facts.GradientPass, bandwidth int64) string {
+	if !gp.OnDevice || gp.Span == 0 || gp.Busy == 0 {
+		return ""
+	}
+	gaps := float64(max(0, gp.Span-gp.OtherIn-gp.Busy)) / float64(gp.Span)
+	achieved := float64(gp.Bytes) / float64(gp.Busy) * 1e9
+	switch {
+	case gaps > launchBoundGap:
+		return fmt.Sprintf("launch-bound: %.0f %% of its span is gaps between %s", gaps*100, plural(int64(len(gp.Kernels)), "kernel"))
+	case bandwidth > 0 && gaps < stridedGaps && achieved < stridedShare*float64(bandwidth):
+		return fmt.Sprintf("not vectorised: it moves %.0f of %.0f GB/s", achieved/1e9, float64(bandwidth)/1e9)
+	}
+	return ""
+}
+
+func runGS003(p *analyze.Pass) {
+	slow := func(r *facts.Rank, gp *facts.GradientPass) bool {
+		scales := gp.Kind == facts.ScalePass && !gp.Doubtful || gp.Kind == facts.ClipPass || gp.Kind == facts.UnscalePass
+		return scales && slowness(gp, p.Bandwidth(r)) != ""
+	}
+	list := passes(p, slow)
+	if len(list) == 0 {
+		return
+	}
+	p.ReportCost(claimPasses(p, list), func(mean, step int64) analyze.Finding {
+		return analyze.Finding{
+			Message:  "slow pass over the gradients costs " + perStep(mean, step),
+			Why:      fmt.Sprintf("%s of %s: %s", list[0].pass.Kind, plural(int64(list[0].pass.Parameters), "gradient"), slowness(list[0].pass, p.Bandwidth(list[0].rank))),
+			Saving:   &analyze.Range{Low: 0, High: mean},
+			Evidence: showPasses(list),
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// GS005 finds several passes that multiply the same gradients one after the other.
+var GS005 = analyze.Rule{
+	ID: "GS005",
+	Doc: analyze.Doc{
+		Title: "repeated passes over the same gradients",
+		Why: "Scaling, unscaling and clipping each multiply every gradient by one number. The product of the numbers needs one pass: the norm " +
+			"of scaled gradients is the scaled norm.",
+		Fix: "multiply the factors and apply them once: fold 1/tokens and the clip coefficient together, or hand grad_scale to a fused optimizer",
+	},
+	Needs: gradientNeeds,
+	Run:   runGS005,
+}
+
+// multiplies tells whether a pass multiplies gradients behind backward.
+func multiplies(_ *facts.Rank, gp *facts.GradientPass) bool {
+	if gp.Place != facts.AfterBackward || gp.Doubtful {
+		return false
+	}
+	return gp.Kind == facts.ScalePass || gp.Kind == facts.ClipPass || gp.Kind == facts.UnscalePass
+}
+
+func runGS005(p *analyze.Pass) {
+	type key struct {
+		rank      *facts.Rank
+		step      int
+		optimizer string
+	}
+	first := make(map[key]found)
+	var extra []found
+	for _, f := range passes(p, multiplies) {
+		k := key{f.rank, f.pass.Step, f.pass.Optimizer}
+		before, seen := first[k]
+		switch {
+		case !seen:
+			first[k] = f
+		case f.pass.Kind == facts.ClipPass && before.pass.Kind != facts.ClipPass:
+			first[k] = f // the clip stays, what stood before it goes
+			extra = append(extra, before)
+		default:
+			extra = append(extra, f)
+		}
+	}
+	if len(extra) == 0 {
+		return
+	}
+	p.ReportCost(claimPasses(p, extra), func(mean, step int64) analyze.Finding {
+		return analyze.Finding{
+			Message:  "repeated passes over the same gradients cost " + perStep(mean, step),
+			Why:      fmt.Sprintf("%d passes more than one multiply the gradients of a step, such as %s before the optimizer", len(extra), extra[0].pass.Kind),
+			Saving:   &analyze.Range{Low: 0, High: mean},
+			Evidence: showPasses(extra),
+			Caveats:  hostCaveat(extra),
+		}
+	})
+}

@@ -1,0 +1,53 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// GS007 finds gradients that are scaled or cleared between micro-batches.
+var GS007 = analyze.Rule{
+	ID: "GS007",
+	Doc: analyze.Doc{
+		Title: "gradients are scaled or cleared inside the accumulation loop",
+		Why: "What is accumulated so far is multiplied again at every micro-batch, or thrown away: early micro-batches count for less than " +
+			"late ones, or not at all. The loss still falls, so nothing else shows it.",
+		Fix: "move the scaling and zero_grad() out of the loop over micro-batches: scale once behind the last backward, clear once behind the optimizer",
+	},
+	Needs: []analyze.Need{needOptimizerSteps, needBackward},
+	Run:   runGS007,
+}
+
+func runGS007(p *analyze.Pass) {
+	inside := passes(p, func(_ *facts.Rank, gp *facts.GradientPass) bool {
+		return gp.Place == facts.BetweenMicroBatches && !gp.Doubtful && (gp.Kind == facts.ScalePass || gp.Kind == facts.ZeroPass)
+	})
+	evidence := showPasses(inside)
+	var parts []string
+	if n := len(inside); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d passes multiply or clear the gradients between two backward passes of one step", n))
+	}
+	cleared := 0
+	for _, r := range p.Ranks {
+		for _, z := range r.ZeroInside {
+			cleared++
+			if len(evidence) < maxEvidence {
+				evidence = append(evidence, analyze.EvidenceOf(r, z.Row))
+			}
+		}
+	}
+	if cleared > 0 {
+		parts = append(parts, fmt.Sprintf("zero_grad() runs %d times between two backward passes of one step", cleared))
+	}
+	if len(parts) == 0 {
+		return
+	}
+	p.Report(analyze.Error, analyze.Finding{
+		Message:  "gradients are scaled or cleared inside the accumulation loop: micro-batches do not count alike",
+		Why:      strings.Join(parts, "; "),
+		Evidence: evidence,
+	})
+}

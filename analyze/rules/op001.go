@@ -1,0 +1,52 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// OP001 finds optimizers whose kernels wait for their launches.
+var OP001 = analyze.Rule{
+	ID: "OP001",
+	Doc: analyze.Doc{
+		Title: "launch-bound optimizer",
+		Why:   "An optimizer that launches many short kernels for every tensor leaves the device idle between them.",
+		Fix:   "fused=True, or foreach=True, or compile the step",
+	},
+	Needs: []analyze.Need{analyze.NeedDevice, needOptimizerSteps, analyze.NeedLaunches},
+	Run:   runOP001,
+}
+
+// manyKernels is the least number of device events for which gaps are the optimizer's
+// way of working and not an accident.
+const manyKernels = 20
+
+func runOP001(p *analyze.Pass) {
+	var cost analyze.Cost
+	var evidence []analyze.Evidence
+	why := ""
+	for _, r := range p.Ranks {
+		for i := range r.OptimizerRuns {
+			o := &r.OptimizerRuns[i]
+			span := o.End - o.Start
+			if o.InBackward || o.Step < 0 || r.Steps[o.Step].Excluded || o.Events < manyKernels || float64(o.Idle) <= launchBoundGap*float64(span) || len(r.Steps[o.Step].Windows) == 0 {
+				continue
+			}
+			got, others := p.Claim(r, o.Step, 0, facts.IdleBucket, o.Idle)
+			p.Remark(others)
+			cost.Add(r, o.Step, got)
+			if why == "" {
+				why = fmt.Sprintf("%s launches %d device events; %.0f %% of their span the device is idle", o.Name, o.Events, 100*float64(o.Idle)/float64(span))
+			}
+			if len(evidence) < maxEvidence {
+				evidence = append(evidence, analyze.EvidenceOf(r, o.Row))
+			}
+		}
+	}
+	p.ReportCost(&cost, func(mean, step int64) analyze.Finding {
+		return analyze.Finding{Message: "launch-bound optimizer leaves the device idle " + perStep(mean, step), Why: why,
+			Saving: &analyze.Range{Low: 0, High: mean}, Evidence: evidence}
+	})
+}

@@ -1,0 +1,53 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// OP002 finds optimizers that step inside backward while gradients accumulate.
+var OP002 = analyze.Rule{
+	ID: "OP002",
+	Doc: analyze.Doc{
+		Title: "optimizer in backward together with gradient accumulation",
+		Why: "An optimizer that steps as soon as a gradient is final takes each micro-batch for a whole step. If the gradients are not cleared, " +
+			"each update repeats the ones before it; if they are, there is no accumulation.",
+		Fix: "gradient_accumulation_steps=1 with the optimizer in backward, or step behind the last backward",
+	},
+	Needs: []analyze.Need{needOptimizerSteps, needBackward},
+	Run:   runOP002,
+}
+
+func runOP002(p *analyze.Pass) {
+	var evidence []analyze.Evidence
+	steps := 0
+	for _, r := range p.Ranks {
+		inBackward := make(map[int]int32)
+		for _, o := range r.OptimizerRuns {
+			if _, seen := inBackward[o.Step]; o.InBackward && o.Step >= 0 && !seen {
+				inBackward[o.Step] = o.Row
+			}
+		}
+		for i := range r.Steps {
+			row, ok := inBackward[i]
+			b := r.Steps[i].Backwards
+			// One pass a step that adds to gradients which were there before it.
+			if !ok || i == 0 || len(b) != 1 || float64(b[0].InPlace) < 0.9*float64(r.Params.Count) || r.Cleared(i) {
+				continue
+			}
+			steps++
+			if len(evidence) < maxEvidence {
+				evidence = append(evidence, analyze.EvidenceOf(r, row))
+			}
+		}
+	}
+	if steps == 0 {
+		return
+	}
+	p.Report(analyze.Error, analyze.Finding{
+		Message:  "the optimizer steps inside backward on gradients that keep what earlier backward passes left",
+		Why:      fmt.Sprintf("in %d steps every gradient is added to one that the optimizer has already used", steps),
+		Evidence: evidence,
+	})
+}

@@ -1,0 +1,47 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// TH006 says that steps hold compilation or loading of kernels.
+var TH006 = analyze.Rule{
+	ID: "TH006",
+	Doc: analyze.Doc{
+		Title: "warm-up or compilation inside the recorded steps",
+		Why:   "Steps in which code is compiled, tuned or loaded are longer than those that follow; means over them say nothing about training.",
+		Fix:   "give the profiler's schedule more wait and warmup steps, or select later steps with --steps",
+	},
+	Needs: []analyze.Need{analyze.NeedSteps},
+	Run:   runTH006,
+}
+
+// warmupShare is the share of a step's host time from which compilation matters.
+const warmupShare = 0.01
+
+func runTH006(p *analyze.Pass) {
+	var evidence []analyze.Evidence
+	var steps []int
+	for _, r := range p.Ranks {
+		for i := range r.Steps {
+			if s := &r.Steps[i]; !s.Excluded && float64(r.Warmup[i]) >= warmupShare*float64(s.HostDuration()) && r.Warmup[i] > 0 {
+				steps = append(steps, i)
+			}
+		}
+		for _, row := range r.WarmupRows {
+			if len(steps) > 0 && len(evidence) < maxEvidence {
+				evidence = append(evidence, analyze.EvidenceOf(r, row))
+			}
+		}
+	}
+	if len(steps) == 0 {
+		return
+	}
+	p.Report(analyze.Warn, analyze.Finding{
+		Message:  fmt.Sprintf("code is compiled or loaded during %s of those recorded, first in step %d", plural(int64(len(steps)), "step"), steps[0]),
+		Why:      "at least 1 % of their host time; figures of these steps are not those of training",
+		Evidence: evidence,
+	})
+}
