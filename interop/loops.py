@@ -13,6 +13,7 @@ import datetime
 import gzip
 import json
 import os
+import shutil
 import socket
 import sys
 
@@ -78,7 +79,7 @@ class Loop:
     accum: int = 1  # micro-batches per update
     single_backward: bool = False  # add the losses up, one backward per update
     loss: str = "mean"  # mean | sum | prescaled (by the update's token count, known before the first forward) | over_accum
-    scale: str = "none"  # none | per_parameter | foreach | flat
+    scale: str = "none"  # none | per_parameter | foreach | compiled
     factor: str = "tensor"  # tensor | float
     scale_each: bool = False  # after every micro-batch: a bug
     clip: str = "none"  # none | foreach | loop | each (after every micro-batch: a bug)
@@ -124,6 +125,7 @@ def loops():
         # accumulation 4
         Loop("single-accum4-scale", accum=4, **both, planted=("GS002",)),
         Loop("single-accum4-scale-foreach", accum=4, loss="sum", scale="foreach", planted=("GS002",)),
+        Loop("single-accum4-scale-compiled", accum=4, loss="sum", scale="compiled", planted=("GS002",)),
         Loop("single-accum4-scale-clip", accum=4, **both, clip="foreach", planted=("GS002",)),
         Loop("single-accum4-prescaled", accum=4, loss="prescaled"),
         Loop("single-accum4-prescaled-clip", accum=4, loss="prescaled", clip="foreach"),
@@ -333,6 +335,13 @@ def train(loop, rank, world, out):
     def autocast():
         return torch.autocast("cpu", torch.bfloat16) if loop.amp == "bfloat16" else contextlib.nullcontext()
 
+    if loop.scale == "compiled":
+        torch.compiler.reset()
+
+        @torch.compile
+        def compiled(gradients, factor):
+            torch._foreach_mul_(gradients, factor)
+
     def scale(divisor):
         """Gradients divided by the token count; times world, because the wrappers average."""
         times = world if loop.wrapper != "single" else 1
@@ -341,6 +350,8 @@ def train(loop, rank, world, out):
             if loop.scale == "per_parameter":
                 for p in parameters:
                     p.grad *= factor
+            elif loop.scale == "compiled":
+                compiled([p.grad for p in parameters], factor)
             else:
                 torch._foreach_mul_([p.grad for p in parameters], factor)
         truth.count("scale")
@@ -362,7 +373,7 @@ def train(loop, rank, world, out):
     def update(number, profiler):
         nonlocal micro_batch
         data = prepared[number]
-        truth.append("tokens", [int((labels != IGNORE).sum()) for _, labels in data])
+        truth.append("tokens", counts[number])
         if loop.zero_grad == "before_forward":
             zero()
         count = sum((labels != IGNORE).sum() for _, labels in data) if loop.loss == "prescaled" else None
@@ -474,6 +485,7 @@ def train(loop, rank, world, out):
 
     active = ACTIVE if loop.optimizer != "two" else 4
     prepared = [batches(rank, number, loop.accum) for number in range(WARM_UP + active)]
+    counts = [[int((labels != IGNORE).sum()) for _, labels in data] for data in prepared]
     per_update = loop.accum if loop.profiler_step == "micro_batch" else 1
     file = loop.name + (f"-rank{rank}" if world > 1 else "") + ".json"
     arguments = dict(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True, with_stack=False)
@@ -589,6 +601,9 @@ def work(rank, world, port, out, only):
         dist.init_process_group("gloo", rank=rank, world_size=world, timeout=datetime.timedelta(seconds=60))
     failed = []
     for loop in choose(loops()[world > 1], only):
+        if loop.scale == "compiled" and not (shutil.which("c++") or shutil.which("g++")):
+            print(f"{loop.name}: SKIPPED: torch.compile needs a C++ compiler", file=sys.stderr, flush=True)
+            continue
         try:
             train(loop, rank, world, ".")
             if rank == 0:

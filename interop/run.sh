@@ -32,6 +32,13 @@ if ! cmp -s interop/requirements.txt "$stamp"; then
 fi
 
 [ $# -gt 0 ] || rm -rf interop/out
-export OMP_NUM_THREADS=1 KINETO_LOG_LEVEL=5 PYTHONWARNINGS=ignore TORCH_CPP_LOG_LEVEL=ERROR
+export OMP_NUM_THREADS=1 TORCHINDUCTOR_CACHE_DIR="$PWD/$venv/inductor" KINETO_LOG_LEVEL=5 PYTHONWARNINGS=ignore TORCH_CPP_LOG_LEVEL=ERROR
 "$python" interop/loops.py interop/out "$@" 2> >(grep -vE '^(USDT|ERROR):.*(profiler_st|gpuGetDeviceCount)' >&2) # Kineto's chatter
 echo "interop: $(ls interop/out/*.json.gz | wc -l) traces in interop/out"
+
+[ "${KEEP:-}" = 1 ] || exit 0
+rm -f interop/testdata/* # KEEP=1: the chosen ones become test data
+while read -r name; do
+  cp "interop/out/$name.json.gz" "interop/out/$name.truth.json" interop/testdata/
+done <interop/keep.txt
+du -bch interop/testdata/* | tail -1
