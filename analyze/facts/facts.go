@@ -49,8 +49,10 @@ type Rank struct {
 
 	host       []trace.TrackID
 	forward    []int64 // starts of forward operators on the driving threads
-	launchList []deviceLaunch
-	zeroSteps  []int // steps with an Optimizer.zero_grad span
+	launchList []launched
+	touches    []touch
+	optimizer  []int32 // outermost optimizer spans by start
+	zeroSteps  []int   // steps with an Optimizer.zero_grad span
 }
 
 // computer carries what all facts of one trace share while they are computed.
@@ -88,6 +90,7 @@ func Compute(t *trace.Trace) []*Rank {
 		r.accumulation()
 		c.calls(r)
 		r.Sync = r.sync()
+		r.touches = c.touches(r)
 		r.Tokens = c.tokenAllReduce(r, c.normStarts(r))
 		c.gradientPasses(r)
 		c.optimizerRuns(r)
@@ -96,6 +99,7 @@ func Compute(t *trace.Trace) []*Rank {
 		c.collect(r)
 		r.Groups = c.groups(r)
 		c.doubt(r)
+		r.release()
 		ranks = append(ranks, r)
 	}
 	if len(ranks) > 0 {
@@ -103,6 +107,9 @@ func Compute(t *trace.Trace) []*Rank {
 	}
 	return ranks
 }
+
+// release lets go of what only computing needed.
+func (r *Rank) release() { r.forward, r.launchList, r.touches, r.optimizer = nil, nil, nil, nil }
 
 func (c *computer) problem(code trace.Code, n int64, detail string) {
 	c.problems = append(c.problems, trace.Problem{Code: code, Count: n, Offset: -1, Detail: detail})

@@ -3,45 +3,41 @@ package facts
 import (
 	"cmp"
 	"slices"
-
-	"github.com/gaprof/gaprof/trace"
 )
 
-// deviceLaunch is a device event by the host call that launched it.
-type deviceLaunch struct {
-	track  trace.TrackID
-	at     int64 // host start of the launch, ns
-	device int
-	row    int32
-}
+// launched is a device event behind the host call that launched it: the rows of both,
+// the call's in the upper half, so that the order of the numbers is that of the calls
+// by thread and time.
+type launched uint64
 
-// launchList orders the linked device events of a rank by launching thread and time.
-func (c *computer) launchList(r *Rank) []deviceLaunch {
-	var list []deviceLaunch
-	for dev, d := range r.Devices {
+func (l launched) call() int32  { return int32(l >> 32) }
+func (l launched) event() int32 { return int32(uint32(l)) }
+
+// launchList lists the linked device events of a rank in the order of their calls.
+func (c *computer) launchList(r *Rank) []launched {
+	list := make([]launched, 0, r.DeviceEvents-r.Unlinked)
+	for _, d := range r.Devices {
 		for i, row := range d.Rows {
 			if l := d.Launch[i]; l >= 0 {
-				list = append(list, deviceLaunch{c.col.Track[l], c.col.Start[l], dev, row})
+				list = append(list, launched(l)<<32|launched(row))
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b deviceLaunch) int {
-		return cmp.Or(cmp.Compare(a.track, b.track), cmp.Compare(a.at, b.at), cmp.Compare(a.row, b.row))
-	})
+	slices.Sort(list)
 	return list
 }
 
-// launchedBy returns the device events launched inside a host span on its thread.
-func (c *computer) launchedBy(row int32, list []deviceLaunch) []deviceLaunch {
-	track, start, end := c.col.Track[row], c.col.Start[row], c.col.Start[row]+c.col.Dur[row]
-	find := func(at int64) int {
-		i, _ := slices.BinarySearchFunc(list, at, func(l deviceLaunch, at int64) int {
-			return cmp.Or(cmp.Compare(l.track, track), cmp.Compare(l.at, at))
-		})
-		return i
+// launchedBy returns the device events launched inside a host span on its thread:
+// those of the calls that follow it on its track and begin before it ends.
+func (c *computer) launchedBy(row int32, list []launched) []launched {
+	end := c.col.Start[row] + c.col.Dur[row]
+	track := c.t.Tracks()[c.col.Track[row]]
+	from, _ := slices.BinarySearch(list, launched(row)<<32)
+	to := from
+	for to < len(list) && int(list[to].call()) < track.First+track.N && c.col.Start[list[to].call()] < end {
+		to++
 	}
-	from, to := find(start), find(end)
-	return list[from:max(from, to)]
+	return list[from:to]
 }
 
 // cost measures a pass: on the device where it launched work, else on the host.
@@ -50,8 +46,9 @@ func (c *computer) cost(r *Rank, p *GradientPass) {
 	for _, row := range p.Rows {
 		for _, l := range c.launchedBy(row, c.launches(r)) {
 			p.OnDevice = true
-			p.Kernels = append(p.Kernels, l.row)
-			spans = append(spans, hostOp{l.row, c.col.Start[l.row], c.col.Start[l.row] + c.col.Dur[l.row]})
+			k := l.event()
+			p.Kernels = append(p.Kernels, k)
+			spans = append(spans, hostOp{k, c.col.Start[k], c.col.Start[k] + c.col.Dur[k]})
 		}
 	}
 	if !p.OnDevice {
@@ -76,7 +73,7 @@ func (c *computer) cost(r *Rank, p *GradientPass) {
 }
 
 // launches is launchList, made once.
-func (c *computer) launches(r *Rank) []deviceLaunch {
+func (c *computer) launches(r *Rank) []launched {
 	if r.launchList == nil {
 		r.launchList = c.launchList(r)
 	}
@@ -85,16 +82,11 @@ func (c *computer) launches(r *Rank) []deviceLaunch {
 
 // normStarts are the host starts of norm operators of a rank, ascending.
 func (c *computer) normStarts(r *Rank) []int64 {
-	ids := c.familyIDs()
 	var starts []int64
-	for _, id := range r.host {
-		track := c.t.Tracks()[id]
-		for i := track.First; i < track.First+track.N; i++ {
-			if ids[c.col.Name[i]] == norm {
-				starts = append(starts, c.col.Start[i])
-			}
+	for _, t := range r.touches {
+		if t.family == norm {
+			starts = append(starts, t.start)
 		}
 	}
-	slices.Sort(starts)
 	return starts
 }

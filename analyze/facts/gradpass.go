@@ -110,7 +110,7 @@ func (c *computer) gradientPasses(r *Rank) {
 	if !r.Params.Known() {
 		return
 	}
-	touches := c.touches(r)
+	touches := r.touches
 	m := newMatcher(r)
 	for i := range r.Steps {
 		s := &r.Steps[i]

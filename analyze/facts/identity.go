@@ -41,13 +41,20 @@ func (c *computer) lookAtHost(r *Rank) {
 // a merged file whose processes cannot be told apart.
 func (c *computer) identifyByMessages(r *Rank) {
 	best, found := int64(0), []int64(nil)
+	seen := make(map[[3]string]bool)
 	for _, id := range r.host {
 		track := c.t.Tracks()[id]
 		for i := track.First; i < track.First+track.N; i++ {
 			if !c.names.is(c.col.Name[i], collectiveSpan) {
 				continue
 			}
-			rank, size, ok := globalRank(c.t.Event(i))
+			e := c.t.Event(i)
+			said := [3]string{e.ArgText(trace.KeyRank), e.ArgText(trace.KeyGroupSize), e.ArgText(trace.KeyGroupRanks)}
+			if seen[said] {
+				continue
+			}
+			seen[said] = true
+			rank, size, ok := globalRank(e)
 			switch {
 			case !ok || size < best:
 			case size > best:

@@ -14,27 +14,25 @@ type OptimizerRun struct {
 	Row        int32
 	InBackward bool  // it runs inside the backward pass
 	Events     int   // device events that it launches
-	Device     int   // the device of the first of them
 	Start      int64 // first start of them, ns
 	End        int64 // last end
-	Idle       int64 // of that time, when the device does nothing at all
+	Idle       int64 // of that time, when the device does nothing at all; 0 with several devices
 }
 
 // optimizerRuns measures the optimizer spans of a rank.
 func (c *computer) optimizerRuns(r *Rank) {
-	for _, row := range c.hostEvents(r).optimizer {
+	for _, row := range r.optimizer {
 		o := OptimizerRun{Step: r.StepAt(c.col.Start[row]), Row: row, Name: optimizerName(c.t.String(c.col.Name[row])), InBackward: c.inBackward(row)}
 		for i, l := range c.launchedBy(row, c.launches(r)) {
-			start, end := c.col.Start[l.row], c.col.Start[l.row]+c.col.Dur[l.row]
+			start, end := c.col.Start[l.event()], c.col.Start[l.event()]+c.col.Dur[l.event()]
 			if i == 0 || start < o.Start {
 				o.Start = start
 			}
 			o.End = max(o.End, end)
-			o.Device = l.device
 			o.Events++
 		}
-		if o.Events > 0 {
-			o.Idle = r.Devices[o.Device].ledger(o.Start, o.End)[IdleBucket]
+		if o.Events > 0 && len(r.Devices) == 1 {
+			o.Idle = r.Devices[0].ledger(o.Start, o.End)[IdleBucket]
 		}
 		r.OptimizerRuns = append(r.OptimizerRuns, o)
 	}

@@ -45,6 +45,7 @@ func (s *Step) HostDuration() int64 { return s.HostEnd - s.HostStart }
 // steps finds the updates of a rank and the windows between them.
 func (c *computer) steps(r *Rank) {
 	ev := c.hostEvents(r)
+	r.optimizer = ev.optimizer
 	updates := ev.updates(c)
 	if len(updates) == 0 {
 		if updates = ev.profilerSteps(c); len(updates) > 0 {

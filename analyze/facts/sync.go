@@ -190,15 +190,15 @@ func (r *Rank) firstPass(step int) int {
 
 // typical is the list that most complete steps have; the first wins a draw.
 func typical(lists [][]int, steps []Step) []int {
+	count := make(map[string]int)
+	for i, l := range lists {
+		if steps[i].Complete || len(steps) == 1 {
+			count[fmt.Sprint(l)]++
+		}
+	}
 	best, most := []int(nil), 0
 	for _, l := range lists {
-		n := 0
-		for k, other := range lists {
-			if (steps[k].Complete || len(steps) == 1) && slices.Equal(l, other) {
-				n++
-			}
-		}
-		if n > most {
+		if n := count[fmt.Sprint(l)]; n > most {
 			best, most = l, n
 		}
 	}

@@ -24,7 +24,7 @@ type TokenAllReduce struct {
 // belong to clipping.
 func (c *computer) tokenAllReduce(r *Rank, norms []int64) TokenAllReduce {
 	before, after := make(map[int]int), make(map[int]int)
-	steps := 0
+	steps, from := 0, 0
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		if len(s.Backwards) == 0 {
@@ -33,9 +33,12 @@ func (c *computer) tokenAllReduce(r *Rank, norms []int64) TokenAllReduce {
 		steps++
 		nBefore, nAfter := 0, 0
 		last := s.Backwards[len(s.Backwards)-1].Last
-		for k := range r.Calls {
+		for from < len(r.Calls) && r.Calls[from].Start < s.HostStart {
+			from++
+		}
+		for k := from; k < len(r.Calls) && r.Calls[k].Start < s.HostEnd; k++ {
 			call := &r.Calls[k]
-			if call.Step != i || call.Kind != AllReduce || call.Elems != 1 || call.Site.Site == SiteOptimizerStep {
+			if call.Kind != AllReduce || call.Elems != 1 || call.Site.Site == SiteOptimizerStep {
 				continue
 			}
 			switch {
