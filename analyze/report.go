@@ -19,6 +19,7 @@ type Report struct {
 	GradientPasses    []GradientPassRow `json:"gradient_passes"`
 	GradientSync      []GradientSync    `json:"gradient_sync"`
 	TokenAllReduce    []TokenAllReduce  `json:"token_all_reduce"`
+	Normalization     Normalization     `json:"normalization"`
 	Kernels           []Kernel          `json:"top_kernels"`
 	Findings          []Finding         `json:"findings"`
 	Skipped           []Skip            `json:"skipped"`

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
 // Input is one trace and where it came from.
@@ -19,11 +20,13 @@ type Options struct {
 	Version       string
 	Rules         []Rule // in the order in which they may claim time
 	RankOf        func(file string) (rank int64, ok bool)
-	FileFirst     bool  // RankOf goes before what the trace says of itself
-	Bytes         int64 // size of the input as stored
-	Top           int   // kernels listed per rank; 0 means 10
-	UniformTokens bool  // the user declares equal token counts on all ranks, always
-	PeakBandwidth int64 // bytes/s, goes before the table of devices; 0 none
+	FileFirst     bool                 // RankOf goes before what the trace says of itself
+	Bytes         int64                // size of the input as stored
+	Top           int                  // kernels listed per rank; 0 means 10
+	Tokens        []sidecar.TokenCount // of a log; goes before annotations
+	TokensFrom    string               // what the log is called in the report
+	UniformTokens bool                 // the user declares equal token counts on all ranks, always
+	PeakBandwidth int64                // bytes/s, goes before the table of devices; 0 none
 
 	MinCost  int64                      // findings that cost less ns per step are left out
 	MinShare float64                    // findings that cost a smaller share of the step are left out
@@ -46,6 +49,8 @@ func Run(inputs []Input, o Options) *Report {
 	}
 	a.report.AccumulationSteps = accumulationSteps(a.ranks)
 	a.source()
+	a.normalization()
+	a.remarkOnTokens()
 	a.runRules()
 	return a.report
 }

@@ -38,6 +38,7 @@ type Rank struct {
 	Calls           []Call
 	Sync            Sync
 	Tokens          TokenAllReduce
+	TokenNotes      []TokenNote
 	Passes          []GradientPass
 	OptimizerRuns   []OptimizerRun
 	ZeroInside      []ZeroGrad
@@ -92,6 +93,7 @@ func Compute(t *trace.Trace) []*Rank {
 		r.Sync = r.sync()
 		r.touches = c.touches(r)
 		r.Tokens = c.tokenAllReduce(r, c.normStarts(r))
+		c.tokenNotes(r)
 		c.gradientPasses(r)
 		c.optimizerRuns(r)
 		c.zeroGrads(r)

@@ -21,6 +21,7 @@ const (
 	compiled                             // regions and calls of compiled code
 	collectiveSpan                       // nccl:*, record_param_comms
 	communication                        // a device kernel that communicates
+	tokenNote                            // gaprof.tokens=N
 	addInPlace                           // aten::add_
 	atenOp                               // aten::*
 )
@@ -76,6 +77,7 @@ var prefixClasses = []struct {
 	{"c10d::", collectiveSpan},
 	{"aten::", atenOp},
 	{"aten::add_", addInPlace},
+	{tokenNotePrefix, tokenNote},
 }
 
 func classOf(name string) nameClass {

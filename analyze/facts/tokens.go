@@ -1,5 +1,12 @@
 package facts
 
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
 // TokenPlace says where in a step the token count is reduced over ranks.
 type TokenPlace string
 
@@ -77,4 +84,41 @@ func mostFrequentCount(count map[int]int) int {
 		}
 	}
 	return best
+}
+
+// TokenNote is a token count that the program wrote into its trace, as an annotation
+// gaprof.tokens=59: that of the MicroBatch-th noted micro-batch of a step.
+type TokenNote struct {
+	Step, MicroBatch int
+	Tokens           int64
+}
+
+// tokenNotePrefix begins the annotations that carry token counts.
+const tokenNotePrefix = "gaprof.tokens="
+
+// tokenNotes reads the token counts that the annotations of a rank carry.
+func (c *computer) tokenNotes(r *Rank) {
+	values := make(map[trace.StringID]int64)
+	for i, class := range c.names.class {
+		if class&tokenNote == 0 {
+			continue
+		}
+		text := strings.TrimPrefix(c.t.String(trace.StringID(i)), tokenNotePrefix)
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {
+			values[trace.StringID(i)] = n
+		}
+	}
+	if len(values) == 0 {
+		return
+	}
+	count := make(map[int]int)
+	for _, s := range c.spansOf(r.host, tokenNote) {
+		n, ok := values[c.col.Name[s.row]]
+		step := r.StepAt(s.start)
+		if !ok || step < 0 {
+			continue
+		}
+		r.TokenNotes = append(r.TokenNotes, TokenNote{step, count[step], n})
+		count[step]++
+	}
 }

@@ -251,6 +251,9 @@ func spaced(id string) string {
 	switch id {
 	case "reduce_scatter", "all_gather", "all_reduce", "all_to_all":
 		return strings.ReplaceAll(id, "_", "-")
+	case "every_micro_batch", "last_micro_batch", "between_micro_batches":
+		head, tail, _ := strings.Cut(id, "_")
+		return head + " " + strings.ReplaceAll(tail, "_", "-")
 	}
 	return strings.ReplaceAll(id, "_", " ")
 }

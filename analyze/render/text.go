@@ -39,7 +39,7 @@ func flush(w io.Writer, b *strings.Builder) error {
 
 // tables are those of the summary and the ones asked for, without empty ones.
 func tables(r *analyze.Report, o Options) []table {
-	list := []table{stepTable(r), collectiveTable(r)}
+	list := []table{stepTable(r), accumulationTable(r), passTable(r), collectiveTable(r)}
 	for _, extra := range []struct {
 		section string
 		make    func(*analyze.Report) table

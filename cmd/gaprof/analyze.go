@@ -89,8 +89,10 @@ func (f *analyzeFlags) parse() (analyze.Severity, outputs, analyze.Options, erro
 	if err != nil {
 		return "", nil, o, err
 	}
-	o, err = f.selectFlags.parse(rules.All())
-	return threshold, outputs, o, err
+	if o, err = f.selectFlags.parse(rules.All()); err != nil {
+		return "", nil, o, err
+	}
+	return threshold, outputs, o, f.readTokens(&o)
 }
 
 // readInputs reads all traces. What cannot be read is named on stderr and left out
@@ -101,7 +103,6 @@ func readInputs(s streams, paths []string, f inputFlags) (inputs []analyze.Input
 		return nil, 0, err
 	}
 	p := startProgress(s.err, f, files)
-	defer p.done()
 	var failures []error
 	for _, file := range files {
 		traces, err := tracefile.Read(file, f.options(s, p, file, false))
@@ -114,6 +115,7 @@ func readInputs(s streams, paths []string, f inputFlags) (inputs []analyze.Input
 			inputs = append(inputs, analyze.Input{File: file, Trace: t})
 		}
 	}
+	p.done()
 	if len(failures) > 0 && (len(inputs) == 0 || f.strict) {
 		return nil, 0, errors.Join(failures...)
 	}

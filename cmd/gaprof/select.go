@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
 // selectFlags choose rules, ranks and steps, and what is worth reporting.
@@ -19,6 +21,8 @@ type selectFlags struct {
 	minImpact       string
 	ranks, steps    string
 	rankRegex       string
+	tokens          string
+	peakBandwidth   string
 }
 
 func (f *selectFlags) add(flags *pflag.FlagSet) {
@@ -27,6 +31,8 @@ func (f *selectFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.minImpact, "min-impact", "", "leave out findings that cost less per step: 0.5ms or 1%")
 	flags.StringVar(&f.ranks, "ranks", "", "only these ranks: 0,4-7")
 	flags.StringVar(&f.steps, "steps", "", "only these optimizer steps: 3:8 (without 8) or last:5")
+	flags.StringVar(&f.tokens, "tokens", "auto", "token counts: a log (CSV or JSON lines), uniform (all ranks always have equally many) or auto (annotations)")
+	flags.StringVar(&f.peakBandwidth, "peak-bw", "", "peak memory bandwidth of the device: 3.35TB/s; else from a table by its name")
 	flags.StringVar(&f.rankRegex, "rank-regex", "", "regular expression whose first group is the rank in a file name")
 }
 
@@ -49,8 +55,51 @@ func (f *selectFlags) parse(all []analyze.Rule) (analyze.Options, error) {
 	if o.Ranks, err = parseRanks(f.ranks); err != nil {
 		return o, err
 	}
+	if o.PeakBandwidth, err = parseBandwidth(f.peakBandwidth); err != nil {
+		return o, err
+	}
 	o.Steps, err = parseSteps(f.steps)
 	return o, err
+}
+
+// readTokens reads the token log, once the other flags are known to be right.
+func (f *selectFlags) readTokens(o *analyze.Options) error {
+	switch f.tokens {
+	case "", "auto":
+		return nil
+	case "uniform":
+		o.UniformTokens = true
+		return nil
+	}
+	log, err := os.Open(f.tokens)
+	if err != nil {
+		return usage("--tokens takes a file, uniform or auto", "--tokens: %v", err)
+	}
+	defer log.Close()
+	rank, _ := o.RankOf(f.tokens)
+	o.Tokens, err = sidecar.ReadTokens(log, f.tokens, rank)
+	o.TokensFrom = f.tokens
+	return err
+}
+
+// bandwidthUnits are the units of --peak-bw, in bytes/s; GB is 10^9 bytes.
+var bandwidthUnits = []struct {
+	suffix string
+	factor float64
+}{{"TB/s", 1e12}, {"GB/s", 1e9}, {"MB/s", 1e6}}
+
+func parseBandwidth(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	for _, unit := range bandwidthUnits {
+		if number, ok := strings.CutSuffix(s, unit.suffix); ok {
+			if v, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && v > 0 && v < 1e6 {
+				return int64(v * unit.factor), nil
+			}
+		}
+	}
+	return 0, usage("write 3.35TB/s or 900GB/s", "--peak-bw %q is not a bandwidth", s)
 }
 
 // rules applies --enable and --disable.

@@ -1,0 +1,132 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// passKey is what passes of several steps have in common.
+type passKey struct {
+	rank        int64
+	kind, where string
+	optimizer   string
+	verdict     analyze.Verdict
+	parameters  int
+	launches    int
+	bytes       int64
+}
+
+// passTable lists the passes over the gradients: what they do, where, and means over
+// the steps that have them.
+func passTable(r *analyze.Report) table {
+	t := table{title: "Passes over the gradients, mean of each, ms", left: 4,
+		header: []string{"rank", "what", "where", "optimizer", "count", "tensors", "calls", "MB", "busy", "span", "GB/s", "verdict"},
+		note:   "MB: read and written; span: from the first start to the last end, gaps included"}
+	type sums struct {
+		n, busy, span int64
+		device        bool
+	}
+	total := make(map[passKey]*sums)
+	var order []passKey
+	for i := range r.GradientPasses {
+		p := &r.GradientPasses[i]
+		k := passKey{p.Rank, p.Kind, p.Where, p.Optimizer, p.Verdict, p.Parameters, p.Launches, p.Bytes}
+		if total[k] == nil {
+			total[k] = &sums{device: p.OnDevice}
+			order = append(order, k)
+		}
+		total[k].n++
+		total[k].busy += p.Busy
+		total[k].span += p.Span
+	}
+	for _, k := range order {
+		s := total[k]
+		t.rows = append(t.rows, []string{strconv.FormatInt(k.rank, 10), k.kind, spaced(k.where), short(k.optimizer), strconv.FormatInt(s.n, 10),
+			strconv.Itoa(k.parameters), strconv.Itoa(k.launches), fmt.Sprintf("%.1f", float64(k.bytes)/1e6), millis(s.busy / s.n), millis(s.span / s.n),
+			achieved(k.bytes, s.busy/s.n, s.device), string(k.verdict)})
+	}
+	return t
+}
+
+// achieved is the bandwidth of a pass in GB/s, where a device did it.
+func achieved(bytes, busy int64, device bool) string {
+	if !device || busy == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f", float64(bytes)/float64(busy))
+}
+
+// accumulationTable lists how gradients are accumulated and reduced.
+func accumulationTable(r *analyze.Report) table {
+	t := table{title: "Accumulation and reduction of gradients", left: 6,
+		header: []string{"rank", "optimizer", "accumulation steps", "micro-batches", "reduced in", "token all-reduce"},
+		note:   "? is unknown; reduced in: gradient collectives by micro-batch of a step"}
+	for _, sync := range r.GradientSync {
+		accumulation, micro := perOptimizer(r, sync.Rank)
+		for _, o := range accumulation {
+			t.rows = append(t.rows, []string{strconv.FormatInt(sync.Rank, 10), short(o.name), orUnknown(o.steps), orUnknown(micro),
+				spaced(sync.Pattern) + " " + strings.ReplaceAll(fmt.Sprint(sync.PerMicroBatch), " ", ","), tokenText(r, sync.Rank)})
+		}
+	}
+	return t
+}
+
+// optimizerSteps is the last known accumulation of an optimizer.
+type optimizerSteps struct {
+	name  string
+	steps *int
+}
+
+// perOptimizer collects the optimizers of a rank and its last known micro-batches.
+func perOptimizer(r *analyze.Report, rank int64) (list []optimizerSteps, micro *int) {
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if s.Rank != rank {
+			continue
+		}
+		if s.MicroBatches != nil {
+			micro = s.MicroBatches
+		}
+		for _, o := range s.Optimizers {
+			list = noteOptimizer(list, o)
+		}
+	}
+	return list, micro
+}
+
+func noteOptimizer(list []optimizerSteps, o analyze.Optimizer) []optimizerSteps {
+	for i := range list {
+		if list[i].name == o.Name {
+			if o.Accumulation != nil {
+				list[i].steps = o.Accumulation
+			}
+			return list
+		}
+	}
+	return append(list, optimizerSteps{o.Name, o.Accumulation})
+}
+
+func orUnknown(n *int) string {
+	if n == nil {
+		return "?"
+	}
+	return strconv.Itoa(*n)
+}
+
+func tokenText(r *analyze.Report, rank int64) string {
+	for _, t := range r.TokenAllReduce {
+		switch {
+		case t.Rank != rank:
+		case t.Present == nil:
+			return "?"
+		case !*t.Present:
+			return "none"
+		default:
+			return fmt.Sprintf("%s, %d a step", spaced(*t.Where), t.PerStep)
+		}
+	}
+	return "?"
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/gaprof/gaprof/internal/tracegen"
+)
+
+// benchFiles are the inputs of the benchmarks: every shape at one size, and the
+// shape that PyTorch writes at sizes that show whether time grows with them.
+var benchFiles = []struct {
+	name  string
+	shape tracegen.Shape
+	bytes int64
+}{
+	{"as-is-10MB", tracegen.AsIs, 10e6},
+	{"as-is-100MB", tracegen.AsIs, 100e6},
+	{"as-is-500MB", tracegen.AsIs, 500e6},
+	{"stacks-100MB", tracegen.Stacks, 100e6},
+	{"compact-100MB", tracegen.Compact, 100e6},
+	{"indented-100MB", tracegen.Indented, 100e6},
+	{"names-100MB", tracegen.Names, 100e6},
+	{"shuffled-100MB", tracegen.Shuffled, 100e6},
+}
+
+// benchFile writes an input into a temporary folder.
+func benchFile(b *testing.B, shape tracegen.Shape, size int64) (path string, written int64) {
+	b.Helper()
+	path = filepath.Join(b.TempDir(), "trace.json")
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	if err := tracegen.Write(f, tracegen.Options{Shape: shape, Size: size}); err != nil {
+		b.Fatal(err)
+	}
+	written, err = f.Seek(0, io.SeekEnd)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return path, written
+}
+
+// BenchmarkEndToEnd runs, on one file after the other, the bare token scan of
+// jsontext and the whole program: process start, reading, facts, rules, report. Only
+// ratios of one run mean anything on a shared machine. peak/input is the program's
+// greatest resident memory over the size of its input.
+func BenchmarkEndToEnd(b *testing.B) {
+	for _, file := range benchFiles {
+		b.Run(file.name, func(b *testing.B) {
+			path, size := benchFile(b, file.shape, file.bytes)
+			b.Run("jsontext", func(b *testing.B) {
+				b.SetBytes(size)
+				for b.Loop() {
+					if err := scanTokens(path); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run("gaprof", func(b *testing.B) {
+				b.SetBytes(size)
+				var peak int64
+				for b.Loop() {
+					peak = max(peak, runProgram(b, "analyze", "--format", "json", "-o", os.DevNull, path))
+				}
+				b.ReportMetric(float64(peak)/float64(size), "peak/input")
+			})
+		})
+	}
+}
+
+// runProgram runs this program in a process of its own and returns its greatest
+// resident memory in bytes.
+func runProgram(b *testing.B, args ...string) int64 {
+	b.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := exec.Cmd{Path: self, Args: append([]string{"gaprof"}, args...), Stderr: os.Stderr}
+	if err := cmd.Run(); err != nil {
+		b.Fatal(err)
+	}
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	return usage.Maxrss << 10
+}
+
+// scanTokens reads every token of a JSON file and does nothing with it.
+func scanTokens(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	dec := jsontext.NewDecoder(bufio.NewReaderSize(f, 1<<20))
+	for {
+		if _, err := dec.ReadToken(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,161 @@
+// Package sidecar reads what a training run writes beside its trace: the log of token
+// counts.
+package sidecar
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// TokenCount is the number of valid tokens of one micro-batch of one rank. Step and
+// MicroBatch count from 0; MicroBatch is -1 where the log gives a step as a whole.
+type TokenCount struct {
+	Rank, Step, MicroBatch int64
+	Tokens                 int64
+}
+
+// maxLine bounds one line of a log, in bytes.
+const maxLine = 1 << 20
+
+// ReadTokens reads a token log: CSV with the columns rank, step, micro_batch and tokens
+// in any order, or one JSON object a line as torchtitan writes them, with
+// local_valid_tokens (or tokens), step, rank and micro_batch; rank is what a line
+// without one gets. Errors are *trace.FormatError with the byte offset of the line.
+func ReadTokens(r io.Reader, file string, rank int64) ([]TokenCount, error) {
+	br := bufio.NewReaderSize(r, 64<<10)
+	head, err := br.Peek(512)
+	if len(head) == 0 {
+		return nil, &trace.FormatError{File: file, Reason: "empty token log: " + reason(err)}
+	}
+	if bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n\ufeff"), []byte("{")) {
+		return readLines(br, file, rank)
+	}
+	return readCSV(br, file, rank)
+}
+
+func reason(err error) string {
+	if err == nil || errors.Is(err, io.EOF) {
+		return "no bytes"
+	}
+	return err.Error()
+}
+
+// tokenLine is the part of a log line that says how many tokens there were.
+type tokenLine struct {
+	Rank       *int64 `json:"rank"`
+	Step       *int64 `json:"step"`
+	MicroBatch *int64 `json:"micro_batch"`
+	Local      *int64 `json:"local_valid_tokens"`
+	Tokens     *int64 `json:"tokens"`
+}
+
+// readLines reads JSON lines; lines about other things are passed over.
+func readLines(r io.Reader, file string, rank int64) ([]TokenCount, error) {
+	var list []TokenCount
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(make([]byte, 64<<10), maxLine)
+	offset := int64(0)
+	for ; scanner.Scan(); offset += int64(len(scanner.Bytes()) + 1) {
+		line := bytes.TrimSpace(scanner.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		var l tokenLine
+		if err := json.Unmarshal(line, &l); err != nil {
+			return nil, &trace.FormatError{File: file, Offset: offset, Reason: "token log: " + err.Error()}
+		}
+		if l.Local == nil {
+			l.Local = l.Tokens
+		}
+		if l.Local == nil || l.Step == nil {
+			continue
+		}
+		list = append(list, TokenCount{orElse(l.Rank, rank), *l.Step, orElse(l.MicroBatch, -1), *l.Local})
+	}
+	if err := scanner.Err(); err != nil {
+		return nil, &trace.FormatError{File: file, Offset: offset, Reason: "token log: " + err.Error()}
+	}
+	return checked(list, file)
+}
+
+func orElse(n *int64, other int64) int64 {
+	if n == nil {
+		return other
+	}
+	return *n
+}
+
+func readCSV(r io.Reader, file string, rank int64) ([]TokenCount, error) {
+	c := csv.NewReader(r)
+	c.TrimLeadingSpace = true
+	head, err := c.Read()
+	if err != nil {
+		return nil, &trace.FormatError{File: file, Reason: "token log: " + err.Error()}
+	}
+	columns := make(map[string]int)
+	for i, name := range head {
+		columns[strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))] = i
+	}
+	for _, need := range []string{"step", "tokens"} {
+		if _, ok := columns[need]; !ok {
+			return nil, &trace.FormatError{File: file, Reason: fmt.Sprintf("token log: no column %q; the header is %s", need, strings.Join(head, ","))}
+		}
+	}
+	var list []TokenCount
+	for {
+		offset := c.InputOffset()
+		row, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return checked(list, file)
+		}
+		if err != nil {
+			return nil, &trace.FormatError{File: file, Offset: offset, Reason: "token log: " + err.Error()}
+		}
+		count, err := csvRow(row, columns, rank)
+		if err != nil {
+			return nil, &trace.FormatError{File: file, Offset: offset, Reason: "token log: " + err.Error()}
+		}
+		list = append(list, count)
+	}
+}
+
+func csvRow(row []string, columns map[string]int, rank int64) (TokenCount, error) {
+	count := TokenCount{Rank: rank, MicroBatch: -1}
+	for _, field := range []struct {
+		name string
+		to   *int64
+	}{{"rank", &count.Rank}, {"step", &count.Step}, {"micro_batch", &count.MicroBatch}, {"tokens", &count.Tokens}} {
+		i, ok := columns[field.name]
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(row[i]), 10, 64)
+		if err != nil {
+			return count, fmt.Errorf("%s is %q, not a whole number", field.name, row[i])
+		}
+		*field.to = n
+	}
+	return count, nil
+}
+
+// checked refuses logs that say nothing or something impossible.
+func checked(list []TokenCount, file string) ([]TokenCount, error) {
+	if len(list) == 0 {
+		return nil, &trace.FormatError{File: file, Reason: "token log without a single count"}
+	}
+	for _, c := range list {
+		if c.Tokens < 0 || c.Rank < 0 || c.Step < 0 {
+			return nil, &trace.FormatError{File: file, Reason: fmt.Sprintf("token log: rank %d step %d has %d tokens", c.Rank, c.Step, c.Tokens)}
+		}
+	}
+	return list, nil
+}
