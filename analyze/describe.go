@@ -63,7 +63,7 @@ func stepRows(r *facts.Rank, s *facts.Step) []Step {
 	row := Step{Rank: r.ID, Index: s.Index, Kind: s.Kind, Complete: s.Complete, Optimizers: []Optimizer{},
 		LinkedEvents: s.LinkedEvents, HostStart: s.HostStart, HostDuration: s.HostDuration()}
 	for _, o := range s.PerOptimizer {
-		row.Optimizers = append(row.Optimizers, Optimizer{Name: o.Name, Accumulation: known(o.Accumulation)})
+		row.Optimizers = append(row.Optimizers, Optimizer{Name: o.Name, Accumulation: known(o.Accumulation), InBackward: r.InBackward(s.Index, o.Name)})
 	}
 	row.MicroBatches = known(s.MicroBatches)
 	if len(s.Windows) == 0 {

@@ -69,6 +69,7 @@ type Problem struct {
 type Optimizer struct {
 	Name         string `json:"name"`
 	Accumulation *int   `json:"accumulation_steps"` // since its last step; null unknown
+	InBackward   bool   `json:"in_backward"`        // it steps inside the backward pass
 }
 
 // Step is one optimizer step on one device of a rank. Device figures are null in

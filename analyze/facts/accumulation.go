@@ -1,6 +1,9 @@
 package facts
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Unknown counts are -1.
 const Unknown = -1
@@ -33,6 +36,7 @@ func (r *Rank) accumulation() {
 			r.Steps[step].PerOptimizer = append(r.Steps[step].PerOptimizer, OptimizerStep{o.Name, counts[k]})
 		}
 	}
+	r.kindsByAccumulation()
 	all := make([]int, len(r.Params.Classes))
 	for class := range all {
 		all[class] = class
@@ -45,6 +49,22 @@ func (r *Rank) accumulation() {
 			s.MicroBatches = n * forwardsOf(s.Backwards)
 		}
 	}
+}
+
+// kindsByAccumulation makes steps of the same optimizers with other accumulation steps
+// another kind. What is unknown is taken to be as in the next step of the optimizer.
+func (r *Rank) kindsByAccumulation() {
+	next := make(map[string]int)
+	keys := make([]string, len(r.Steps))
+	for i := len(r.Steps) - 1; i >= 0; i-- {
+		for _, o := range r.Steps[i].PerOptimizer {
+			if o.Accumulation != Unknown {
+				next[o.Name] = o.Accumulation
+			}
+			keys[i] += fmt.Sprintf("%s\x00%d\x00", o.Name, next[o.Name])
+		}
+	}
+	nameKinds(r.Steps, func(s *Step) string { return keys[s.Index] })
 }
 
 // modeOf is the most frequent number of accumulations over the parameters of some

@@ -117,3 +117,15 @@ func (r *Rank) Cleared(step int) bool {
 	}
 	return slices.Contains(r.zeroSteps, step)
 }
+
+// InBackward tells whether an optimizer steps inside the backward pass of a step.
+func (r *Rank) InBackward(step int, name string) bool {
+	return slices.ContainsFunc(r.runsOf(step), func(o OptimizerRun) bool { return o.Name == name && o.InBackward })
+}
+
+// runsOf are the optimizer spans of one step; OptimizerRuns are in order of start.
+func (r *Rank) runsOf(step int) []OptimizerRun {
+	from := sort.Search(len(r.OptimizerRuns), func(i int) bool { return r.OptimizerRuns[i].Step >= step })
+	to := sort.Search(len(r.OptimizerRuns), func(i int) bool { return r.OptimizerRuns[i].Step > step })
+	return r.OptimizerRuns[from:max(from, to)]
+}

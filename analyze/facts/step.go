@@ -62,7 +62,7 @@ func (c *computer) steps(r *Rank) {
 		r.Steps = append(r.Steps, s)
 		start = u.end
 	}
-	nameKinds(r.Steps)
+	nameKinds(r.Steps, byOptimizers)
 	markComplete(r.Steps)
 	c.deviceWindows(r)
 	if c.cut() {
@@ -243,17 +243,19 @@ func countIn(list []int64, start, end int64) int {
 
 func anyIn(list []int64, start, end int64) bool { return countIn(list, start, end) > 0 }
 
-// nameKinds gives steps with the same optimizers the same letter.
-func nameKinds(steps []Step) {
+// nameKinds gives steps for which key is the same the same letter.
+func nameKinds(steps []Step, key func(*Step) string) {
 	letters := make(map[string]string)
 	for i := range steps {
-		key := strings.Join(steps[i].Optimizers, "\x00")
-		if letters[key] == "" {
-			letters[key] = kindName(len(letters))
+		k := key(&steps[i])
+		if letters[k] == "" {
+			letters[k] = kindName(len(letters))
 		}
-		steps[i].Kind = letters[key]
+		steps[i].Kind = letters[k]
 	}
 }
+
+func byOptimizers(s *Step) string { return strings.Join(s.Optimizers, "\x00") }
 
 // kindName counts A to Z, then A1, B1, ...
 func kindName(n int) string {
