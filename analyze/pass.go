@@ -17,6 +17,7 @@ type Pass struct {
 	options *Options
 	rule    *Rule
 	claims  claims
+	taken   map[*facts.GradientPass]string // the rule that has a pass over the gradients
 	out     []Finding
 }
 
@@ -55,6 +56,16 @@ func (p *Pass) Claim(r *facts.Rank, step, window int, bucket facts.Bucket, ns in
 		c.rules = append(c.rules, p.rule.ID)
 	}
 	return got, others
+}
+
+// TakePass gives a pass over the gradients to the running rule. Where another rule has
+// it, ok is false and owner names that rule: what a pass costs is charged once.
+func (p *Pass) TakePass(gp *facts.GradientPass) (owner string, ok bool) {
+	if owner, taken := p.taken[gp]; taken {
+		return owner, owner == p.rule.ID
+	}
+	p.taken[gp] = p.rule.ID
+	return p.rule.ID, true
 }
 
 // Remark says that the running rule applies, too, to time that the named rules

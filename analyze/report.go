@@ -28,14 +28,15 @@ type Report struct {
 
 // Source says what was read.
 type Source struct {
-	Files      []string `json:"files"`
-	Format     string   `json:"format"`
-	Bytes      int64    `json:"bytes"` // as stored, compressed or not
-	Events     int64    `json:"events"`
-	Device     string   `json:"device"` // "unknown" where no header says it
-	WorldSize  *int64   `json:"world_size"`
-	Ranks      []int64  `json:"ranks"`
-	StepSource string   `json:"step_source"` // optimizer, profiler_step (fallback) or none
+	Files       []string    `json:"files"`
+	Format      string      `json:"format"`
+	Bytes       int64       `json:"bytes"` // as stored, compressed or not
+	Events      int64       `json:"events"`
+	Device      string      `json:"device"` // "unknown" where no header says it
+	WorldSize   *int64      `json:"world_size"`
+	Ranks       []int64     `json:"ranks"`
+	StepSource  string      `json:"step_source"` // optimizer, profiler_step (fallback) or none
+	Fingerprint Fingerprint `json:"fingerprint"`
 }
 
 // Health says how far the input can be believed.

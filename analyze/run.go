@@ -154,8 +154,12 @@ func (a *assembly) source() {
 	if len(a.files) > 0 && a.files[0].Trace.Meta().Format != "" {
 		s.Format = a.files[0].Trace.Meta().Format
 	}
+	s.Fingerprint = Fingerprint{Model: "unknown", Accumulation: []int{}}
 	for i, fr := range a.ranks {
 		r := fr.rank
+		if i == 0 {
+			s.Fingerprint = fingerprintOf(r)
+		}
 		s.Ranks = append(s.Ranks, r.ID)
 		if i == 0 && r.DeviceName != "" {
 			s.Device = r.DeviceName
@@ -180,7 +184,7 @@ func alone(r *facts.Rank) bool {
 }
 
 func (a *assembly) runRules() {
-	pass := Pass{claims: make(claims), Problems: a.report.Health.Problems, UniformTokens: a.o.UniformTokens, options: &a.o}
+	pass := Pass{claims: make(claims), taken: make(map[*facts.GradientPass]string), Problems: a.report.Health.Problems, UniformTokens: a.o.UniformTokens, options: &a.o}
 	var ranks []*facts.Rank
 	for _, fr := range a.ranks {
 		ranks = append(ranks, fr.rank)

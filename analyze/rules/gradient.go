@@ -56,6 +56,10 @@ func claimPasses(p *analyze.Pass, list []found) *analyze.Cost {
 
 func claimPass(p *analyze.Pass, f found, cost *analyze.Cost) {
 	gp := f.pass
+	if owner, ok := p.TakePass(gp); !ok {
+		p.Remark([]string{owner})
+		return
+	}
 	if !gp.OnDevice || len(f.rank.Steps[gp.Step].Windows) == 0 {
 		cost.Add(f.rank, gp.Step, gp.Span)
 		return
