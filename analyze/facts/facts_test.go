@@ -470,3 +470,14 @@ func TestGlobalRank(t *testing.T) {
 		t.Error("two ranks in one process are not noticed")
 	}
 }
+
+// TestOtherRowsOfADevice: derived rows of a device's process are not a host.
+func TestOtherRowsOfADevice(t *testing.T) {
+	r := one(t, `
+1/1 100 +50 kernel fusion
+1/3 100 +70 - "XLA op"
+700/9 90 +5 - "PjitFunction(step)"`)
+	if r.DeviceEvents != 1 {
+		t.Errorf("%d device events", r.DeviceEvents)
+	}
+}

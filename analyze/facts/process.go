@@ -48,6 +48,10 @@ func (c *computer) partition() []*scope {
 func (c *computer) processes() ([]*scope, []*Device) {
 	var hosts []*scope
 	var devices []*Device
+	isDevice := make(map[string]bool) // other rows of a device, as XLA's, are not a host
+	for _, track := range c.t.Tracks() {
+		isDevice[track.PID] = isDevice[track.PID] || track.Activity
+	}
 	for id, track := range c.t.Tracks() {
 		switch {
 		case track.Activity:
@@ -56,7 +60,7 @@ func (c *computer) processes() ([]*scope, []*Device) {
 			}
 			d := devices[len(devices)-1]
 			d.Rows = c.activityRows(d.Rows, track)
-		case c.isHost(track):
+		case !isDevice[track.PID] && c.isHost(track):
 			if n := len(hosts); n == 0 || hosts[n-1].pid != track.PID {
 				hosts = append(hosts, &scope{pid: track.PID})
 			}

@@ -49,6 +49,9 @@ func runTH004(p *analyze.Pass) {
 			severity = analyze.Warn
 		}
 	}
+	if unlinked == events {
+		where = "so nothing can be said of steps and launch sites"
+	}
 	f.Message = fmt.Sprintf("%d of %d device events have no launch in the recording, %s", unlinked, events, where)
 	f.Why = fmt.Sprintf("they count in totals and belong to no step; %d of %d collectives have no known launch site", unknown, collectives)
 	p.Report(severity, f)
