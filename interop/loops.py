@@ -513,13 +513,17 @@ def train(loop, rank, world, out):
                 done += 1
                 profiler.step()
     pack(file, os.path.join(out, file + ".gz"))
-    told = tell(loop, truth, rank, world, file + ".gz", shapes, parameters, active)
+    reductions = {"single": 0, "fsdp2": 2, "manual": len(parameters), "hooks": len(parameters)}.get(loop.wrapper)
+    if loop.wrapper == "ddp":
+        data = core._get_ddp_logging_data()
+        reductions = len((data.get("rebuilt_bucket_sizes") or data["bucket_sizes"]).split(","))
+    told = tell(loop, truth, rank, world, file + ".gz", shapes, parameters, active, reductions)
     with open(os.path.join(out, file.removesuffix(".json") + ".truth.json"), "w") as target:
         json.dump(told, target, indent=1)
         target.write("\n")
 
 
-def tell(loop, truth, rank, world, trace, shapes, parameters, updates):
+def tell(loop, truth, rank, world, trace, shapes, parameters, updates, reductions):
     """The truth, from the counts."""
     backward = truth.each("backward", [])
     micro_batches = truth.each("forward")
@@ -541,6 +545,7 @@ def tell(loop, truth, rank, world, trace, shapes, parameters, updates):
     sync = "none"
     if loop.wrapper != "single":
         sync = "every_micro_batch" if all(backward) else "last_micro_batch"
+    assert loop.wrapper != "manual" or loop.accum == 1 or loop.sync == "last"
     group = world if loop.wrapper != "single" else 1
     scaled = truth.each("scaled")
     place = "none"
@@ -571,6 +576,7 @@ def tell(loop, truth, rank, world, trace, shapes, parameters, updates):
         "unscale": bool(truth.each("unscale")),
         "loss": loop.loss, "autocast": loop.amp == "bfloat16",
         "sync": sync, "synced_backwards": backward if loop.wrapper != "single" else [],
+        "gradient_collectives_per_micro_batch": [reductions if synced else 0 for synced in backward],
         "token_all_reduce": {
             "present": where is not None, "where": where,
             "count_per_step": truth.each(where) if where else 0},
