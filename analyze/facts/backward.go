@@ -71,17 +71,27 @@ func (c *computer) rounding() int64 {
 
 // spansOf lists the spans of some classes over all threads by start.
 func (c *computer) spansOf(tracks []trace.TrackID, class nameClass) []hostOp {
-	var list []hostOp
+	n := 0
+	c.eachOf(tracks, class, func(int) { n++ })
+	list := make([]hostOp, 0, n)
+	c.eachOf(tracks, class, func(i int) {
+		list = append(list, hostOp{int32(i), c.col.Start[i], c.col.Start[i] + c.col.Dur[i]})
+	})
+	slices.SortStableFunc(list, func(a, b hostOp) int { return cmp.Compare(a.start, b.start) })
+	return list
+}
+
+// eachOf calls do for the complete rows of some classes on some tracks. Lists that may
+// be long are counted with it before they are made.
+func (c *computer) eachOf(tracks []trace.TrackID, class nameClass, do func(i int)) {
 	for _, id := range tracks {
 		track := c.t.Tracks()[id]
 		for i := track.First; i < track.First+track.N; i++ {
 			if c.col.Phase[i] == trace.Complete && c.names.is(c.col.Name[i], class) {
-				list = append(list, hostOp{int32(i), c.col.Start[i], c.col.Start[i] + c.col.Dur[i]})
+				do(i)
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b hostOp) int { return cmp.Compare(a.start, b.start) })
-	return list
 }
 
 // forwardStarts are the starts of operators on the threads that drive training,
@@ -89,16 +99,21 @@ func (c *computer) spansOf(tracks []trace.TrackID, class nameClass) []hostOp {
 func (c *computer) forwardStarts(r *Rank) []int64 {
 	drive := c.drivingThreads(r)
 	var starts []int64
-	for _, id := range drive {
-		track := c.t.Tracks()[id]
-		for i := track.First; i < track.First+track.N; i++ {
-			if c.names.is(c.col.Name[i], atenOp|compiled) && !c.inside(int32(i), optimizerStep|evaluate|accumulate|framework|backwardNode) {
-				starts = append(starts, c.col.Start[i])
-			}
+	c.eachOf(drive, atenOp|compiled, func(i int) {
+		if c.col.Parent[i] != trace.NoParent && c.atenInside(i) {
+			return
 		}
-	}
+		if !c.inside(int32(i), optimizerStep|evaluate|accumulate|framework|backwardNode) {
+			starts = append(starts, c.col.Start[i])
+		}
+	})
 	slices.Sort(starts)
 	return starts
+}
+
+// atenInside tells whether an operator's parent is one too: only outermost ones count.
+func (c *computer) atenInside(i int) bool {
+	return c.names.is(c.col.Name[c.col.Parent[i]], atenOp)
 }
 
 // drivingThreads are those that step an optimizer outside backward or carry

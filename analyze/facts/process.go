@@ -75,6 +75,7 @@ func (c *computer) processes() ([]*scope, []*Device) {
 }
 
 func (c *computer) activityRows(rows []int32, track trace.Track) []int32 {
+	rows = slices.Grow(rows, track.N)
 	for i := track.First; i < track.First+track.N; i++ {
 		if c.col.Cat[i].IsActivity() && c.col.Phase[i] == trace.Complete {
 			rows = append(rows, int32(i))
