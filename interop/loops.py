@@ -97,6 +97,7 @@ class Loop:
     static_graph: bool = False
     factor_one: bool = False  # fsdp2: sum instead of mean
     reshard: bool = True
+    hsdp: bool = False  # fsdp2: two replicas of one shard
     reduce_loss: bool = False  # a second all-reduce, of the loss for the log
     checkpoint: bool = False  # the block's forward runs again in backward
     chunked_loss: bool = False  # two backwards through the head per micro-batch, one through the rest
@@ -198,6 +199,7 @@ def loops():
              planted=("AC004",)),
         Loop("fsdp2-accum4-last-scale", **fsdp, accum=4, sync="last", **scale, planted=("GS002",)),
         Loop("fsdp2-accum4-last-prescaled", **fsdp, accum=4, sync="last", loss="prescaled", token_all_reduce="before_forward"),
+        Loop("hsdp2-accum4-over-accum", **fsdp, accum=4, hsdp=True, loss="over_accum", planted=("AC003",)),
         Loop("fsdp2-accum1-no-reshard", **fsdp, reshard=False),
     ]
     return one, two
@@ -290,7 +292,7 @@ def train(loop, rank, world, out):
         from torch.distributed.device_mesh import init_device_mesh
         from torch.distributed.fsdp import fully_shard
 
-        mesh = init_device_mesh("cpu", (world,))
+        mesh = init_device_mesh("cpu", (world, 1), mesh_dim_names=("replicate", "shard")) if loop.hsdp else init_device_mesh("cpu", (world,))
         fully_shard(model.block, mesh=mesh, reshard_after_forward=loop.reshard)
         fully_shard(model, mesh=mesh, reshard_after_forward=loop.reshard)
         if loop.factor_one:
@@ -581,7 +583,9 @@ def tell(loop, truth, rank, world, trace, shapes, parameters, updates, reduction
             "present": where is not None, "where": where,
             "count_per_step": truth.each(where) if where else 0},
         "gradient_all_reduces_by_hand": truth.each("gradient all-reduce"),
-        "bucket_view": loop.bucket_view, "checkpoint": loop.checkpoint, "chunked_loss": loop.chunked_loss, "frozen": loop.frozen, "tied": loop.tied,
+        "average_pass": {"kind": {"manual": "per_parameter", "hooks": "per_parameter", "ddp": "reducer"}.get(loop.wrapper, "none"),
+                         "place": {"manual": "after_backward", "hooks": "in_backward", "ddp": "in_backward"}.get(loop.wrapper, "none")},
+        "hsdp": loop.hsdp, "bucket_view": loop.bucket_view, "checkpoint": loop.checkpoint, "chunked_loss": loop.chunked_loss, "frozen": loop.frozen, "tied": loop.tied,
         "zero_grad": {"after_step": "after step, set_to_none", "before_forward": "before first forward, set_to_none",
                       "in_place": "after step, in place", "each": "before every forward, set_to_none"}[loop.zero_grad]
         if loop.in_backward == "none" else {"every": "in the hook", "last": "in the hook", "keep": "after last backward"}[loop.in_backward],
