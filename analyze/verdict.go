@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
 )
@@ -53,6 +54,9 @@ func VerdictOf(r *facts.Rank, p *facts.GradientPass, uniform bool) (Verdict, str
 	if p.Place != facts.AfterBackward {
 		return UnknownVerdict, "it stands inside the accumulation, where it changes what is accumulated"
 	}
+	if scaledInside(r, p.Step) {
+		return UnknownVerdict, "the same scaling stands inside the accumulation, which is the first thing to change"
+	}
 	ranks, micro := ReducingRanks(r), r.Steps[p.Step].MicroBatches
 	switch {
 	case ranks == 0:
@@ -69,4 +73,11 @@ func VerdictOf(r *facts.Rank, p *facts.GradientPass, uniform bool) (Verdict, str
 		return Avoidable, fmt.Sprintf("%d micro-batches: fold tokens / all tokens into each loss", micro)
 	}
 	return Avoidable, fmt.Sprintf("%d micro-batches on %d ranks: fold ranks x tokens / all tokens into each loss, after one token all-reduce", micro, ranks)
+}
+
+// scaledInside tells whether gradients are scaled between the micro-batches of a step.
+func scaledInside(r *facts.Rank, step int) bool {
+	return slices.ContainsFunc(r.Passes, func(p facts.GradientPass) bool {
+		return p.Step == step && p.Kind == facts.ScalePass && p.Place == facts.BetweenMicroBatches
+	})
 }

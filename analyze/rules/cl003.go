@@ -34,7 +34,7 @@ func runCL003(p *analyze.Pass) {
 	p.ReportStructure(claimPasses(p, list), func(mean, step int64) analyze.Finding {
 		return analyze.Finding{
 			Message:  "gradient norm that no clipping uses costs " + perStep(mean, step),
-			Why:      plural(int64(list[0].pass.Parameters), "gradient") + " are read behind backward and none is multiplied",
+			Why:      "the norm reads " + plural(int64(list[0].pass.Parameters), "gradient") + " behind backward and nothing is multiplied by it",
 			Saving:   &analyze.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 			Caveats:  append(hostCaveat(list), "if the norm guards against non-finite gradients it is needed"),

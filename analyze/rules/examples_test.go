@@ -36,22 +36,48 @@ func checkExample(t *testing.T, id string, which rules.Which, example string) {
 		t.Fatal(err)
 	}
 	report := analyze.Run([]analyze.Input{{File: "example", Trace: tr}}, analyze.Options{Rules: rules.All()})
-	var found, skipped []string
-	for _, f := range report.Findings {
-		found = append(found, f.Rule+" "+string(f.Severity))
-		if f.Cost != nil && f.Saving != nil && f.Saving.High > *f.Cost {
-			t.Errorf("%s saves more than it costs", f.Rule)
-		}
-	}
-	for _, s := range report.Skipped {
-		skipped = append(skipped, s.Rule)
-	}
-	compare(t, "findings", found, wanted(example, "want", ", "))
-	compare(t, "skipped", skipped, wanted(example, "skip", " "))
+	checkFindings(t, report, example)
+	found, skipped := findings(report), skippedRules(report)
 	fired := slices.ContainsFunc(found, func(s string) bool { return strings.HasPrefix(s, id) })
 	if fired != (which == rules.Fires) || slices.Contains(skipped, id) != (which == rules.Skipped) {
 		t.Errorf("example of %s %s: found %v, skipped %v", id, which, found, skipped)
 	}
+}
+
+// checkFindings compares a report with the lines "# want", "# also" and "# skip" of
+// the trace that it is of.
+func checkFindings(t *testing.T, report *analyze.Report, example string) {
+	t.Helper()
+	var also []string
+	for _, f := range report.Findings {
+		for _, rule := range f.Also {
+			also = append(also, f.Rule+" "+rule)
+		}
+		if f.Cost != nil && f.Saving != nil && f.Saving.High > *f.Cost {
+			t.Errorf("%s saves more than it costs", f.Rule)
+		}
+	}
+	compare(t, "findings", findings(report), wanted(example, "want", ", "))
+	compare(t, "also", also, wanted(example, "also", ", "))
+	compare(t, "skipped", skippedRules(report), wanted(example, "skip", " "))
+}
+
+// findings lists rule and severity of what a report found.
+func findings(r *analyze.Report) []string {
+	var list []string
+	for _, f := range r.Findings {
+		list = append(list, f.Rule+" "+string(f.Severity))
+	}
+	return list
+}
+
+// skippedRules lists the rules that could not be judged.
+func skippedRules(r *analyze.Report) []string {
+	var list []string
+	for _, s := range r.Skipped {
+		list = append(list, s.Rule)
+	}
+	return list
 }
 
 // wanted reads the line "# word a, b" of an example.

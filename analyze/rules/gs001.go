@@ -38,7 +38,7 @@ func runGS001(p *analyze.Pass) {
 		_, reason := analyze.VerdictOf(list[0].rank, list[0].pass, p.UniformTokens)
 		return analyze.Finding{
 			Message:  "needless scaling of the gradients costs " + perStep(mean, step),
-			Why:      fmt.Sprintf("%s are multiplied after backward (%s); %s", plural(int64(list[0].pass.Parameters), "gradient"), plural(int64(list[0].pass.Launches), "call"), reason),
+			Why:      fmt.Sprintf("multiplying %s after backward takes %s; %s", plural(int64(list[0].pass.Parameters), "gradient"), plural(int64(list[0].pass.Launches), "call"), reason) + alsoSlow(p, list),
 			Fix:      "backward on the mean loss (reduction=\"mean\") and drop the scaling",
 			Saving:   &analyze.Range{Low: mean, High: mean},
 			Evidence: showPasses(list),

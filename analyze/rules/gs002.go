@@ -30,7 +30,7 @@ func runGS002(p *analyze.Pass) {
 		_, reason := analyze.VerdictOf(list[0].rank, list[0].pass, p.UniformTokens)
 		return analyze.Finding{
 			Message:  "avoidable scaling of the gradients costs " + perStep(mean, step),
-			Why:      fmt.Sprintf("%s are multiplied after backward (%s); %s", plural(int64(list[0].pass.Parameters), "gradient"), plural(int64(list[0].pass.Launches), "call"), reason),
+			Why:      fmt.Sprintf("multiplying %s after backward takes %s; %s", plural(int64(list[0].pass.Parameters), "gradient"), plural(int64(list[0].pass.Launches), "call"), reason) + alsoSlow(p, list),
 			Fix:      strings.Join(folds(list[0].rank, list[0].pass), "; or "),
 			Saving:   &analyze.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),

@@ -28,6 +28,7 @@ const (
 	stridedShare   = 0.40 // of the peak bandwidth
 	stridedGaps    = 0.10 // of the span
 	launchBoundGap = 0.50 // of the span
+	smallKernelNS  = 4000 // at peak bandwidth; kernels that move less are bound by what every kernel costs
 )
 
 // slowness is why a pass is slow, or empty.
@@ -40,10 +41,16 @@ func slowness(gp *facts.GradientPass, bandwidth int64) string {
 	switch {
 	case gaps > launchBoundGap:
 		return fmt.Sprintf("launch-bound: %.0f %% of its span is gaps between %s", gaps*100, plural(int64(len(gp.Kernels)), "kernel"))
-	case bandwidth > 0 && gaps < stridedGaps && achieved < stridedShare*float64(bandwidth):
+	case bandwidth > 0 && gaps < stridedGaps && achieved < stridedShare*float64(bandwidth) && !small(gp, bandwidth):
 		return fmt.Sprintf("not vectorised: it moves %.0f of %.0f GB/s", achieved/1e9, float64(bandwidth)/1e9)
 	}
 	return ""
+}
+
+// small tells whether the kernels of a pass move so little that they cannot reach the
+// bandwidth of the memory, however they are written.
+func small(gp *facts.GradientPass, bandwidth int64) bool {
+	return float64(gp.Bytes)/float64(bandwidth)*1e9 < smallKernelNS*float64(len(gp.Kernels))
 }
 
 func runGS003(p *analyze.Pass) {
@@ -63,4 +70,14 @@ func runGS003(p *analyze.Pass) {
 			Evidence: showPasses(list),
 		}
 	})
+}
+
+// alsoSlow is what GS003 would say of passes that a more specific rule has taken.
+func alsoSlow(p *analyze.Pass, list []found) string {
+	for _, f := range list {
+		if why := slowness(f.pass, p.Bandwidth(f.rank)); why != "" {
+			return "; " + why
+		}
+	}
+	return ""
 }

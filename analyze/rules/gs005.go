@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
@@ -52,6 +53,10 @@ func runGS005(p *analyze.Pass) {
 	if len(extra) == 0 {
 		return
 	}
+	if onlyUnscale(extra) {
+		p.Report(analyze.Note, unscaleBeforeClip(extra))
+		return
+	}
 	p.ReportCost(claimPasses(p, extra), func(mean, step int64) analyze.Finding {
 		return analyze.Finding{
 			Message:  "repeated passes over the same gradients cost " + perStep(mean, step),
@@ -61,4 +66,20 @@ func runGS005(p *analyze.Pass) {
 			Caveats:  hostCaveat(extra),
 		}
 	})
+}
+
+// onlyUnscale tells whether every extra pass is one that GradScaler asks for.
+func onlyUnscale(extra []found) bool {
+	return !slices.ContainsFunc(extra, func(f found) bool { return f.pass.Kind != facts.UnscalePass })
+}
+
+// unscaleBeforeClip is a note: unscale_ before clip_grad_norm_ is how float16 training
+// is documented, and it goes with the scaler, not with an edit.
+func unscaleBeforeClip(extra []found) analyze.Finding {
+	return analyze.Finding{
+		Message:  "gradients are unscaled and then clipped: two passes over all of them",
+		Why:      fmt.Sprintf("GradScaler.unscale_ reads and writes %s in each of %s", plural(int64(extra[0].pass.Parameters), "gradient"), plural(int64(len(extra)), "step")),
+		Fix:      "bfloat16 needs no GradScaler; with float16 this order is right",
+		Evidence: showPasses(extra),
+	}
 }
