@@ -80,7 +80,7 @@ const (
 	copyInto
 	norm
 	clampFactor
-	countMade // a number is inverted, as the factor of a scaling is made of a count
+	countMade // a number is inverted, or a whole number read, as the factor of a scaling is made of a count
 	adjust    // adds another tensor: weights, averages, moments
 )
 
@@ -92,7 +92,7 @@ var families = map[string]family{
 	"aten::copy_": copyInto, "aten::_foreach_copy_": copyInto, "torch.distributed.ddp.reducer::copy_bucket_to_grad": copyInto,
 	"aten::norm": norm, "aten::linalg_vector_norm": norm, "aten::_foreach_norm": norm, "aten::linalg_norm": norm,
 	"aten::clamp": clampFactor, "aten::clamp_": clampFactor, "aten::clamp_max": clampFactor, "aten::clamp_max_": clampFactor,
-	"aten::minimum": clampFactor, "aten::reciprocal": countMade,
+	"aten::minimum": clampFactor, "aten::reciprocal": countMade, "aten::item": countMade,
 	"aten::add_": adjust, "aten::sub_": adjust, "aten::lerp_": adjust, "aten::addcdiv_": adjust, "aten::addcmul_": adjust,
 	"aten::_foreach_add_": adjust, "aten::_foreach_sub_": adjust, "aten::_foreach_lerp_": adjust,
 }
@@ -186,7 +186,7 @@ func (c *computer) touch(row int32, f family, ids []family) (touch, bool) {
 		t.factor, t.tensor = c.factor(row, ops)
 	}
 	if f == countMade {
-		return t, lists(t.shapes)
+		return t, lists(t.shapes) && (t.dtype == "long int" || c.t.String(c.col.Name[row]) != "aten::item")
 	}
 	if lists(t.shapes) {
 		if t.shapes, t.dtype = c.childShapes(row, ids); len(t.shapes) == 0 && f != norm && f != clampFactor {

@@ -182,7 +182,8 @@ func (m *matcher) pass(g run) (GradientPass, bool) {
 	}
 	first := &g.touches[0]
 	p.HostStart, p.Tensor = first.start, first.tensor
-	p.Doubtful = p.Kind == ScalePass && !first.tensor && first.factor == "" && !g.counted
+	// Weights decay once a step, beside the optimizer, not between micro-batches.
+	p.Doubtful = p.Kind == ScalePass && p.Place == AfterBackward && !first.tensor && first.factor == "" && !g.counted
 	for _, o := range m.owners {
 		elements, count, size := m.cover(o, tensors, g.touches[0].dtype)
 		if o.numel > 0 && float64(elements) >= coverage*float64(o.numel) {

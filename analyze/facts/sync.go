@@ -73,22 +73,27 @@ func (c *computer) describedCalls(spans []hostOp) []Call {
 	return calls
 }
 
-// operatorCalls takes the size of each c10d operator from the backend's span of the
-// same kind and place in the order: both queues are first in, first out.
+// operatorCalls takes the size of each c10d operator from the backend's span that did
+// it. Nothing links the two but their order: queues are first in, first out. Where
+// there are as many spans as operators they pair off whatever they are called (gloo
+// does a reduce-scatter as an all-reduce), else kind by kind.
 func (c *computer) operatorCalls(operators, backend []hostOp) []Call {
+	inOrder := len(operators) == len(backend)
 	sizes := make(map[Collective][]int32)
 	for _, s := range backend {
 		kind := kindOf(afterColon(c.t.String(c.col.Name[s.row])))
 		sizes[kind] = append(sizes[kind], s.row)
 	}
 	var calls []Call
-	for _, s := range operators {
+	for i, s := range operators {
 		kind := kindOf(afterColon(c.t.String(c.col.Name[s.row])))
 		if kind == NotCommunication {
 			continue
 		}
 		call := Call{Row: s.row, Start: s.start, Kind: kind, Elems: Unknown}
-		if rows := sizes[kind]; len(rows) > 0 {
+		if inOrder {
+			call.Elems, call.Dtype = c.elements(backend[i].row)
+		} else if rows := sizes[kind]; len(rows) > 0 {
 			call.Elems, call.Dtype = c.elements(rows[0])
 			sizes[kind] = rows[1:]
 		}
@@ -123,7 +128,7 @@ func (c *computer) place(r *Rank, call *Call) {
 	if call.Kind != AllReduce && call.Kind != ReduceScatter {
 		return
 	}
-	call.Gradient = call.Elems > maxCounter || call.Elems > 1 && r.Params.has(call.Elems) || call.Elems == Unknown && call.Site.Site == SiteBackwardHook
+	call.Gradient = call.Elems > maxCounter || call.Elems > 1 && r.Params.has(call.Elems) || call.Elems == Unknown && (call.Kind == ReduceScatter || call.Site.Site == SiteBackwardHook)
 }
 
 // maxCounter is the greatest number of elements of a message that is taken for norms,
