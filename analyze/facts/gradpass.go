@@ -65,6 +65,7 @@ type touch struct {
 	framework  bool // by DDP, FSDP or a hook beside AccumulateGrad
 	shapes     [][]int64
 	dtype      string
+	averaged   bool   // a gradient collective stands right before it
 	factor     string // value of a number, "" unknown
 	tensor     bool
 }
@@ -147,7 +148,22 @@ func (c *computer) touches(r *Rank) []touch {
 		}
 	}
 	sort.SliceStable(list, func(a, b int) bool { return list[a].start < list[b].start })
+	markAveraged(r, list)
 	return list
+}
+
+// markAveraged notes which operators follow a gradient collective that no other one
+// follows: loops that reduce and divide gradients one by one.
+func markAveraged(r *Rank, list []touch) {
+	var calls []int64
+	for i := range r.Calls {
+		if r.Calls[i].Gradient {
+			calls = append(calls, r.Calls[i].Start)
+		}
+	}
+	for i := 1; i < len(list) && len(calls) > 0; i++ {
+		list[i].averaged = anyIn(calls, list[i-1].end, list[i].start)
+	}
 }
 
 // familyIDs is the family of every name, by id.

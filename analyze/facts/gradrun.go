@@ -71,7 +71,7 @@ func closeRuns(done, open []run, at region) (closed, rest []run) {
 func openRun(open []run, t touch, at region) int {
 	for i := range open {
 		first := &open[i].touches[0]
-		if open[i].region == at && open[i].family == t.family && first.framework == t.framework && first.tensor == t.tensor {
+		if open[i].region == at && open[i].family == t.family && first.framework == t.framework && first.tensor == t.tensor && first.averaged == t.averaged {
 			return i
 		}
 	}
@@ -160,7 +160,7 @@ func passKind(g *run) PassKind {
 		return CopyPass
 	case g.family == unscale:
 		return UnscalePass
-	case g.place == InBackward:
+	case g.place == InBackward, g.touches[0].averaged && len(g.touches) > 1:
 		return DividePass
 	case g.afterNorm:
 		return ClipPass

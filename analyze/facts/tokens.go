@@ -69,11 +69,14 @@ func (c *computer) tokenAllReduce(r *Rank, norms []int64) TokenAllReduce {
 	return t
 }
 
-// beforeForward tells whether a moment lies before most forward operators of a step:
-// before the middle of those that precede its first backward pass.
+// leastForward is how few operators a forward pass with its loss has at the least: fewer
+// between a moment and the backward pass are the arithmetic of a loss.
+const leastForward = 4
+
+// beforeForward tells whether a moment lies before the first forward pass of a step: a
+// whole one still fits between it and the first backward pass.
 func (c *computer) beforeForward(r *Rank, s *Step, at int64) bool {
-	start, end := s.HostStart, s.Backwards[0].Start
-	return 2*countIn(r.forward, start, at) < countIn(r.forward, start, end)
+	return countIn(r.forward, at, s.Backwards[0].Start) >= leastForward
 }
 
 func mostFrequentCount(count map[int]int) int {

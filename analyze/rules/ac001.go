@@ -2,6 +2,8 @@ package rules
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
@@ -43,7 +45,7 @@ func runSyncEvery(p *analyze.Pass, kind facts.Collective, name, remark string) {
 	calls, steps := 0, 0
 	var price int64
 	for _, r := range p.Ranks {
-		if r.Sync.Pattern != facts.SyncEvery || r.Sync.Kind != kind || len(r.Sync.PerPass) < 2 || r.Sync.Site.Site == facts.SiteOptimizerStep {
+		if r.Sync.Pattern != facts.SyncEvery || r.Sync.Kind != kind || kind == facts.AllReduce && shards(r) || len(r.Sync.PerPass) < 2 || r.Sync.Site.Site == facts.SiteOptimizerStep {
 			continue
 		}
 		steps += len(r.Steps)
@@ -70,7 +72,26 @@ func runSyncEvery(p *analyze.Pass, kind facts.Collective, name, remark string) {
 		Evidence: evidence,
 		Caveats:  []string{fmt.Sprintf("deferring keeps whole gradients: %.1f MB on every rank", float64(price)/1e6)},
 	}
+	if kind == facts.AllReduce && slices.ContainsFunc(p.Ranks, usesFSDP) {
+		f.Fix = "fully_shard over replicas: set_requires_all_reduce(False) until the last micro-batch"
+	}
 	p.ReportHidden(&cost, f)
+}
+
+// usesFSDP tells whether the trace has spans of FSDP.
+func usesFSDP(r *facts.Rank) bool {
+	for id := range r.Trace.NumStrings() {
+		if strings.HasPrefix(r.Trace.String(traceString(id)), "FSDP::") {
+			return true
+		}
+	}
+	return false
+}
+
+// shards tells whether gradients are reduce-scattered at all: then all-reduces are
+// those of replicas of shards (HSDP), not DDP's.
+func shards(r *facts.Rank) bool {
+	return slices.ContainsFunc(r.Calls, func(c facts.Call) bool { return c.Gradient && c.Kind == facts.ReduceScatter })
 }
 
 // lastPass tells whether a call belongs to the last backward pass of its step.
