@@ -57,6 +57,49 @@ func (c *computer) backwards(r *Rank) {
 	r.Params.total()
 }
 
+// joinPartial joins a backward pass that reaches less than half of the parameters with
+// the next one of its step: a chunked loss runs the head backward for each chunk and
+// then the model once.
+func (r *Rank) joinPartial() {
+	var list []Backward
+	open := false
+	for i, b := range r.Backwards {
+		if open {
+			last := &list[len(list)-1]
+			last.join(b)
+			b = *last
+		} else {
+			list = append(list, b)
+		}
+		next := i + 1
+		open = 2*r.Params.reached(b.Accumulated) < r.Params.Count && next < len(r.Backwards) && r.StepAt(b.Start) == r.StepAt(r.Backwards[next].Start)
+	}
+	r.Backwards = list
+}
+
+// join adds the pass that follows.
+func (b *Backward) join(next Backward) {
+	sum := make([]int, max(len(b.Accumulated), len(next.Accumulated)))
+	for i := range b.Accumulated {
+		sum[i] += b.Accumulated[i]
+	}
+	for i := range next.Accumulated {
+		sum[i] += next.Accumulated[i]
+	}
+	b.End, b.Last, b.Accumulated = max(b.End, next.End), max(b.Last, next.Last), sum
+	b.InPlace += next.InPlace
+	b.Forwards = max(b.Forwards, next.Forwards)
+}
+
+// reached is how many parameters some accumulations are of.
+func (p *Params) reached(accumulated []int) int {
+	n := 0
+	for i, count := range accumulated {
+		n += min(count, p.Classes[i].Count)
+	}
+	return n
+}
+
 // rounding is how far a child may seem to begin after its parent's end: writers that
 // give whole microseconds cut start and duration, up to one each.
 func (c *computer) rounding() int64 {

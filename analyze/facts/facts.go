@@ -87,6 +87,8 @@ func Compute(t *trace.Trace) []*Rank {
 		}
 		c.backwards(r)
 		c.steps(r)
+		c.dropLeaves(r)
+		r.joinPartial()
 		c.assignParams(r)
 		r.accumulation()
 		c.calls(r)

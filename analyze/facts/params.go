@@ -144,6 +144,74 @@ func (c *computer) carry(set map[numelKey]bool, row int32) {
 	}
 }
 
+// dropLeaves leaves out what accumulates a gradient and is no parameter, such as the
+// hidden state that a chunked loss detaches: single tensors of a shape that no optimizer
+// touches. It does so only where the spans of every optimizer show the shapes of its
+// parameters, most of all parameters among them.
+func (c *computer) dropLeaves(r *Rank) {
+	stepped := make(map[string]map[string]bool)
+	for _, row := range r.optimizer {
+		name, end := optimizerName(c.t.String(c.col.Name[row])), c.col.Start[row]+c.col.Dur[row]
+		track := c.t.Tracks()[c.col.Track[row]]
+		for i := row + 1; i < int32(track.First+track.N) && c.col.Start[i] < end; i++ {
+			noteShapes(stepped, name, c.shapes.inputs(i))
+		}
+	}
+	if r.Params.covered(stepped) {
+		for i := range r.Params.Classes {
+			p := &r.Params.Classes[i]
+			if p.Count == 1 && !anyHas(stepped, shapeKey(p.Dims)) {
+				p.Count = 0
+			}
+		}
+		r.Params.total()
+	}
+}
+
+func noteShapes(stepped map[string]map[string]bool, name string, ops []operand) {
+	if stepped[name] == nil {
+		stepped[name] = make(map[string]bool)
+	}
+	for _, o := range ops {
+		for _, s := range o.shapes {
+			stepped[name][shapeKey(s)] = true
+		}
+	}
+}
+
+func anyHas(sets map[string]map[string]bool, key string) bool {
+	for _, set := range sets {
+		if set[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// covered tells whether the shapes that optimizers touch are those of most parameters,
+// by number and by elements, and every optimizer touches some.
+func (p *Params) covered(stepped map[string]map[string]bool) bool {
+	count, elements := 0, int64(0)
+	touches := make(map[string]bool)
+	for _, class := range p.Classes {
+		key := shapeKey(class.Dims)
+		if class.Dims == nil || !anyHas(stepped, key) {
+			continue
+		}
+		count += class.Count
+		elements += int64(class.Count) * class.Numel
+		for name, set := range stepped {
+			touches[name] = touches[name] || set[key]
+		}
+	}
+	for name := range stepped {
+		if !touches[name] {
+			return false
+		}
+	}
+	return 2*count > p.Count && 2*elements > p.Numel
+}
+
 // optimizerAround is the innermost optimizer whose span contains row, or empty.
 func (c *computer) optimizerAround(row int32) string {
 	name := ""
