@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
-	"github.com/gaprof/gaprof/trace"
 )
 
 // describe copies the facts of one rank into the report.
@@ -169,31 +168,43 @@ func groupRow(r *facts.Rank, g *facts.Group) CollectiveGroup {
 
 // topKernels lists the names with the most device time, summed over events.
 func topKernels(r *facts.Rank, n int) []Kernel {
-	type total struct {
-		row   int32
-		count int
-		ns    int64
-	}
-	col := r.Trace.Columns()
-	byName := make(map[trace.StringID]*total)
-	for _, d := range r.Devices {
-		for _, row := range d.Rows {
-			t := byName[col.Name[row]]
-			if t == nil {
-				t = &total{row: row}
-				byName[col.Name[row]] = t
-			}
-			t.count++
-			t.ns += col.Dur[row]
+	totals := nameTotals(r)
+	slices.SortFunc(totals, func(a, b nameTotal) int {
+		if a.ns != b.ns {
+			return cmp.Compare(b.ns, a.ns)
 		}
-	}
+		return cmp.Compare(r.Trace.Event(int(a.row)).Name(), r.Trace.Event(int(b.row)).Name())
+	})
 	rows := []Kernel{}
-	for _, t := range byName {
+	for _, t := range totals[:min(n, len(totals))] {
 		e := r.Trace.Event(int(t.row))
 		rows = append(rows, Kernel{r.ID, e.Name(), r.Trace.CatName(e.Cat()), t.count, t.ns})
 	}
-	slices.SortFunc(rows, func(a, b Kernel) int {
-		return cmp.Or(cmp.Compare(b.Busy, a.Busy), cmp.Compare(a.Name, b.Name))
-	})
-	return rows[:min(n, len(rows))]
+	return rows
+}
+
+// nameTotal is the device time of one name; row is its first event.
+type nameTotal struct {
+	row   int32
+	count int
+	ns    int64
+}
+
+func nameTotals(r *facts.Rank) []nameTotal {
+	col := r.Trace.Columns()
+	at := make([]int32, r.Trace.NumStrings()) // index into totals + 1
+	var totals []nameTotal
+	for _, d := range r.Devices {
+		for _, row := range d.Rows {
+			i := at[col.Name[row]]
+			if i == 0 {
+				totals = append(totals, nameTotal{row: row})
+				i = int32(len(totals))
+				at[col.Name[row]] = i
+			}
+			totals[i-1].count++
+			totals[i-1].ns += col.Dur[row]
+		}
+	}
+	return totals
 }
