@@ -86,3 +86,12 @@ func TestReadmeShowsGoldens(t *testing.T) {
 		}
 	}
 }
+
+// TestSchemaFile: the published schema is the one that explain prints.
+func TestSchemaFile(t *testing.T) {
+	var out, errs bytes.Buffer
+	if code := run([]string{"explain", "--schema"}, strings.NewReader(""), &out, &errs); code != exitOK {
+		t.Fatalf("exit %d: %s", code, errs.String())
+	}
+	compareGolden(t, filepath.Join("..", "..", "docs", "schema", "report-1.json"), out.String())
+}
