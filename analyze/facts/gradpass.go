@@ -152,8 +152,8 @@ func (c *computer) touches(r *Rank) []touch {
 	return list
 }
 
-// markAveraged notes which operators follow a gradient collective that no other one
-// follows: loops that reduce and divide gradients one by one.
+// markAveraged notes which products follow a gradient collective each: loops that reduce
+// and divide gradients one by one. A single one is the first of a pass behind them all.
 func markAveraged(r *Rank, list []touch) {
 	var calls []int64
 	for i := range r.Calls {
@@ -161,8 +161,20 @@ func markAveraged(r *Rank, list []touch) {
 			calls = append(calls, r.Calls[i].Start)
 		}
 	}
-	for i := 1; i < len(list) && len(calls) > 0; i++ {
-		list[i].averaged = anyIn(calls, list[i-1].end, list[i].start)
+	if len(calls) == 0 {
+		return
+	}
+	var products []int
+	follows := make([]bool, len(list))
+	for i := range list {
+		if list[i].family == multiply {
+			follows[i] = i > 0 && anyIn(calls, list[i-1].end, list[i].start)
+			products = append(products, i)
+		}
+	}
+	for k, i := range products {
+		before, after := k > 0 && follows[products[k-1]], k+1 < len(products) && follows[products[k+1]]
+		list[i].averaged = follows[i] && (before || after)
 	}
 }
 

@@ -1,6 +1,9 @@
 package facts
 
-import "sort"
+import (
+	"cmp"
+	"sort"
+)
 
 // region is a place of a step and, inside and between backward passes, which one.
 type region struct {
@@ -49,6 +52,7 @@ func (c *computer) runs(s *Step, touches []touch) []run {
 			i = len(open)
 			open = append(open, run{region: at, family: t.family, afterNorm: afterNorm[at] && t.family == multiply, counted: counted[at]})
 			afterNorm[at] = afterNorm[at] && t.family != multiply
+			counted[at] = false // each factor is for one pass; clipping inverts a norm, and weights may decay next
 		}
 		open[i].touches = append(open[i].touches, t)
 	}
@@ -128,7 +132,7 @@ type owner struct {
 }
 
 func newMatcher(r *Rank) *matcher {
-	m := &matcher{rank: r, ranks: max(r.Sync.Ranks, r.WorldSize)}
+	m := &matcher{rank: r, ranks: cmp.Or(r.Sync.Shards, r.Sync.Ranks, r.WorldSize)}
 	all := owner{}
 	for class := range r.Params.Classes {
 		all.classes = append(all.classes, class)

@@ -156,7 +156,8 @@ type Sync struct {
 	PerPass  []int // gradient collectives by backward pass of a step, as most steps have them
 	Kind     Collective
 	Site     LaunchSite
-	Ranks    int64 // ranks in the group that reduces gradients, 0 unknown
+	Ranks    int64 // ranks that reduce gradients together, 0 unknown: of shards times replicas (HSDP)
+	Shards   int64 // ranks over which gradients are reduce-scattered, 0 unknown or none
 	Elements int64 // of one step's gradient collectives, Unknown
 }
 
@@ -169,6 +170,7 @@ func (r *Rank) sync() Sync {
 	s := Sync{Pattern: SyncUnknown}
 	sites := make(map[LaunchSite]int)
 	kinds := make(map[Collective]int)
+	sizes := make(map[Collective]int64)
 	for i := range r.Calls {
 		call := &r.Calls[i]
 		if !call.Gradient || call.Step < 0 {
@@ -179,9 +181,16 @@ func (r *Rank) sync() Sync {
 		}
 		sites[call.Site]++
 		kinds[call.Kind]++
-		s.Ranks = max(s.Ranks, call.Size)
+		sizes[call.Kind] = max(sizes[call.Kind], call.Size)
 	}
 	s.Site, s.Kind = mostFrequent(sites, unknownSite), mostFrequent(kinds, NotCommunication)
+	s.Shards, s.Ranks = sizes[ReduceScatter], max(sizes[ReduceScatter], sizes[AllReduce])
+	if kinds[ReduceScatter] > 0 {
+		s.Kind = ReduceScatter // the all-reduces are of replicas of the shards, in a group of their own
+		if product := s.Shards * max(1, sizes[AllReduce]); r.WorldSize == 0 || product <= r.WorldSize {
+			s.Ranks = product
+		}
+	}
 	s.PerPass = typical(perStep, r.Steps)
 	s.Pattern = pattern(s.PerPass, r)
 	return s
