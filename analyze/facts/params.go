@@ -80,21 +80,30 @@ func (c *computer) assignParams(r *Rank) {
 	}
 	carried := c.carried(r)
 	for class := range r.Params.Classes {
-		owner := -1
-		for i := range r.Optimizers {
-			if !carried[r.Optimizers[i].Name][r.Params.Classes[class].key()] {
-				continue
-			}
-			if owner >= 0 {
-				owner = -2
-				break
-			}
-			owner = i
+		p := &r.Params.Classes[class]
+		owner := r.ownerOf(carried, p.key())
+		if owner < 0 { // lists of tensors are recorded without the type of their elements
+			owner = r.ownerOf(carried, numelKey{p.Numel, ""})
 		}
 		if owner >= 0 {
 			r.Optimizers[owner].Classes = append(r.Optimizers[owner].Classes, class)
 		}
 	}
+}
+
+// ownerOf is the only optimizer that carries tensors or messages of some kind, or -1.
+func (r *Rank) ownerOf(carried map[string]map[numelKey]bool, key numelKey) int {
+	owner := -1
+	for i := range r.Optimizers {
+		switch {
+		case !carried[r.Optimizers[i].Name][key]:
+		case owner >= 0:
+			return -1
+		default:
+			owner = i
+		}
+	}
+	return owner
 }
 
 // numelKey is a number of elements and an element type in its plain name.
@@ -131,9 +140,13 @@ func (c *computer) carried(r *Rank) map[string]map[numelKey]bool {
 
 func (c *computer) carry(set map[numelKey]bool, row int32) {
 	for _, o := range c.shapes.inputs(row) {
+		dtype := plainDtype(o.dtype)
+		if o.list {
+			dtype = ""
+		}
 		for _, s := range o.shapes {
 			if len(s) > 0 {
-				set[numelKey{numel(s), plainDtype(o.dtype)}] = true
+				set[numelKey{numel(s), dtype}] = true
 			}
 		}
 	}
