@@ -49,7 +49,7 @@ func VerdictOf(r *facts.Rank, p *facts.GradientPass, uniform bool) (Verdict, str
 		return UnknownVerdict, "part of how the framework averages and keeps gradients"
 	}
 	if p.Doubtful {
-		return UnknownVerdict, "the factor is a number that the trace does not hold: decaying weights looks the same"
+		return UnknownVerdict, "the factor is not known to be made of a token count: weights that decay by hand look the same"
 	}
 	if p.Place != facts.AfterBackward {
 		return UnknownVerdict, "it stands inside the accumulation, where it changes what is accumulated"

@@ -16,6 +16,7 @@ type Backward struct {
 	Accumulated []int // by class of Parameters: how often one was accumulated
 	InPlace     int   // accumulations that add to a gradient that was there
 	Forwards    int   // forward passes that it runs back through: see smallestCount
+	root        trace.StringID
 }
 
 // hostOp is a span of a host thread in one list over all threads.
@@ -40,7 +41,7 @@ func (c *computer) backwards(r *Rank) {
 	for i, n := range nodes {
 		if i == 0 || anyIn(r.forward, end+slack, n.start) {
 			finish(r, c, nodeCount)
-			r.Backwards = append(r.Backwards, Backward{Start: n.start, End: n.end})
+			r.Backwards = append(r.Backwards, Backward{Start: n.start, End: n.end, root: c.col.Name[n.row]})
 		}
 		b := &r.Backwards[len(r.Backwards)-1]
 		b.End = max(b.End, n.end)

@@ -83,6 +83,8 @@ const (
 	clampFactor
 	countMade // a number is inverted, or a whole number read, as the factor of a scaling is made of a count
 	adjust    // adds another tensor: weights, averages, moments
+	decayMade // a number is taken from one, as the factor of decaying weights is made of a learning rate
+	meanLoss  // a loss that is a mean already: nothing is left to divide by a count
 )
 
 // families are the operators that passes are made of, by name.
@@ -93,8 +95,9 @@ var families = map[string]family{
 	"aten::copy_": copyInto, "aten::_foreach_copy_": copyInto, "torch.distributed.ddp.reducer::copy_bucket_to_grad": copyInto,
 	"aten::norm": norm, "aten::linalg_vector_norm": norm, "aten::_foreach_norm": norm, "aten::linalg_norm": norm,
 	"aten::clamp": clampFactor, "aten::clamp_": clampFactor, "aten::clamp_max": clampFactor, "aten::clamp_max_": clampFactor,
-	"aten::minimum": clampFactor, "aten::reciprocal": countMade, "aten::item": countMade,
-	"aten::add_": adjust, "aten::sub_": adjust, "aten::lerp_": adjust, "aten::addcdiv_": adjust, "aten::addcmul_": adjust,
+	"aten::minimum": clampFactor, "aten::reciprocal": countMade, "aten::item": countMade, "aten::rsub": decayMade,
+	"aten::cross_entropy_loss": meanLoss,
+	"aten::add_":               adjust, "aten::sub_": adjust, "aten::lerp_": adjust, "aten::addcdiv_": adjust, "aten::addcmul_": adjust,
 	"aten::_foreach_add_": adjust, "aten::_foreach_sub_": adjust, "aten::_foreach_lerp_": adjust,
 }
 
@@ -206,12 +209,19 @@ func (c *computer) touch(row int32, f family, ids []family) (touch, bool) {
 	if nested || outOfPlace[c.t.String(c.col.Name[row])] != noFamily && !t.framework {
 		return t, false
 	}
+	if f == meanLoss {
+		words := quotedWords(c.t.Event(int(row)).ArgText(trace.KeyConcreteInputs))
+		return t, len(words) > 3 && words[3] == "1" // the reduction: 0 none, 1 mean, 2 sum
+	}
 	ops := c.shapes.inputs(row)
 	if len(ops) > 0 && len(ops[0].shapes) > 0 {
 		t.shapes, t.dtype = ops[0].shapes, ops[0].dtype
 	}
 	if f == multiply {
 		t.factor, t.tensor = c.factor(row, ops)
+	}
+	if f == decayMade {
+		return t, lists(t.shapes)
 	}
 	if f == countMade {
 		return t, lists(t.shapes) && (t.dtype == "long int" || c.t.String(c.col.Name[row]) != "aten::item")

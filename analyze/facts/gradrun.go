@@ -3,6 +3,7 @@ package facts
 import (
 	"cmp"
 	"sort"
+	"strings"
 )
 
 // region is a place of a step and, inside and between backward passes, which one.
@@ -18,6 +19,7 @@ type run struct {
 	family    family
 	afterNorm bool // norms stand before it in its region: it clips
 	counted   bool // a count was inverted before it in its region
+	decays    bool // a number was taken from one before it in its region
 	updates   int  // touched tensors that are updated by another right after: weights
 }
 
@@ -28,7 +30,8 @@ type run struct {
 //  3. The first product behind norms clips; the next one scales again.
 func (c *computer) runs(s *Step, touches []touch) []run {
 	var done, open []run
-	afterNorm, counted := make(map[region]bool), make(map[region]bool)
+	afterNorm, counted, decays := make(map[region]bool), make(map[region]bool), make(map[region]bool)
+	mean := false
 	for _, t := range touches {
 		at := c.regionOf(s, t)
 		switch t.family {
@@ -41,7 +44,13 @@ func (c *computer) runs(s *Step, touches []touch) []run {
 			done, open = closeRuns(done, open, at)
 			continue
 		case countMade:
-			counted[at] = true
+			counted[at] = !mean
+			continue
+		case decayMade:
+			decays[at] = true
+			continue
+		case meanLoss:
+			mean = mean || c.rootIsLoss(s)
 			continue
 		case adjust:
 			markUpdate(open, t, at)
@@ -50,13 +59,19 @@ func (c *computer) runs(s *Step, touches []touch) []run {
 		i := openRun(open, t, at)
 		if i < 0 {
 			i = len(open)
-			open = append(open, run{region: at, family: t.family, afterNorm: afterNorm[at] && t.family == multiply, counted: counted[at]})
+			open = append(open, run{region: at, family: t.family, afterNorm: afterNorm[at] && t.family == multiply, counted: counted[at], decays: decays[at]})
 			afterNorm[at] = afterNorm[at] && t.family != multiply
-			counted[at] = false // each factor is for one pass; clipping inverts a norm, and weights may decay next
+			counted[at], decays[at] = false, false // each factor is for one pass; clipping inverts a norm, and weights may decay next
 		}
 		open[i].touches = append(open[i].touches, t)
 	}
 	return append(done, open...)
+}
+
+// rootIsLoss tells whether the first backward pass of a step begins with the loss itself,
+// not with a product or a quotient of it.
+func (c *computer) rootIsLoss(s *Step) bool {
+	return strings.HasPrefix(nodeName(c.t.String(s.Backwards[0].root)), "NllLoss")
 }
 
 // closeRuns moves the open runs of a region to those that are done.
@@ -187,7 +202,8 @@ func (m *matcher) pass(g run) (GradientPass, bool) {
 	first := &g.touches[0]
 	p.HostStart, p.Tensor = first.start, first.tensor
 	// Weights decay once a step, beside the optimizer, not between micro-batches.
-	p.Doubtful = p.Kind == ScalePass && p.Place == AfterBackward && !first.tensor && first.factor == "" && !g.counted
+	decay := first.tensor && g.decays || !first.tensor && first.factor == ""
+	p.Doubtful = p.Kind == ScalePass && p.Place == AfterBackward && decay && !g.counted
 	for _, o := range m.owners {
 		elements, count, size := m.cover(o, tensors, g.touches[0].dtype)
 		if o.numel > 0 && float64(elements) >= coverage*float64(o.numel) {

@@ -18,15 +18,12 @@ var CL003 = analyze.Rule{
 }
 
 func runCL003(p *analyze.Pass) {
-	clipped := make(map[*facts.Rank]map[int]bool)
+	clips := make(map[*facts.Rank]bool) // in any step: some loops clip only where the norm is too large
 	for _, f := range passes(p, func(_ *facts.Rank, gp *facts.GradientPass) bool { return gp.Kind == facts.ClipPass }) {
-		if clipped[f.rank] == nil {
-			clipped[f.rank] = make(map[int]bool)
-		}
-		clipped[f.rank][f.pass.Step] = true
+		clips[f.rank] = true
 	}
 	list := passes(p, func(r *facts.Rank, gp *facts.GradientPass) bool {
-		return gp.Kind == facts.NormPass && gp.Place == facts.AfterBackward && !clipped[r][gp.Step]
+		return gp.Kind == facts.NormPass && gp.Place == facts.AfterBackward && !clips[r]
 	})
 	if len(list) == 0 {
 		return
@@ -37,7 +34,7 @@ func runCL003(p *analyze.Pass) {
 			Why:      "the norm reads " + plural(int64(list[0].pass.Parameters), "gradient") + " behind backward and nothing is multiplied by it",
 			Saving:   &analyze.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
-			Caveats:  append(hostCaveat(list), "if the norm guards against non-finite gradients it is needed"),
+			Caveats:  append(hostCaveat(list), "if the norm guards against non-finite gradients, or clips only in steps where it is too large, it is needed"),
 		}
 	})
 }
