@@ -84,6 +84,7 @@ type Arg struct {
 // repeats the same shapes and streams over and over.
 type argTable struct {
 	chunks []argChunk
+	free   []argChunk   // emptied chunks
 	recent [1024]uint32 // references by hash of the list
 }
 
@@ -124,13 +125,33 @@ func (t *argTable) add(args []Arg) uint32 {
 
 func (t *argTable) append(key Key, kind uint8, val int64) {
 	n := len(t.chunks)
-	if n == 0 {
+	if n == 0 && len(t.free) == 0 {
 		t.chunks, n = append(t.chunks, argChunk{}), 1
-	} else if len(t.chunks[n-1].keys) == chunkLen {
-		t.chunks, n = append(t.chunks, argChunk{make([]Key, 0, chunkLen), make([]uint8, 0, chunkLen), make([]int64, 0, chunkLen)}), n+1
+	} else if n == 0 || len(t.chunks[n-1].keys) == chunkLen {
+		t.chunks, n = append(t.chunks, t.newChunk()), n+1
 	}
 	c := &t.chunks[n-1]
 	c.keys, c.kinds, c.vals = append(c.keys, key), append(c.kinds, kind), append(c.vals, val)
+}
+
+// newChunk returns a chunk with room for chunkLen arguments.
+func (t *argTable) newChunk() argChunk {
+	if n := len(t.free); n > 0 {
+		c := t.free[n-1]
+		t.free = t.free[:n-1]
+		return c
+	}
+	return argChunk{make([]Key, 0, chunkLen), make([]uint8, 0, chunkLen), make([]int64, 0, chunkLen)}
+}
+
+// empty takes everything out and keeps the chunks that are full-sized for reuse.
+func (t *argTable) empty() {
+	for _, c := range t.chunks {
+		if cap(c.keys) >= chunkLen && cap(c.kinds) >= chunkLen && cap(c.vals) >= chunkLen {
+			t.free = append(t.free, argChunk{c.keys[:0], c.kinds[:0], c.vals[:0]})
+		}
+	}
+	t.chunks, t.recent = t.chunks[:0], [1024]uint32{}
 }
 
 // val is what the table stores of a.

@@ -28,15 +28,13 @@ type Builder struct {
 	lastID TrackID
 	procs  map[StringID]process
 	probs  problemList
+	ids    *renumbering // of a Builder for parts
+	named  []naming     // of a Builder for parts: since the last Cut
+	text   []byte       // scratch
+	list   []Arg        // scratch
 }
 
 type trackKey struct{ pid, tid StringID }
-
-// process is what a file says of a process as a whole.
-type process struct {
-	name, tags string
-	sort       int64
-}
 
 // NewBuilder returns an empty Builder.
 func NewBuilder() *Builder {
@@ -71,6 +69,9 @@ func reserve[T any](col []T, n int) []T {
 
 // Len is the number of rows added so far.
 func (b *Builder) Len() int { return len(b.t.col.Start) }
+
+// NumStrings is the number of distinct strings interned so far.
+func (b *Builder) NumStrings() int { return len(b.t.strings.strs) }
 
 // Intern returns the id of s, which is copied when it is new.
 func (b *Builder) Intern(s []byte) StringID { return b.t.strings.intern(s) }
@@ -131,45 +132,10 @@ func (b *Builder) Track(pid, tid StringID) TrackID {
 	return id
 }
 
-// NameProcess sets the name of a process on all of its tracks, present and to come.
-func (b *Builder) NameProcess(pid StringID, name string) {
-	p := b.procs[pid]
-	p.name = name
-	b.procs[pid] = p
-}
-
-// TagProcess sets the labels of a process, such as "GPU 0".
-func (b *Builder) TagProcess(pid StringID, tags string) {
-	p := b.procs[pid]
-	p.tags = tags
-	b.procs[pid] = p
-}
-
-// SortProcess sets where viewers put a process.
-func (b *Builder) SortProcess(pid StringID, index int64) {
-	p := b.procs[pid]
-	p.sort = index
-	b.procs[pid] = p
-}
-
-// SortThread sets where viewers put a track within its process.
-func (b *Builder) SortThread(id TrackID, index int64) { b.t.tracks[id].ThreadSort = index }
-
-// NameThread sets the name of a track.
-func (b *Builder) NameThread(id TrackID, name string) { b.t.tracks[id].ThreadName = name }
-
 // Tracks returns the tracks added so far, by TrackID, with the names known now.
 func (b *Builder) Tracks() []Track {
 	b.nameProcesses()
 	return b.t.tracks
-}
-
-// nameProcesses gives the names of processes to their tracks.
-func (b *Builder) nameProcesses() {
-	for k, id := range b.tracks {
-		track, p := &b.t.tracks[id], b.procs[k.pid]
-		track.ProcessName, track.ProcessTags, track.ProcessSort = p.name, p.tags, p.sort
-	}
 }
 
 // Recategorize gives each row the category that pick returns for it: readers of

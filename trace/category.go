@@ -81,6 +81,10 @@ func (c Cat) IsActivity() bool { return c >= CatKernel && c <= CatGPUMemset }
 // IsRuntime tells whether events of c are host calls that may launch device work.
 func (c Cat) IsRuntime() bool { return c >= CatCUDARuntime && c <= CatOtherRuntime }
 
+// IsKnown tells whether c is one of the constants above other than CatNone, not a
+// category that only its file knows.
+func (c Cat) IsKnown() bool { return c > CatNone && c < numFixedCats }
+
 // catTable interns category names; the fixed ones come first.
 type catTable struct {
 	names []string

@@ -71,3 +71,17 @@ func scanTokens(data []byte) error {
 		}
 	}
 }
+
+// BenchmarkReadTeam reads a large trace with its bytes at hand at any place; compare
+// -cpu 1 and more.
+func BenchmarkReadTeam(b *testing.B) {
+	data := generated(b, tracegen.AsIs, 4*benchSize)
+	size := int64(len(data))
+	b.SetBytes(size)
+	for b.Loop() {
+		o := Options{SizeHint: size, At: bytes.NewReader(data), Size: size}
+		if _, err := Read(bytes.NewReader(data), o); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

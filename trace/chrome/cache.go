@@ -62,13 +62,11 @@ func (t *catTable) find(d *reader, name []byte) trace.Cat {
 
 // lookupCat returns the category called name, or the first known one of a list.
 func (d *reader) lookupCat(name []byte) trace.Cat {
-	if c, ok := trace.KnownCat(name); ok || !bytes.Contains(name, []byte(",")) {
-		d.kineto = d.kineto || ok && c != trace.CatNone
+	if _, ok := trace.KnownCat(name); ok || !bytes.Contains(name, []byte(",")) {
 		return d.b.Cat(name)
 	}
 	for part := range bytes.SplitSeq(name, []byte(",")) {
 		if c, ok := trace.KnownCat(bytes.TrimSpace(part)); ok {
-			d.kineto = d.kineto || c != trace.CatNone
 			return c
 		}
 	}

@@ -22,6 +22,8 @@ func (d *reader) carefulString(i int, in byte) int {
 	control, escape := false, false // counted already: damage counts once a string
 	for ; ; i++ {
 		switch c := b[i]; {
+		case (c == '"' || c == '\\') && i+lookahead > d.n && !d.eof:
+			return ^i // what follows decides
 		case c == '"':
 			if d.closes(i, in) {
 				if at := validPrefix(b[start:i]); at < i-start {

@@ -286,3 +286,17 @@ func TestXLA(t *testing.T) {
 		t.Error("a file with Kineto's categories was adapted")
 	}
 }
+
+// TestArgsOfOneEvent: what an event has for arguments says nothing of the next one.
+func TestArgsOfOneEvent(t *testing.T) {
+	list := ""
+	for _, args := range []string{"null", `{"stream":7}`, `"text"`, `{"stream":7}`, "5", `{"stream":7}`} {
+		list += `,{"ph":"X","name":"k","ts":1,"dur":2,"pid":0,"tid":7,"args":` + args + "}"
+	}
+	tr := readOne(t, "["+list[1:]+"]")
+	for i := range tr.Len() {
+		if v, ok := tr.Event(i).ArgInt(trace.KeyStream); ok != (i%2 == 1) || ok && v != 7 {
+			t.Errorf("event %d: stream %d, %v", i, v, ok)
+		}
+	}
+}

@@ -59,6 +59,7 @@ const (
 // It keeps what stands from pin on in the window. next is the place behind the
 // entry, of the first event, or of the damage.
 func (d *reader) headerEntry(i int, pin *int, first, seenList bool) (s step, next int) {
+	d.ev = event{} // what is noted here is of no event
 	for d.mode = strict; d.mode < numModes; {
 		d.notes = d.notes[:0]
 		var fail int

@@ -83,20 +83,7 @@ func problems(t *trace.Trace) string {
 // and are not part of it; the test is skipped where they are absent.
 func sharedTrace(tb testing.TB, name string) io.Reader {
 	tb.Helper()
-	root, err := os.Getwd()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			break
-		}
-		if root == filepath.Dir(root) {
-			tb.Fatal("no go.mod above the test")
-		}
-		root = filepath.Dir(root)
-	}
-	file, err := os.Open(filepath.Join(root, "..", "shared", "traces", name))
+	file, err := os.Open(filepath.Join(sharedDir(tb), name))
 	if err != nil {
 		tb.Skipf("the shared traces are not here: %v", err)
 	}
@@ -106,4 +93,22 @@ func sharedTrace(tb testing.TB, name string) io.Reader {
 		tb.Fatal(err)
 	}
 	return z
+}
+
+// sharedDir is where the shared traces stand, if they are here.
+func sharedDir(tb testing.TB) string {
+	tb.Helper()
+	root, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			return filepath.Join(root, "..", "shared", "traces")
+		}
+		if root == filepath.Dir(root) {
+			tb.Fatal("no go.mod above the test")
+		}
+		root = filepath.Dir(root)
+	}
 }

@@ -175,6 +175,9 @@ func (d *reader) walk(at *hop, i int) (h *hop, next int) {
 			}
 		}
 		h.seen = d.ev.seen &^ before
+		if h.goal == ownValue && h.own == fieldArgs {
+			learns = false // other events have an object here, to be gone into
+		}
 		if learns && plain && len(d.notes) == notes && vi-start <= maxHop && vi <= d.n {
 			h.adds = slices.Clone(d.args[args:])
 			h = d.learn(at, from, h, string(d.buf[start:vi]))

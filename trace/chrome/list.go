@@ -22,12 +22,13 @@ const roomy = 16 << 10
 // list reads events from i on to the end of their list and returns the place
 // behind it; ended is false where the input ended first.
 func (d *reader) list(i int, in place) (next int, ended bool) {
+	defer d.formTeam(i, in)()
 	entry, comma := false, false // what stands directly before i
 	for {
 		if d.n-i < roomy && !d.eof {
 			d.slide(i)
 			i = 0
-			d.makeRoom()
+			d.makeRoom(d.base - d.start)
 		}
 		i = d.space(i)
 		switch c := d.buf[i]; {
@@ -48,6 +49,13 @@ func (d *reader) list(i int, in place) (next int, ended bool) {
 		case c != '{' && in == inLines:
 			d.b.Problem(trace.LineDelimited, d.start, "")
 			return i, true
+		case comma && d.team.isDue(d.at(i)):
+			at := d.team.join(spot{d.at(i), entry, comma})
+			if at.pos != d.at(i) {
+				d.jump(d.opts.At, at.pos)
+				i = 0
+			}
+			entry, comma = at.entry, at.comma
 		default:
 			if entry && in != inLines {
 				d.b.Problem(trace.MissingComma, d.at(i), "")
@@ -110,13 +118,13 @@ func (d *reader) attempt(i int) (next int) {
 // wants tells whether more of the input must be seen before the entry at i, which
 // breaks a rule at fail, is judged.
 func (d *reader) wants(i, fail int) bool {
-	return !d.eof && fail+lookahead > d.n && d.n-i < maxValue
+	return !d.eof && fail+lookahead > d.n && d.n-i < d.reach
 }
 
 // makeRoom reserves rows, at first for the rest of the input by the events seen
-// so far, later by halves.
-func (d *reader) makeRoom() {
-	rows, read := int64(d.b.Len()), d.base-d.start
+// in the bytes read so far, later by halves.
+func (d *reader) makeRoom(read int64) {
+	rows := int64(d.b.Len())
 	if read < 2*windowSize || rows+2*rows*windowSize/read < d.reserved {
 		return
 	}

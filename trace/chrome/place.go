@@ -12,6 +12,7 @@ func (d *reader) accept(i int) {
 	ev := &d.ev
 	ev.row.Offset = d.at(i)
 	d.events++
+	d.kineto = d.kineto || ev.row.Cat.IsKnown()
 	switch {
 	case ev.ph == 0:
 		d.events--
@@ -86,6 +87,10 @@ func parseID(s []byte) (int64, bool) {
 
 // span widens the profiler's own window to the span from start to end, in ns.
 func (d *reader) span(start, end int64) {
+	if d.isHand {
+		d.spans = append(d.spans, [2]int64{start, end})
+		return
+	}
 	m := d.b.Meta()
 	if m.WindowStart == 0 && m.WindowEnd == 0 {
 		m.WindowStart, m.WindowEnd = start, end

@@ -14,6 +14,14 @@ type Options struct {
 	KeepArgs bool   // keep every argument, else only those that trace.FixedKey knows
 	Strict   bool   // the first damage whose Info().Strict is true becomes a *trace.FormatError
 	SizeHint int64  // decompressed bytes if known, else 0: room is made at once
+
+	// At, where it is not nil, gives the same bytes as the reader, at any place and to
+	// several goroutines at once, and Size is how many there are: then the events of a
+	// large input are read on all cores. The result is the same.
+	At   io.ReaderAt
+	Size int64
+
+	chunk int64 // bytes of a chunk that a core reads at a time; 0 for what suits Size
 }
 
 // Sniff tells whether an input that begins with head could be Chrome JSON.
@@ -30,7 +38,7 @@ const mark = "\xef\xbb\xbf"
 // the end of the input. err is a *trace.FormatError where nothing could be read,
 // or where o.Strict is set and anything was damaged.
 func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
-	d := &reader{window: newWindow(r), opts: o}
+	d := &reader{window: newWindow(r), opts: o, reach: maxValue}
 	doc, err := d.first()
 	if err != nil {
 		return nil, err
@@ -93,7 +101,7 @@ type reader struct {
 	pos  int // between documents: where the next one begins
 
 	b      *trace.Builder
-	kineto bool  // a category or a header entry is Kineto's
+	kineto bool  // the category of an event or a header entry is Kineto's
 	events int64 // that stood in the document
 	others int64 // entries of the event list that could not be read as events
 	marked bool  // a byte-order mark stood before the document
@@ -113,6 +121,13 @@ type reader struct {
 	cutOff   bool    // the input ended within an event
 	rescan   int64   // bytes that were read again to find the next event
 	known    map[trace.Code]bool
+
+	team   *team      // those who read the list at hand with this reader; nil for none
+	taken  int64      // bytes of the document that they read
+	alone  bool       // no team is to be formed
+	isHand bool       // this reader is one of a team
+	spans  [][2]int64 // of the profiler's own window, noted by one of a team
+	reach  int        // bytes that one event may span
 
 	hops    map[hopKey]*hop
 	opening *hop // what the next event's first hop is looked up in
@@ -151,7 +166,7 @@ func (d *reader) flush() {
 // begin makes the reader ready for a document whose first byte is at i.
 func (d *reader) begin(i int) {
 	d.b = trace.NewBuilder()
-	d.cutOff, d.reserved = false, 0
+	d.cutOff, d.reserved, d.taken = false, 0, 0
 	d.kineto, d.events, d.others, d.start = false, 0, 0, d.at(i)
 	d.known = make(map[trace.Code]bool)
 	d.forgetHops()
@@ -215,6 +230,19 @@ func (d *reader) next() *document {
 // body reads the document at i and sets d.pos behind it; reason says why it is
 // not a trace.
 func (d *reader) body(i int) (reason string) {
+	at, rescan := d.at(i), d.rescan
+	reason = d.document(i)
+	if d.taken > 0 && d.b.Full() { // which names were the last to find room depends on the order
+		d.jump(d.opts.At, at)
+		alone := d.alone
+		d.alone, d.rescan = true, rescan
+		reason = d.document(0)
+		d.alone = alone
+	}
+	return reason
+}
+
+func (d *reader) document(i int) (reason string) {
 	d.begin(i)
 	if d.buf[i] == '{' {
 		reason = d.object(i)

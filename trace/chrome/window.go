@@ -3,6 +3,7 @@ package chrome
 import (
 	"bytes"
 	"io"
+	"math"
 )
 
 const (
@@ -58,6 +59,13 @@ func (w *window) fill() {
 		}
 	}
 	clear(w.buf[w.n : w.n+padding])
+}
+
+// jump goes on at the place pos of src, which gives the bytes of the whole input.
+func (w *window) jump(src io.ReaderAt, pos int64) {
+	w.src = io.NewSectionReader(src, pos, math.MaxInt64-pos)
+	w.base, w.n, w.eof, w.err = pos, 0, false, nil
+	w.fill()
 }
 
 // at is the place of buf[i] in the input.

@@ -29,7 +29,7 @@ type format struct {
 	extensions []string // of files to write
 	known      []string // names that a directory is searched for
 	sniff      func(head []byte) bool
-	read       func(r io.Reader, file string, size int64, o Options) ([]*trace.Trace, error)
+	read       func(src source, file string, o Options) ([]*trace.Trace, error)
 	write      func(w io.Writer, t *trace.Trace) error
 }
 
@@ -49,12 +49,23 @@ var formats = []format{
 	},
 }
 
-func readChrome(r io.Reader, file string, size int64, o Options) ([]*trace.Trace, error) {
-	return chrome.Read(r, chrome.Options{File: file, KeepArgs: o.KeepArgs, Strict: o.Strict, SizeHint: size})
+// source is the text of a file as a format reads it.
+type source struct {
+	io.Reader
+	hint int64 // bytes, guessed; 0: unknown
+	// at gives the same text at any place where that is possible, else it is nil, and
+	// size is its length in bytes.
+	at   io.ReaderAt
+	size int64
 }
 
-func readText(r io.Reader, file string, _ int64, o Options) ([]*trace.Trace, error) {
-	t, err := text.Read(r, file)
+func readChrome(src source, file string, o Options) ([]*trace.Trace, error) {
+	return chrome.Read(src, chrome.Options{File: file, KeepArgs: o.KeepArgs, Strict: o.Strict, SizeHint: src.hint,
+		At: src.at, Size: src.size})
+}
+
+func readText(src source, file string, o Options) ([]*trace.Trace, error) {
+	t, err := text.Read(src, file)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package tracefile
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -69,7 +68,11 @@ func readStream(r io.Reader, file string, size int64, o Options) ([]*trace.Trace
 	if !ok {
 		return nil, unknown(file, head)
 	}
-	return f.read(in, file, in.sizeHint(r, size), o)
+	src := source{Reader: in, hint: in.sizeHint(r, size)}
+	if at, ok := r.(io.ReaderAt); ok && in.layers == "" && size > 0 {
+		src.at, src.size = in.c.at(at), size
+	}
+	return f.read(src, file, o)
 }
 
 // nothing explains an input without a single byte.
@@ -113,30 +116,3 @@ func unknown(file string, head []byte) *Error {
 	}
 	return &Error{File: file, Reason: fmt.Sprintf("is not a trace; it starts with %q", head[:min(len(head), 20)]), Hint: hint}
 }
-
-// counter counts what is read from a file and reports it.
-type counter struct {
-	r        io.Reader
-	n, total int64
-	progress func(done, total int64)
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	if c.progress != nil {
-		c.progress(c.n, c.total)
-	}
-	return n, err
-}
-
-// peeker is a buffered reader that knows how far it has been read.
-type peeker struct {
-	*bufio.Reader
-	c *counter
-}
-
-func newPeeker(c *counter) peeker { return peeker{bufio.NewReaderSize(c, 64<<10), c} }
-
-// offset is the number of bytes taken from p.
-func (p peeker) offset() int64 { return p.c.n - int64(p.Buffered()) }

@@ -1,0 +1,199 @@
+package chrome
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gaprof/gaprof/internal/tracegen"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// account is everything that Read says of a text: the traces as they are written,
+// what else they hold, and their problems; or the error.
+func account(t *testing.T, traces []*trace.Trace, err error) string {
+	t.Helper()
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var out bytes.Buffer
+	for _, tr := range traces {
+		if err := Write(&out, tr); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, "%d events, %d rows, %+v\n%s\n", tr.Meta().EventsInFile, tr.Len(), tr.Problems(), dumpAll(tr))
+	}
+	return out.String()
+}
+
+// readInChunks reads text by a team, in chunks of so many bytes.
+func readInChunks(text []byte, chunk int64, o Options) ([]*trace.Trace, error) {
+	o.At, o.Size, o.chunk = bytes.NewReader(text), int64(len(text)), chunk
+	return Read(bytes.NewReader(text), o)
+}
+
+// checkChunks compares reading by a team, in chunks of each size, with reading alone.
+func checkChunks(t *testing.T, text []byte, o Options, chunks ...int64) {
+	t.Helper()
+	traces, err := Read(bytes.NewReader(text), o)
+	want := account(t, traces, err)
+	for _, chunk := range chunks {
+		traces, err := readInChunks(text, chunk, o)
+		if got := account(t, traces, err); got != want {
+			k := 0
+			for k < min(len(got), len(want)) && got[k] == want[k] {
+				k++
+			}
+			t.Fatalf("chunks of %d bytes: got ...%q, want ...%q, in %q", chunk, clip(got[max(k-40, 0):]), clip(want[max(k-40, 0):]), clip(string(text)))
+		}
+	}
+}
+
+// tricky holds what looks like the beginning of an event and is none, and names
+// that are given and taken back.
+const tricky = `{"schemaVersion":1,"traceEvents":[
+ {"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"early"}},
+ {"ph":"X","ts":1,"dur":2,"pid":1,"tid":1,"name":"a","args":{"l":[{"a":1},{"ph":"X","ts":5,"dur":1,"name":"false"},{"ph":"X","ts":6}],"s":"},{"}},
+ {"ph":"X","ts":2,"dur":1,"pid":1,"tid":2,"name":"},{\"ph\":\"X\",\"ts\":7},{","args":{"x":" } , { ","y":",\"ts\":3"}} ,
+ {"ph":"X","cat":"Trace","ts":0,"dur":0,"pid":1,"tid":1,"name":"P"},{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"t2"}},
+ {"ph":"X","cat":"mine","ts":3,"dur":-4,"pid":"p","tid":"","name":"n","args":{"k":"v","k":"w","z":[1,2]}},{"ph":"i","pid":1},
+ {"ph":"X","cat":"Trace","ts":9,"dur":3,"pid":1,"tid":1,"name":"P"},{"ph":"s","id":"x","ts":4,"pid":1,"tid":1,"name":"f"},{},
+ {"ph":"B","ts":4,"pid":1,"tid":1,"name":"b"},
+ {"ph":"M","name":"process_name","pid":1,"args":{"name":"late"}},{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":""}},
+ {"ph":"M","name":"process_sort_index","pid":1,"args":{"sort_index":4}},{"ph":"M","name":"thread_sort_index","pid":1,"tid":1,"args":{"sort_index":-3}},
+ {"ph":"M","name":"process_labels","pid":1,"args":{"labels":"GPU 0"}},{"ph":"E","ts":8,"pid":1,"tid":1},7
+],"traceName":"x"}`
+
+// upTo returns the numbers from 1 to n.
+func upTo(n int) []int64 {
+	list := make([]int64, n)
+	for i := range list {
+		list[i] = int64(i + 1)
+	}
+	return list
+}
+
+func TestTeamEveryOffset(t *testing.T) {
+	checkChunks(t, []byte(tricky), Options{KeepArgs: true}, upTo(400)...)
+	for _, text := range append(seeds(), strings.TrimSuffix(tricky, `,"traceName":"x"}`), tricky+tricky, tricky+"\n"+ev+next) {
+		checkChunks(t, []byte(text), Options{KeepArgs: true}, upTo(min(len(text), 30))...)
+	}
+}
+
+// TestTeamDamage damages and cuts a text at every place.
+func TestTeamDamage(t *testing.T) {
+	for i := 0; i < len(tricky); i += 2 {
+		chunk := int64(1 + i*7%300)
+		checkChunks(t, []byte(tricky[:i]), Options{}, chunk)
+		checkChunks(t, []byte(tricky[:i]+tricky[i+1:]), Options{}, chunk, 97)
+		checkChunks(t, []byte(tricky[:i]+`"`+tricky[i:]), Options{}, chunk)
+	}
+}
+
+func TestTeamShapes(t *testing.T) {
+	for _, shape := range tracegen.Shapes() {
+		text := generated(t, shape, 600_000)
+		checkChunks(t, text, Options{KeepArgs: true}, 1_000, 10_007, 77_777, 250_000, int64(len(text)))
+		checkChunks(t, text[:len(text)*2/3], Options{}, 30_011)
+		checkChunks(t, bytes.Replace(text, []byte(`"ph": "X"`), []byte(`"ph": "X", "q": NaN`), 500), Options{}, 30_011)
+	}
+}
+
+func TestTeamRealFiles(t *testing.T) {
+	dir := filepath.Join(sharedDir(t), "*", "*.json.gz")
+	files, err := filepath.Glob(dir)
+	if err != nil || len(files) == 0 {
+		t.Skipf("the shared traces are not here: %s", dir)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		group := filepath.Base(filepath.Dir(file))
+		if group != "damaged" && !strings.HasPrefix(name, "nanogpt") && !strings.Contains(name, "scale.native") || testing.Short() {
+			continue
+		}
+		t.Run(group+"/"+name, func(t *testing.T) {
+			text, _ := io.ReadAll(sharedTrace(t, group+"/"+name)) // a damaged stream gives what stands before the damage
+			checkChunks(t, text, Options{KeepArgs: true}, 50_021, 1<<20)
+		})
+	}
+}
+
+// TestTeamTakesOver: the hands do the work, not only the reader.
+func TestTeamTakesOver(t *testing.T) {
+	text := generated(t, tracegen.AsIs, 2_000_000)
+	d := &reader{window: newWindow(bytes.NewReader(text)), reach: maxValue,
+		opts: Options{At: bytes.NewReader(text), Size: int64(len(text)), chunk: 100_000}}
+	if _, err := d.first(); err != nil {
+		t.Fatal(err)
+	}
+	if alone := len(text) - int(d.taken); alone > 400_000 {
+		t.Errorf("the reader read %d of %d bytes by itself", alone, len(text))
+	}
+}
+
+// TestTeamFullTables: where there is no room for all names, those are kept that one
+// reader alone would keep.
+func TestTeamFullTables(t *testing.T) {
+	var cats, keys strings.Builder
+	for i := range 70_000 {
+		if i < 6_000 {
+			fmt.Fprintf(&cats, `{"ph":"X","ts":%d,"dur":1,"pid":1,"tid":1,"name":"n","cat":"c%d"},`, i, i*7%5_000)
+		}
+		fmt.Fprintf(&keys, `{"ph":"X","ts":%d,"dur":1,"pid":1,"tid":1,"name":"n","args":{"k%d":%d}},`, i, i, i)
+	}
+	for _, list := range []string{cats.String(), keys.String()} {
+		checkChunks(t, []byte("["+list+ev+"]"), Options{KeepArgs: true}, 50_000)
+	}
+}
+
+// brokenAt is an input whose bytes from a place on cannot be read.
+type brokenAt struct {
+	text string
+	from int64
+}
+
+var errBroken = errors.New("the disk is broken")
+
+func (b brokenAt) ReadAt(p []byte, off int64) (int, error) {
+	if off >= b.from {
+		return 0, errBroken
+	}
+	n := copy(p, b.text[off:b.from])
+	if n < len(p) {
+		return n, errBroken
+	}
+	return n, nil
+}
+
+func TestTeamReadError(t *testing.T) {
+	text := string(generated(t, tracegen.AsIs, 1_500_000))
+	src := brokenAt{text, 1_200_000}
+	all := io.NewSectionReader(src, 0, int64(len(text)))
+	traces, err := Read(all, Options{})
+	want := account(t, traces, err)
+	if !strings.Contains(want, errBroken.Error()) {
+		t.Fatal("the error is not told")
+	}
+	_, _ = all.Seek(0, io.SeekStart)
+	traces, err = Read(all, Options{At: src, Size: int64(len(text)), chunk: 70_000})
+	if got := account(t, traces, err); got != want {
+		t.Error("another result than that of one reader alone")
+	}
+}
+
+// FuzzSplit: a team reads whatever there is as one reader does.
+func FuzzSplit(f *testing.F) {
+	for _, s := range append(seeds(), tricky) {
+		f.Add([]byte(s), uint16(len(s)/3))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, chunk uint16) {
+		if int(chunk) < len(text)/64 { // a hand fills its window for each chunk
+			chunk = uint16(min(len(text)/64, 1<<16-1))
+		}
+		checkChunks(t, text, Options{KeepArgs: len(text)%2 == 0}, int64(chunk)+1)
+	})
+}
