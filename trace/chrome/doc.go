@@ -10,6 +10,9 @@
 //  4. What cannot be repaired is left out, counted, and reading goes on at the
 //     next event (resync.go).
 //
+// The events of a large file are read ahead on all cores, and taken over where that
+// is certain to be what one reader alone would read (team.go).
+//
 // So text that follows the rules never meets a repair, and text that breaks one
 // never passes without a Problem. Nothing recurses over the input.
 package chrome
