@@ -2,8 +2,8 @@ package facts
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,7 +28,15 @@ type Params struct {
 // classKey tells classes apart.
 type classKey struct{ dims, dtype string }
 
-func shapeKey(dims []int64) string { return strings.Trim(fmt.Sprint(dims), "[]") }
+// shapeKey is a shape as text, for maps.
+func shapeKey(dims []int64) string {
+	var buf [64]byte
+	key := buf[:0]
+	for _, d := range dims {
+		key = append(strconv.AppendInt(key, d, 10), ' ')
+	}
+	return string(key)
+}
 
 func (p *Params) add(dims []int64, dtype string) {
 	c := ParamClass{Dims: dims, Dtype: dtype, Size: DtypeBytes(dtype)}

@@ -11,7 +11,7 @@ import (
 
 // gcPercent keeps the heap close to what is in use: nearly all of it is columns
 // without pointers, which cost the collector nothing to look at.
-const gcPercent = 10
+const gcPercent = 25
 
 func main() {
 	debug.SetGCPercent(gcPercent)
