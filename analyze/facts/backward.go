@@ -240,8 +240,12 @@ var lossArithmetic = map[string]bool{
 
 // smallestCount is how often the rarest backward node occurs: each forward pass
 // leaves every node of the model at least once. Nodes that join losses do not count
-// where there are others.
+// where there are others, and a single name says nothing: that many equal layers look
+// like that many forwards.
 func (c *computer) smallestCount(nodeCount map[trace.StringID]int) int {
+	if len(nodeCount) < 2 {
+		return 1
+	}
 	least, leastJoin := 0, 0
 	for id, n := range nodeCount {
 		if lossArithmetic[nodeName(c.t.String(id))] {
