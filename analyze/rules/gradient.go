@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze"
@@ -69,6 +70,22 @@ func claimPass(p *analyze.Pass, f found, cost *analyze.Cost) {
 	gaps, others := p.Claim(f.rank, gp.Step, 0, facts.IdleBucket, max(0, gp.Span-gp.OtherIn-gp.Busy))
 	p.Remark(others)
 	cost.Add(f.rank, gp.Step, busy+gaps)
+}
+
+// withVerdict lists the scale passes of one verdict.
+func withVerdict(p *analyze.Pass, want analyze.Verdict) []found {
+	return passes(p, func(r *facts.Rank, gp *facts.GradientPass) bool {
+		verdict, _ := analyze.VerdictOf(r, gp, p.UniformTokens)
+		return gp.Kind == facts.ScalePass && verdict == want
+	})
+}
+
+// whyScaled says what scale passes of one verdict do, and why that is their verdict.
+func whyScaled(p *analyze.Pass, list []found) string {
+	first := list[0]
+	_, reason := analyze.VerdictOf(first.rank, first.pass, p.UniformTokens)
+	return fmt.Sprintf("multiplying %s after backward takes %s; %s", plural(int64(first.pass.Parameters), "gradient"),
+		plural(int64(first.pass.Launches), "call"), reason) + alsoSlow(p, list)
 }
 
 // showPasses is the first operator, or kernel, of each of the first passes.

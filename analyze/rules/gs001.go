@@ -1,10 +1,7 @@
 package rules
 
 import (
-	"fmt"
-
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
 )
 
 // GS001 finds a pass that multiplies every gradient by one.
@@ -22,23 +19,15 @@ var GS001 = analyze.Rule{
 	Run:   runGS001,
 }
 
-func withVerdict(p *analyze.Pass, want analyze.Verdict) []found {
-	return passes(p, func(r *facts.Rank, gp *facts.GradientPass) bool {
-		verdict, _ := analyze.VerdictOf(r, gp, p.UniformTokens)
-		return gp.Kind == facts.ScalePass && verdict == want
-	})
-}
-
 func runGS001(p *analyze.Pass) {
 	list := withVerdict(p, analyze.Needless)
 	if len(list) == 0 {
 		return
 	}
 	p.ReportStructure(claimPasses(p, list), func(mean, step int64) analyze.Finding {
-		_, reason := analyze.VerdictOf(list[0].rank, list[0].pass, p.UniformTokens)
 		return analyze.Finding{
 			Message:  "needless scaling of the gradients costs " + perStep(mean, step),
-			Why:      fmt.Sprintf("multiplying %s after backward takes %s; %s", plural(int64(list[0].pass.Parameters), "gradient"), plural(int64(list[0].pass.Launches), "call"), reason) + alsoSlow(p, list),
+			Why:      whyScaled(p, list),
 			Fix:      "backward on the mean loss (reduction=\"mean\") and drop the scaling",
 			Saving:   &analyze.Range{Low: mean, High: mean},
 			Evidence: showPasses(list),

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
@@ -27,39 +28,52 @@ func runGS002(p *analyze.Pass) {
 		return
 	}
 	p.ReportStructure(claimPasses(p, list), func(mean, step int64) analyze.Finding {
-		_, reason := analyze.VerdictOf(list[0].rank, list[0].pass, p.UniformTokens)
 		return analyze.Finding{
 			Message:  "avoidable scaling of the gradients costs " + perStep(mean, step),
-			Why:      fmt.Sprintf("multiplying %s after backward takes %s; %s", plural(int64(list[0].pass.Parameters), "gradient"), plural(int64(list[0].pass.Launches), "call"), reason) + alsoSlow(p, list),
+			Why:      whyScaled(p, list),
 			Fix:      strings.Join(folds(list[0].rank, list[0].pass), "; or "),
 			Saving:   &analyze.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
-			Caveats:  append(hostCaveat(list), "the labels of all micro-batches must be at hand before the first backward"),
+			Caveats:  append(hostCaveat(list), foldCaveats(list[0].rank)...),
 		}
 	})
 }
 
-// folds are the ways to get rid of the pass that this trace allows.
-func folds(r *facts.Rank, scale *facts.GradientPass) []string {
-	ranks := analyze.ReducingRanks(r)
-	loss := "multiply each micro-batch's summed loss by 1/N before backward, N being the tokens of all micro-batches"
-	if ranks > 1 {
-		loss = fmt.Sprintf("multiply each micro-batch's summed loss by %d/N before backward, N being the tokens of all micro-batches and ranks (one token all-reduce before the first forward)", ranks)
+// foldCaveats are what the trace cannot tell of a fold.
+func foldCaveats(r *facts.Rank) []string {
+	caveats := []string{"the labels of all micro-batches must be at hand before the first backward"}
+	if analyze.ReducingRanks(r) > 1 {
+		caveats = append(caveats, "the factor is for gradients that are averaged over ranks, as DDP and FSDP do; where they are summed it is 1/N")
 	}
-	list := []string{loss}
-	for i := range r.Passes {
-		if p := &r.Passes[i]; p.Step == scale.Step && p.Kind == facts.ClipPass && p.Place == facts.AfterBackward {
-			list = append(list, "fold 1/N into the clip coefficient (norm and coefficient scale with it), one pass for both")
-			break
-		}
+	return caveats
+}
+
+// folds are the ways to get rid of the pass that this trace allows. The factor is 1/N
+// on one rank and R/N behind a mean over R ranks, N being all tokens of the step.
+func folds(r *facts.Rank, scale *facts.GradientPass) []string {
+	factor, inverse, first := "1/N", "N", ""
+	if ranks := analyze.ReducingRanks(r); ranks > 1 {
+		factor, inverse = fmt.Sprintf("%d/N", ranks), fmt.Sprintf("N/%d", ranks)
+		first = " (one token all-reduce before the first forward)"
+	}
+	list := []string{fmt.Sprintf("multiply each micro-batch's summed loss by %s before backward, N being all tokens of the step%s", factor, first)}
+	if clips(r, scale.Step) {
+		list = append(list, fmt.Sprintf("fold %s into the clip coefficient (the norm scales with it), one pass for both", factor))
 	}
 	if fusedOptimizer(r) {
-		list = append(list, "pass it as grad_scale to the fused optimizer")
+		list = append(list, fmt.Sprintf("hand %s to the fused optimizer as grad_scale, by which it divides", inverse))
 	}
-	if r.Sync.Kind == facts.ReduceScatter && ranks > 1 {
-		list = append(list, "FSDP2: set_gradient_divide_factor(N) on the last micro-batch")
+	if r.Sync.Kind == facts.ReduceScatter && r.Sync.Pattern == facts.SyncLast {
+		list = append(list, "FSDP2: set_gradient_divide_factor(N) before the last backward, which alone reduces")
 	}
 	return list
+}
+
+// clips tells whether a step clips behind backward.
+func clips(r *facts.Rank, step int) bool {
+	return slices.ContainsFunc(r.Passes, func(p facts.GradientPass) bool {
+		return p.Step == step && p.Kind == facts.ClipPass && p.Place == facts.AfterBackward
+	})
 }
 
 // fusedOptimizer tells whether the optimizer runs as PyTorch's fused kernels.
