@@ -28,6 +28,13 @@ type Options struct {
 	Shape Shape  // AsIs where empty
 	Size  int64  // bytes to reach; the step begun before is finished
 	Seed  uint64 // another seed gives other durations
+	Steps int    // steps to write whatever Size says; 0: as many as Size takes
+
+	// WorldSize is how many ranks the run has that the trace is of, and Rank is the
+	// trace's own; 0 is one trace by itself. The ranks of one run have one Shape,
+	// Seed and number of Steps; see rank.go for what they share.
+	Rank, WorldSize int
+	NoSeq           bool // leave Seq out of the messages, as older versions do
 }
 
 // distinctNames is how many names the shape Names has.
@@ -37,16 +44,17 @@ const distinctNames = 100_000
 func Write(w io.Writer, o Options) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	g := &generator{out: out, shape: o.Shape, layout: kineto, rng: rand.New(rand.NewPCG(o.Seed, 1)), now: startTime}
+	g.run = newRunOf(o)
 	switch o.Shape {
 	case Compact:
 		g.layout = dense
 	case Indented:
 		g.layout = indented
 	}
-	g.text(header)
+	g.text(g.run.header())
 	g.names()
 	g.release()
-	for g.written < o.Size && g.err == nil {
+	for (g.steps < o.Steps || o.Steps == 0 && g.written < o.Size) && g.err == nil {
 		g.step()
 		g.release()
 	}
@@ -56,15 +64,6 @@ func Write(w io.Writer, o Options) error {
 	}
 	return out.Flush()
 }
-
-const header = `{
-  "schemaVersion": 1,
-  "deviceProperties": [{"id": 0, "name": "SYNTHETIC H100", "totalGlobalMem": 85028634624, "numSms": 132}],
-  "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 8, "pg_count": 1, "pg_config": [` +
-	`{"pg_name": "0", "pg_desc": "default_pg", "backend_config": "cuda:nccl", "pg_size": 8, "ranks": [0, 1, 2, 3, 4, 5, 6, 7]}]},
-  "displayTimeUnit": "ms",
-  "baseTimeNanoseconds": 1759300074000000000,
-  "traceEvents": [`
 
 // generator holds the state of one trace: clocks in ns, ids, and the output.
 type generator struct {
@@ -77,6 +76,7 @@ type generator struct {
 	shape   Shape
 	layout  layout
 	rng     *rand.Rand
+	run     runOf
 
 	now      int64 // host
 	device   int64 // end of what runs on the compute stream

@@ -7,11 +7,11 @@ import (
 
 const (
 	startTime = 3_923_968_000_000_000 // ns
-	process   = 4711
-	forward   = 4711 // thread
-	backward  = 4795 // thread
-	compute   = 7    // stream
-	collect   = 20   // stream
+	firstPID  = 4711                  // of rank 0
+	forward   = 4711                  // thread
+	backward  = 4795                  // thread
+	compute   = 7                     // stream
+	collect   = 20                    // stream
 	layers    = 8
 	batches   = 2 // micro-batches a step
 )
@@ -27,14 +27,14 @@ func (g *generator) names() {
 			args:   []field{{key, value}},
 		})
 	}
-	meta("process_name", process, 0, "name", `"python"`)
-	meta("process_labels", process, 0, "labels", `"CPU"`)
-	meta("process_name", 0, 0, "name", `"python"`)
-	meta("process_labels", 0, 0, "labels", `"GPU 0"`)
-	meta("thread_name", process, forward, "name", `"thread 4711 (python)"`)
-	meta("thread_name", process, backward, "name", `"thread 4795 (pt_autograd_0)"`)
-	meta("thread_name", 0, compute, "name", `"stream 7 "`)
-	meta("thread_name", 0, collect, "name", `"stream 20 "`)
+	meta("process_name", g.run.pid, 0, "name", `"python"`)
+	meta("process_labels", g.run.pid, 0, "labels", `"CPU"`)
+	meta("process_name", g.run.device, 0, "name", `"python"`)
+	meta("process_labels", g.run.device, 0, "labels", quote(fmt.Sprintf("GPU %d", g.run.device)))
+	meta("thread_name", g.run.pid, forward, "name", `"thread 4711 (python)"`)
+	meta("thread_name", g.run.pid, backward, "name", `"thread 4795 (pt_autograd_0)"`)
+	meta("thread_name", g.run.device, compute, "name", `"stream 7 "`)
+	meta("thread_name", g.run.device, collect, "name", `"stream 20 "`)
 }
 
 // step writes one optimizer step.
@@ -52,7 +52,7 @@ func (g *generator) step() {
 	}
 	g.optimizer()
 	name := fmt.Sprintf("ProfilerStep#%d", g.steps)
-	g.waiting[place] = event{fields: xFields("user_annotation", name, process, forward, start, g.now-start)}
+	g.waiting[place] = event{fields: xFields("user_annotation", name, g.run.pid, forward, start, g.now-start)}
 	g.now += 5_000
 }
 
@@ -68,7 +68,7 @@ func (g *generator) backwardNode(layer int, reduce bool) {
 			g.launch(backward, compute, "gpu_memcpy", "Memcpy DtoD (Device -> Device)", 1_500, nil)
 		})
 		if reduce {
-			g.collective(backward)
+			g.collective(backward, g.run.reduceScatter(layer))
 		}
 	})
 }
@@ -91,26 +91,24 @@ func (g *generator) optimizer() {
 		}
 		g.launch(forward, compute, "gpu_memset", "Memset (Device)", 1_000, nil)
 	})
+	for _, m := range g.run.behindOptimizer() {
+		g.collective(forward, m)
+	}
 }
 
-// collective writes a reduce-scatter: annotation, parameters, launch, kernel.
-func (g *generator) collective(thread int) {
+// collective writes a collective: annotation, parameters, launch, kernel.
+func (g *generator) collective(thread int, m message) {
 	g.seq++
-	comm := []field{
-		{"Collective name", `"_reduce_scatter_base"`}, {"In msg nelems", "8388608"}, {"Out msg nelems", "1048576"},
-		{"Group size", "8"}, {"dtype", `"BFloat16"`}, {"Process Group Name", `"0"`},
-		{"Process Group Description", `"default_pg"`}, {"Process Group Ranks", `"[0, 1, 2, 3, 4, 5, 6, 7]"`}, {"Seq", num(g.seq)},
-	}
-	g.span(thread, "user_annotation", "nccl:_reduce_scatter_base", 0, func() {
+	comm := g.run.describe(m, g.seq)
+	g.span(thread, "user_annotation", "nccl:"+m.name, 0, func() {
 		start, place := g.now, g.hold()
 		g.now += 1_000
-		g.launch(thread, collect, "kernel", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-			60_000+g.rng.Int64N(20_000), comm)
+		g.launch(thread, collect, "kernel", m.kernel, 60_000+g.rng.Int64N(20_000), comm)
 		g.external++
 		args := append([]field{{"External id", num(g.external)}}, comm...)
 		g.waiting[place] = event{
-			fields: xFields("cpu_op", "record_param_comms", process, thread, start, g.now-start),
-			args:   append(args, field{"Rank", "0"}),
+			fields: xFields("cpu_op", "record_param_comms", g.run.pid, thread, start, g.now-start),
+			args:   append(args, field{"Rank", num(g.run.rank)}),
 		}
 	})
 }
@@ -137,7 +135,7 @@ func (g *generator) span(thread int, cat, name string, elements int, body func()
 	if elements > 0 {
 		name = g.distinct(name)
 	}
-	g.waiting[place] = event{fields: xFields(cat, name, process, thread, start, g.now-start), args: args}
+	g.waiting[place] = event{fields: xFields(cat, name, g.run.pid, thread, start, g.now-start), args: args}
 	g.now += 100
 }
 
@@ -151,7 +149,7 @@ func (g *generator) stack() string {
 
 // complete writes one complete event of the host.
 func (g *generator) complete(thread int, cat, name string, start, dur int64, args []field) {
-	g.emit(event{fields: xFields(cat, name, process, thread, start, dur), args: args})
+	g.emit(event{fields: xFields(cat, name, g.run.pid, thread, start, dur), args: args})
 }
 
 func xFields(cat, name string, pid, tid int, start, dur int64) []field {
@@ -166,20 +164,21 @@ func (g *generator) launch(thread, stream int, cat, name string, dur int64, comm
 	start, ids := g.now, []field{{"External id", num(g.external)}, {"cbid", "211"}, {"correlation", num(g.corr)}}
 	g.now += 3_000 + g.rng.Int64N(1_500)
 	g.complete(thread, "cuda_runtime", call, start, g.now-start, ids)
-	g.flow("s", process, thread, start)
+	g.flow("s", g.run.pid, thread, start)
 	busy := &g.device
 	if stream == collect {
 		busy = &g.comm
 		*busy = max(*busy, g.device)
 	}
-	begin := max(*busy, g.now) + 300
+	begin := max(*busy, g.now) + g.run.gap
 	*busy = begin + dur
-	g.emit(event{fields: xFields(cat, g.distinct(name), 0, stream, begin, dur), args: append(g.deviceArgs(cat, stream), comm...)})
-	g.flow("f", 0, stream, begin)
+	start, end := g.run.shift(uint64(g.corr), comm != nil, begin, begin+dur)
+	g.emit(event{fields: xFields(cat, g.distinct(name), g.run.device, stream, start, end-start), args: append(g.deviceArgs(cat, stream), comm...)})
+	g.flow("f", g.run.device, stream, start)
 }
 
 func (g *generator) deviceArgs(cat string, stream int) []field {
-	args := []field{{"External id", num(g.external)}, {"device", "0"}, {"context", "1"}, {"stream", num(stream)},
+	args := []field{{"External id", num(g.external)}, {"device", num(g.run.device)}, {"context", "1"}, {"stream", num(stream)},
 		{"correlation", num(g.corr)}}
 	if cat != "kernel" {
 		return append(args, field{"bytes", "4194304"}, field{"memory bandwidth (GB/s)", "1121.3384030418251"})
