@@ -24,6 +24,7 @@ type Message struct {
 	Group             string // process group name
 	Size              int64  // ranks in the group, 0 unknown
 	Seq               int64  // sequence number in the group, -1 unknown
+	Members           string // "Process Group Ranks" as written, shortened by PyTorch above 30; "" unknown
 }
 
 // isCompute tells kernels from copies and sets; communication is neither.
@@ -121,6 +122,7 @@ func (m *Message) describe(e trace.Event) {
 	}
 	m.Group = e.ArgText(trace.KeyGroupName)
 	m.Size, _ = e.ArgInt(trace.KeyGroupSize)
+	m.Members = e.ArgText(trace.KeyGroupRanks)
 	if seq, ok := e.ArgInt(trace.KeySeq); ok {
 		m.Seq = seq
 	}
