@@ -28,6 +28,9 @@ type Rank struct {
 	HostCollectives bool    // the host threads carry collectives, of any backend
 	Categorised     bool    // the writer gave categories; without them little is known
 	Impossible      []int32 // device events that start before their launch
+	FirstUnlinked   []int32 // the first device events without a launch, a few
+	UsesFSDP        bool    // there are spans of FSDP2
+	FusedOptimizer  bool    // the optimizer runs as PyTorch's fused kernels
 	Messages        []Message
 	Steps           []Step
 	StepSource      StepSource
@@ -103,6 +106,7 @@ func Compute(t *trace.Trace) []*Rank {
 		c.collect(r)
 		r.Groups = c.groups(r)
 		c.doubt(r)
+		c.remember(r)
 		r.release()
 		ranks = append(ranks, r)
 	}

@@ -17,8 +17,8 @@ type scope struct {
 
 // Device is one accelerator of a rank.
 type Device struct {
-	PID    string // the row of viewers: the device ordinal
-	Rows   []int32
+	PID    string  // the row of viewers: the device ordinal
+	Rows   []int32 // its activity, by start; nil once the rank is compacted
 	Launch []int32 // the row of the host call that launched Rows[i], or -1
 
 	busy  [IdleBucket]*Set // by bucket, whatever else runs

@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
@@ -79,14 +78,7 @@ func runSyncEvery(p *analyze.Pass, kind facts.Collective, name, remark string) {
 }
 
 // usesFSDP tells whether the trace has spans of FSDP.
-func usesFSDP(r *facts.Rank) bool {
-	for id := range r.Trace.NumStrings() {
-		if strings.HasPrefix(r.Trace.String(traceString(id)), "FSDP::") {
-			return true
-		}
-	}
-	return false
-}
+func usesFSDP(r *facts.Rank) bool { return r.UsesFSDP }
 
 // shards tells whether gradients are reduce-scattered at all: then all-reduces are
 // those of replicas of shards (HSDP), not DDP's.

@@ -60,7 +60,7 @@ func folds(r *facts.Rank, scale *facts.GradientPass) []string {
 	if clips(r, scale.Step) {
 		list = append(list, fmt.Sprintf("fold %s into the clip coefficient (the norm scales with it), one pass for both", factor))
 	}
-	if fusedOptimizer(r) {
+	if r.FusedOptimizer {
 		list = append(list, fmt.Sprintf("hand %s to the fused optimizer as grad_scale, by which it divides", inverse))
 	}
 	if r.Sync.Kind == facts.ReduceScatter && r.Sync.Pattern == facts.SyncLast {
@@ -74,14 +74,4 @@ func clips(r *facts.Rank, step int) bool {
 	return slices.ContainsFunc(r.Passes, func(p facts.GradientPass) bool {
 		return p.Step == step && p.Kind == facts.ClipPass && p.Place == facts.AfterBackward
 	})
-}
-
-// fusedOptimizer tells whether the optimizer runs as PyTorch's fused kernels.
-func fusedOptimizer(r *facts.Rank) bool {
-	for id := range r.Trace.NumStrings() {
-		if name := r.Trace.String(traceString(id)); strings.HasPrefix(name, "aten::_fused_adam") || strings.HasPrefix(name, "aten::_fused_sgd") {
-			return true
-		}
-	}
-	return false
 }

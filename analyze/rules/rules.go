@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/trace"
 )
 
 // All returns the rules in the order in which they may claim time: the specific
@@ -31,9 +30,6 @@ func Find(id string) (analyze.Rule, bool) {
 	}
 	return analyze.Rule{}, false
 }
-
-// traceString is the id of the n-th string of a trace.
-func traceString(n int) trace.StringID { return trace.StringID(n) }
 
 // ms prints ns as milliseconds with the digits that a reader of a trace wants.
 func ms(ns int64) string { return fmt.Sprintf("%.2f ms", float64(ns)/1e6) }

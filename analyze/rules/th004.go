@@ -59,15 +59,8 @@ func runTH004(p *analyze.Pass) {
 
 func firstUnlinked(r *facts.Rank, n int) []analyze.Evidence {
 	var list []analyze.Evidence
-	for _, d := range r.Devices {
-		for i, row := range d.Rows {
-			if len(list) >= n {
-				return list
-			}
-			if d.Launch[i] < 0 {
-				list = append(list, analyze.EvidenceOf(r, row))
-			}
-		}
+	for _, row := range r.FirstUnlinked[:min(n, len(r.FirstUnlinked))] {
+		list = append(list, analyze.EvidenceOf(r, row))
 	}
 	return list
 }

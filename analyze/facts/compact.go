@@ -1,0 +1,175 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// mostUnlinked is how many device events without a launch a Rank names.
+const mostUnlinked = 16
+
+// remember notes what would have to be looked up in the whole trace later on.
+func (c *computer) remember(r *Rank) {
+	for id := range c.t.NumStrings() {
+		name := c.t.String(trace.StringID(id))
+		r.UsesFSDP = r.UsesFSDP || strings.HasPrefix(name, "FSDP::")
+		r.FusedOptimizer = r.FusedOptimizer || strings.HasPrefix(name, "aten::_fused_adam") || strings.HasPrefix(name, "aten::_fused_sgd")
+	}
+	for _, d := range r.Devices {
+		for i, row := range d.Rows {
+			if d.Launch[i] < 0 && len(r.FirstUnlinked) < mostUnlinked {
+				r.FirstUnlinked = append(r.FirstUnlinked, row)
+			}
+		}
+	}
+}
+
+// Compact lets go of a trace: its ranks, all that Compute returned for it, keep a
+// trace of only those rows that facts name, whose numbers are changed with it. Figures
+// stay what they are; Rows and Launch of devices are gone. Nobody else may use the
+// ranks meanwhile.
+func Compact(ranks []*Rank) {
+	if len(ranks) == 0 {
+		return
+	}
+	var rows []int32
+	for _, r := range ranks {
+		for _, d := range r.Devices {
+			d.shrink()
+		}
+		r.eachRow(func(row *int32) {
+			if *row >= 0 {
+				rows = append(rows, *row)
+			}
+		})
+	}
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
+	small := ranks[0].Trace.Select(rows)
+	kept := make(map[string]string)
+	for _, r := range ranks {
+		r.eachRow(func(row *int32) {
+			if *row >= 0 {
+				at, _ := slices.BinarySearch(rows, *row)
+				*row = int32(at)
+			}
+		})
+		r.eachText(func(text *string) { *text = own(kept, *text) })
+		r.Trace = small
+	}
+}
+
+// own is a copy of a text that holds no larger one in memory, one for all equal texts.
+func own(kept map[string]string, text string) string {
+	copied, ok := kept[text]
+	if !ok {
+		copied = strings.Clone(text)
+		kept[copied] = copied
+	}
+	return copied
+}
+
+// shrink lets go of the rows of a device and of room that its sets do not use.
+func (d *Device) shrink() {
+	d.Rows, d.Launch = nil, nil
+	for b := range d.busy {
+		d.busy[b].shrink()
+		d.alone[b].shrink()
+	}
+}
+
+func (s *Set) shrink() {
+	if s != nil && cap(s.start) > len(s.start) {
+		s.start, s.end, s.before = slices.Clone(s.start), slices.Clone(s.end), slices.Clone(s.before)
+	}
+}
+
+// eachRow calls visit once for every number of a row in the facts; negative ones are
+// none. This is the one place that knows them all.
+func (r *Rank) eachRow(visit func(*int32)) {
+	each := func(rows []int32) []int32 {
+		own := slices.Clone(rows) // lists may share their room
+		for i := range own {
+			visit(&own[i])
+		}
+		return own
+	}
+	for _, d := range r.Devices {
+		d.Rows, d.Launch = each(d.Rows), each(d.Launch)
+	}
+	r.Impossible, r.WarmupRows, r.FirstUnlinked = each(r.Impossible), each(r.WarmupRows), each(r.FirstUnlinked)
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		visit(&m.Row)
+		visit(&m.Described)
+		visit(&m.Launch)
+	}
+	for i := range r.Calls {
+		visit(&r.Calls[i].Row)
+	}
+	for i := range r.Passes {
+		p := &r.Passes[i]
+		p.Rows, p.Kernels = each(p.Rows), each(p.Kernels)
+	}
+	for i := range r.OptimizerRuns {
+		visit(&r.OptimizerRuns[i].Row)
+	}
+	for i := range r.ZeroInside {
+		visit(&r.ZeroInside[i].Row)
+	}
+}
+
+// eachText calls visit for every text in the facts that may be a piece of the trace's
+// own, and so hold that in memory.
+func (r *Rank) eachText(visit func(*string)) {
+	visit(&r.DeviceName)
+	visit(&r.IDSource)
+	visit(&r.Sync.Site.Name)
+	for _, d := range r.Devices {
+		visit(&d.PID)
+	}
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		visit(&m.Site.Name)
+		visit(&m.Dtype)
+		visit(&m.Group)
+		visit(&m.Members)
+	}
+	for i := range r.Groups {
+		visit(&r.Groups[i].Site.Name)
+	}
+	for i := range r.Params.Classes {
+		visit(&r.Params.Classes[i].Dtype)
+	}
+	for i := range r.Optimizers {
+		visit(&r.Optimizers[i].Name)
+	}
+	for i := range r.Steps {
+		eachTextOfStep(&r.Steps[i], visit)
+	}
+	for i := range r.Calls {
+		visit(&r.Calls[i].Dtype)
+		visit(&r.Calls[i].Site.Name)
+	}
+	for i := range r.Passes {
+		visit(&r.Passes[i].Optimizer)
+	}
+	for i := range r.OptimizerRuns {
+		visit(&r.OptimizerRuns[i].Name)
+	}
+	for i := range r.Problems {
+		visit(&r.Problems[i].Detail)
+	}
+}
+
+func eachTextOfStep(s *Step, visit func(*string)) {
+	visit(&s.Kind)
+	for i := range s.Optimizers {
+		visit(&s.Optimizers[i])
+	}
+	for i := range s.PerOptimizer {
+		visit(&s.PerOptimizer[i].Name)
+	}
+}
