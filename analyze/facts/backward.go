@@ -116,26 +116,13 @@ func (c *computer) rounding() int64 {
 // spansOf lists the spans of some classes over all threads by start.
 func (c *computer) spansOf(tracks []trace.TrackID, class nameClass) []hostOp {
 	n := 0
-	c.eachOf(tracks, class, func(int) { n++ })
+	c.eachOf(tracks, class, func(int32) { n++ })
 	list := make([]hostOp, 0, n)
-	c.eachOf(tracks, class, func(i int) {
-		list = append(list, hostOp{int32(i), c.col.Start[i], c.col.Start[i] + c.col.Dur[i]})
+	c.eachOf(tracks, class, func(row int32) {
+		list = append(list, hostOp{row, c.col.Start[row], c.col.Start[row] + c.col.Dur[row]})
 	})
-	slices.SortStableFunc(list, func(a, b hostOp) int { return cmp.Compare(a.start, b.start) })
+	sortOps(list)
 	return list
-}
-
-// eachOf calls do for the complete rows of some classes on some tracks. Lists that may
-// be long are counted with it before they are made.
-func (c *computer) eachOf(tracks []trace.TrackID, class nameClass, do func(i int)) {
-	for _, id := range tracks {
-		track := c.t.Tracks()[id]
-		for i := track.First; i < track.First+track.N; i++ {
-			if c.col.Phase[i] == trace.Complete && c.names.is(c.col.Name[i], class) {
-				do(i)
-			}
-		}
-	}
 }
 
 // forwardStarts are the starts of operators on the threads that drive training,
@@ -143,12 +130,12 @@ func (c *computer) eachOf(tracks []trace.TrackID, class nameClass, do func(i int
 func (c *computer) forwardStarts(r *Rank) []int64 {
 	drive := c.drivingThreads(r)
 	var starts []int64
-	c.eachOf(drive, atenOp|compiled, func(i int) {
-		if c.col.Parent[i] != trace.NoParent && c.atenInside(i) {
+	c.eachOf(drive, atenOp|compiled, func(row int32) {
+		if c.col.Parent[row] != trace.NoParent && c.atenInside(row) {
 			return
 		}
-		if !c.inside(int32(i), optimizerStep|evaluate|accumulate|framework|backwardNode) {
-			starts = append(starts, c.col.Start[i])
+		if !c.inside(row, optimizerStep|evaluate|accumulate|framework|backwardNode) {
+			starts = append(starts, c.col.Start[row])
 		}
 	})
 	slices.Sort(starts)
@@ -156,8 +143,8 @@ func (c *computer) forwardStarts(r *Rank) []int64 {
 }
 
 // atenInside tells whether an operator's parent is one too: only outermost ones count.
-func (c *computer) atenInside(i int) bool {
-	return c.names.is(c.col.Name[c.col.Parent[i]], atenOp)
+func (c *computer) atenInside(row int32) bool {
+	return c.names.is(c.col.Name[c.col.Parent[row]], atenOp)
 }
 
 // drivingThreads are those that step an optimizer outside backward or carry
@@ -165,12 +152,8 @@ func (c *computer) atenInside(i int) bool {
 func (c *computer) drivingThreads(r *Rank) []trace.TrackID {
 	var drive, rest []trace.TrackID
 	for _, id := range r.host {
-		track := c.t.Tracks()[id]
-		drives := false
-		for i := track.First; i < track.First+track.N && !drives; i++ {
-			class := c.names.class[c.col.Name[i]]
-			drives = class&profilerStep != 0 || class&optimizerStep != 0 && !c.inBackward(int32(i))
-		}
+		drives := c.trackClass[id]&profilerStep != 0
+		c.eachOf([]trace.TrackID{id}, optimizerStep, func(row int32) { drives = drives || !c.inBackward(row) })
 		if drives {
 			drive = append(drive, id)
 		} else if !c.autogradThread[id] {

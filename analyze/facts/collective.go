@@ -86,29 +86,42 @@ func (c *computer) spanAround(launch int32) int32 {
 
 // collect lists the collectives of a rank in order of start on each device.
 func (c *computer) collect(r *Rank) {
-	sites := make(map[int32]LaunchSite)
-	for dev, d := range r.Devices {
-		for i, row := range d.Rows {
-			kind := c.collectiveOf(d, i)
-			if kind == NotCommunication {
-				continue
-			}
-			m := Message{Row: row, Device: dev, Kind: kind, Start: c.col.Start[row], End: c.col.Start[row] + c.col.Dur[row],
-				Launch: d.Launch[i], Step: -1, Site: unknownSite, Bytes: -1, Seq: -1, Described: -1}
-			if m.Launch >= 0 {
-				m.Step = r.StepAt(c.col.Start[m.Launch])
-				if _, ok := sites[m.Launch]; !ok {
-					sites[m.Launch] = c.siteOf(m.Launch)
-				}
-				m.Site = sites[m.Launch]
-				m.Described = c.spanAround(m.Launch)
-			}
-			if described, ok := c.message(row, m.Launch); ok {
-				m.describe(c.t.Event(int(described)))
-			}
-			r.Messages = append(r.Messages, m)
+	n := 0
+	for _, d := range r.Devices {
+		for _, kind := range d.kind {
+			n += oneIf(kind != NotCommunication)
 		}
 	}
+	r.Messages = make([]Message, 0, n)
+	sites := make(map[int32]LaunchSite)
+	for dev, d := range r.Devices {
+		for i, kind := range d.kind {
+			if kind != NotCommunication {
+				r.Messages = append(r.Messages, c.collective(r, dev, i, sites))
+			}
+		}
+	}
+}
+
+// collective is the collective that the i-th event of a device is; sites are those of
+// launches that were asked for before.
+func (c *computer) collective(r *Rank, dev, i int, sites map[int32]LaunchSite) Message {
+	d := r.Devices[dev]
+	row := d.Rows[i]
+	m := Message{Row: row, Device: dev, Kind: d.kind[i], Start: c.col.Start[row], End: c.col.Start[row] + c.col.Dur[row],
+		Launch: d.Launch[i], Step: -1, Site: unknownSite, Bytes: -1, Seq: -1, Described: -1}
+	if m.Launch >= 0 {
+		m.Step = r.StepAt(c.col.Start[m.Launch])
+		if _, ok := sites[m.Launch]; !ok {
+			sites[m.Launch] = c.siteOf(m.Launch)
+		}
+		m.Site = sites[m.Launch]
+		m.Described = c.spanAround(m.Launch)
+	}
+	if described, ok := c.message(row, m.Launch); ok {
+		m.describe(c.t.Event(int(described)))
+	}
+	return m
 }
 
 // describe copies what an event says of a message.
@@ -131,6 +144,7 @@ func (m *Message) describe(e trace.Event) {
 // dtypeBytes gives the element sizes of PyTorch's scalar types, by the names that
 // record_param_comms (c10::ScalarType) and Input type (TypeMeta) print.
 var dtypeBytes = map[string]int64{
+	"Float": 4, "BFloat16": 2, "Half": 2, // as most messages say
 	"byte": 1, "char": 1, "bool": 1, "int8": 1, "uint8": 1, "unsigned char": 1, "signed char": 1,
 	"float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1,
 	"short": 2, "half": 2, "bfloat16": 2, "c10::half": 2, "c10::bfloat16": 2, "short int": 2, "uint16": 2,
@@ -140,4 +154,9 @@ var dtypeBytes = map[string]int64{
 }
 
 // DtypeBytes is the size of one element in bytes, 0 where the name is not known.
-func DtypeBytes(name string) int64 { return dtypeBytes[strings.ToLower(name)] }
+func DtypeBytes(name string) int64 {
+	if size, ok := dtypeBytes[name]; ok {
+		return size
+	}
+	return dtypeBytes[strings.ToLower(name)]
+}

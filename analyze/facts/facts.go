@@ -57,6 +57,7 @@ type Rank struct {
 	touches    []touch
 	optimizer  []int32 // outermost optimizer spans by start
 	zeroSteps  []int   // steps with an Optimizer.zero_grad span
+	ends       []int64 // ends of the host windows of Steps
 }
 
 // computer carries what all facts of one trace share while they are computed.
@@ -65,6 +66,8 @@ type computer struct {
 	col            trace.Columns
 	names          *names
 	shapes         *shapes
+	marked         [][]int32   // by track: the rows whose names say more than that they are an operator
+	trackClass     []nameClass // by track: all classes of its rows
 	autogradThread []bool
 	problems       []trace.Problem
 }
@@ -78,34 +81,14 @@ type computer struct {
 //  4. Collectives with site, message and step, then groups of them.
 func Compute(t *trace.Trace) []*Rank {
 	c := &computer{t: t, col: t.Columns(), names: classifyNames(t), shapes: newShapes(t)}
+	c.mark()
 	c.findAutogradThreads()
 	var ranks []*Rank
 	scopes := c.partition()
 	for _, s := range scopes {
 		r := &Rank{Trace: t, Devices: s.devices, host: s.host, StepSource: NoSteps}
 		c.identify(r, len(scopes) == 1)
-		c.link(r)
-		for _, d := range r.Devices {
-			c.buildSets(d)
-		}
-		c.backwards(r)
-		c.steps(r)
-		c.dropLeaves(r)
-		r.joinPartial()
-		c.assignParams(r)
-		r.accumulation()
-		c.calls(r)
-		r.Sync = r.sync()
-		r.touches = c.touches(r)
-		r.Tokens = c.tokenAllReduce(r, c.normStarts(r))
-		c.tokenNotes(r)
-		c.gradientPasses(r)
-		c.optimizerRuns(r)
-		c.zeroGrads(r)
-		c.warmups(r)
-		c.collect(r)
-		r.Groups = c.groups(r)
-		c.doubt(r)
+		c.derive(r)
 		c.remember(r)
 		r.release()
 		ranks = append(ranks, r)
@@ -114,6 +97,61 @@ func Compute(t *trace.Trace) []*Rank {
 		ranks[0].Problems = append(append([]trace.Problem(nil), c.problems...), ranks[0].Problems...)
 	}
 	return ranks
+}
+
+// derive computes what is known of a rank. What the host's threads say and what the
+// device's streams say is told apart at the same time; both meet in the steps.
+func (c *computer) derive(r *Rank) {
+	var moments *hostEvents
+	both(func() {
+		c.link(r)
+		for _, d := range r.Devices {
+			c.buildSets(d)
+		}
+	}, func() {
+		c.backwards(r)
+		moments = c.hostEvents(r)
+	})
+	c.steps(r, moments)
+	both(func() {
+		c.collect(r)
+		r.Groups = c.groups(r)
+	}, func() { c.hostFacts(r) })
+	c.doubt(r)
+}
+
+// hostFacts computes what the host's threads say of steps.
+func (c *computer) hostFacts(r *Rank) {
+	c.dropLeaves(r)
+	r.joinPartial()
+	c.assignParams(r)
+	r.accumulation()
+	c.calls(r)
+	r.Sync = r.sync()
+	r.touches = c.touches(r)
+	r.Tokens = c.tokenAllReduce(r, c.normStarts(r))
+	c.tokenNotes(r)
+	c.gradientPasses(r)
+	c.optimizerRuns(r)
+	c.zeroGrads(r)
+	c.warmups(r)
+}
+
+// both runs two functions at the same time. Panics of either reach the caller.
+func both(one, other func()) {
+	var bug any
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { bug = recover() }()
+		other()
+	}()
+	defer func() {
+		if <-done; bug != nil {
+			panic(bug)
+		}
+	}()
+	one()
 }
 
 // release lets go of what only computing needed.

@@ -30,9 +30,12 @@ func (c *computer) lookAtHost(r *Rank) {
 	for _, id := range r.host {
 		track := c.t.Tracks()[id]
 		for i := track.First; i < track.First+track.N; i++ {
-			r.Categorised = r.Categorised || c.col.Cat[i] != trace.CatNone
-			r.HostCollectives = r.HostCollectives || c.names.is(c.col.Name[i], collectiveSpan)
+			if c.col.Cat[i] != trace.CatNone {
+				r.Categorised = true
+				break
+			}
 		}
+		r.HostCollectives = r.HostCollectives || c.trackClass[id]&collectiveSpan != 0
 	}
 }
 
@@ -42,28 +45,22 @@ func (c *computer) lookAtHost(r *Rank) {
 func (c *computer) identifyByMessages(r *Rank) {
 	best, found := int64(0), []int64(nil)
 	seen := make(map[[3]string]bool)
-	for _, id := range r.host {
-		track := c.t.Tracks()[id]
-		for i := track.First; i < track.First+track.N; i++ {
-			if !c.names.is(c.col.Name[i], collectiveSpan) {
-				continue
-			}
-			e := c.t.Event(i)
-			said := [3]string{e.ArgText(trace.KeyRank), e.ArgText(trace.KeyGroupSize), e.ArgText(trace.KeyGroupRanks)}
-			if seen[said] {
-				continue
-			}
-			seen[said] = true
-			rank, size, ok := globalRank(e)
-			switch {
-			case !ok || size < best:
-			case size > best:
-				best, found = size, []int64{rank}
-			case !slices.Contains(found, rank):
-				found = append(found, rank)
-			}
+	c.eachOf(r.host, collectiveSpan, func(row int32) {
+		e := c.t.Event(int(row))
+		said := [3]string{e.ArgText(trace.KeyRank), e.ArgText(trace.KeyGroupSize), e.ArgText(trace.KeyGroupRanks)}
+		if seen[said] {
+			return
 		}
-	}
+		seen[said] = true
+		rank, size, ok := globalRank(e)
+		switch {
+		case !ok || size < best:
+		case size > best:
+			best, found = size, []int64{rank}
+		case !slices.Contains(found, rank):
+			found = append(found, rank)
+		}
+	})
 	if c.t.Meta().Distributed == nil {
 		r.WorldSize = max(r.WorldSize, best)
 	}

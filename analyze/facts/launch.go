@@ -11,11 +11,12 @@ import (
 type launchIndex struct {
 	corr []int64 // ascending
 	row  []int32
+	near int // where the last one was found: the next is seldom far
 }
 
 // indexLaunches collects the runtime and driver calls of some tracks.
-func (c *computer) indexLaunches(tracks []trace.TrackID) launchIndex {
-	var ix launchIndex
+func (c *computer) indexLaunches(tracks []trace.TrackID) *launchIndex {
+	ix := &launchIndex{}
 	for _, id := range tracks {
 		track := c.t.Tracks()[id]
 		for i := track.First; i < track.First+track.N; i++ {
@@ -40,15 +41,30 @@ func (c *computer) indexLaunches(tracks []trace.TrackID) launchIndex {
 	return ix
 }
 
+// first is the index of the first call with an id, where there is one. It looks around
+// the last one found in steps that double.
+func (ix *launchIndex) first(corr int64) (int, bool) {
+	low, high, step := ix.near, ix.near, 1
+	for low > 0 && ix.corr[low-1] >= corr {
+		low, step = max(0, low-step), 2*step
+	}
+	for step = 1; high < len(ix.corr) && ix.corr[high] < corr; step *= 2 {
+		low, high = high, min(len(ix.corr), high+step)
+	}
+	i, _ := slices.BinarySearch(ix.corr[low:high], corr)
+	ix.near = low + i
+	return ix.near, ix.near < len(ix.corr) && ix.corr[ix.near] == corr
+}
+
 // find returns the launch of a device event. A runtime call and the driver call
 // inside it share an id and are one launch, the outer one. Two separate calls
 // with one id are damage: the External id decides, else there is no launch.
-func (ix launchIndex) find(c *computer, row int32) (int32, bool) {
+func (ix *launchIndex) find(c *computer, row int32) (int32, bool) {
 	corr := c.col.Corr[row]
 	if corr == 0 {
 		return 0, false
 	}
-	first, ok := slices.BinarySearch(ix.corr, corr)
+	first, ok := ix.first(corr)
 	if !ok {
 		return 0, false
 	}
@@ -118,7 +134,7 @@ func (c *computer) link(r *Rank) {
 }
 
 // duplicates counts the correlation ids that several separate calls carry.
-func (c *computer) duplicates(ix launchIndex) int {
+func (c *computer) duplicates(ix *launchIndex) int {
 	n := 0
 	for i := 0; i < len(ix.corr); {
 		j := i + 1

@@ -59,16 +59,16 @@ func (d *Device) ledger(start, end int64) Ledger {
 // start.
 func (c *computer) buildSets(d *Device) {
 	var count [IdleBucket]int
-	buckets := make([]Bucket, len(d.Rows))
+	d.kind = make([]Collective, len(d.Rows))
 	for i := range d.Rows {
-		buckets[i] = c.bucketOf(d, i)
-		count[buckets[i]]++
+		d.kind[i] = c.collectiveOf(d, i)
+		count[c.bucketOf(d, i)]++
 	}
 	for b := range d.busy {
 		d.busy[b] = newSet(count[b])
 	}
 	for i, row := range d.Rows {
-		d.busy[buckets[i]].add(c.col.Start[row], c.col.Start[row]+c.col.Dur[row])
+		d.busy[c.bucketOf(d, i)].add(c.col.Start[row], c.col.Start[row]+c.col.Dur[row])
 	}
 	for b := range d.alone {
 		d.alone[b] = d.without(d.busy[b], Bucket(b))
@@ -85,8 +85,8 @@ func (d *Device) without(set *Set, b Bucket) *Set {
 
 // bucketOf is the bucket of the i-th event of d when nothing else runs.
 func (c *computer) bucketOf(d *Device, i int) Bucket {
-	if kind := c.collectiveOf(d, i); kind != NotCommunication {
-		return BucketOf(kind)
+	if d.kind[i] != NotCommunication {
+		return BucketOf(d.kind[i])
 	}
 	if c.isCompute(d.Rows[i]) {
 		return ComputeBucket

@@ -24,6 +24,8 @@ const (
 	tokenNote                            // gaprof.tokens=N
 	addInPlace                           // aten::add_
 	atenOp                               // aten::*
+
+	operator = atenOp | addInPlace
 )
 
 // names holds the class and the collective kind of every distinct name of a trace,

@@ -63,9 +63,36 @@ func (r *Rank) Measure(messages []int) Overlap {
 // neither compute, copy, set nor a collective of an earlier bucket than bucket does:
 // their share of that bucket of the ledger.
 func (r *Rank) Exposed(messages []int, bucket Bucket) []*Set {
+	if len(messages) == r.inBucket(bucket) {
+		return r.allExposed(bucket)
+	}
 	sets := r.sets(messages)
 	for dev, set := range sets {
 		sets[dev] = r.Devices[dev].without(set, bucket)
 	}
 	return sets
+}
+
+// inBucket counts the collectives whose exposed time goes to a bucket.
+func (r *Rank) inBucket(bucket Bucket) int {
+	n := 0
+	for i := range r.Messages {
+		n += oneIf(BucketOf(r.Messages[i].Kind) == bucket)
+	}
+	return n
+}
+
+// allExposed is the time of a bucket, per device.
+func (r *Rank) allExposed(bucket Bucket) []*Set {
+	sets := make([]*Set, len(r.Devices))
+	for dev, d := range r.Devices {
+		sets[dev] = d.alone[bucket]
+	}
+	return sets
+}
+
+// ExposedAlone is the time of the i-th collective that no compute kernel covers, in ns.
+func (r *Rank) ExposedAlone(i int) int64 {
+	m := &r.Messages[i]
+	return m.End - m.Start - r.Devices[m.Device].busy[ComputeBucket].Within(m.Start, m.End)
 }

@@ -21,6 +21,7 @@ type Device struct {
 	Rows   []int32 // its activity, by start; nil once the rank is compacted
 	Launch []int32 // the row of the host call that launched Rows[i], or -1
 
+	kind  []Collective     // of Rows[i]
 	busy  [IdleBucket]*Set // by bucket, whatever else runs
 	alone [IdleBucket]*Set // less what the buckets before have: what a ledger counts
 }
@@ -128,8 +129,11 @@ func mainProcesses(c *computer, hosts []*scope) []*scope {
 func (c *computer) launchesOrSteps(h *scope) bool {
 	for _, id := range h.host {
 		track := c.t.Tracks()[id]
+		if c.trackClass[id]&(optimizerStep|accumulate) != 0 {
+			return true
+		}
 		for i := track.First; i < track.First+track.N; i++ {
-			if c.col.Cat[i].IsRuntime() || c.names.is(c.col.Name[i], optimizerStep|accumulate) {
+			if c.col.Cat[i].IsRuntime() {
 				return true
 			}
 		}
@@ -148,7 +152,7 @@ type votes struct {
 // device row on which several processes launch is split event by event, and events
 // that no process can claim are left out aloud.
 func (c *computer) assignDevices(hosts []*scope, devices []*Device) {
-	launches := make([]launchIndex, len(hosts))
+	launches := make([]*launchIndex, len(hosts))
 	for i, h := range hosts {
 		launches[i] = c.indexLaunches(h.host)
 	}
@@ -180,7 +184,7 @@ func (c *computer) sameExternal(launch, row int32) bool {
 
 // vote finds the one process that can have launched each event: it has a launch with
 // the event's correlation id, not after the event, that matches.
-func (c *computer) vote(d *Device, launches []launchIndex, matches func(launch, row int32) bool) votes {
+func (c *computer) vote(d *Device, launches []*launchIndex, matches func(launch, row int32) bool) votes {
 	v := votes{device: d, owner: make([]int, len(d.Rows)), count: make([]int, len(launches))}
 	for i, row := range d.Rows {
 		v.owner[i] = -1

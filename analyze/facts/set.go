@@ -56,9 +56,7 @@ func (s *Set) Minus(o *Set) *Set {
 	j := 0
 	for i := range s.start {
 		from := s.start[i]
-		for j < len(o.start) && o.end[j] <= from {
-			j++
-		}
+		j = o.endingAfter(from, j)
 		for k := j; k < len(o.start) && o.start[k] < s.end[i]; k++ {
 			rest.add(from, o.start[k])
 			from = max(from, o.end[k])
@@ -66,6 +64,18 @@ func (s *Set) Minus(o *Set) *Set {
 		rest.add(from, s.end[i])
 	}
 	return rest
+}
+
+// endingAfter is the index of the first interval from j on that ends after instant t. It
+// looks in steps that double, so many small moves and few large ones are both quick.
+func (s *Set) endingAfter(t int64, j int) int {
+	low, step := j, 1
+	for low+step <= len(s.end) && s.end[low+step-1] <= t {
+		low += step
+		step *= 2
+	}
+	rest := s.end[low:min(low+step, len(s.end))]
+	return low + sort.Search(len(rest), func(i int) bool { return rest[i] > t })
 }
 
 // Within is the length of the part of s that lies in [start, end), in ns.

@@ -73,13 +73,7 @@ func (c *computer) siteOfSpan(span int32) (int, LaunchSite) {
 // step: whatever is launched there is launched by a hook in backward.
 func (c *computer) findAutogradThreads() {
 	c.autogradThread = make([]bool, len(c.t.Tracks()))
-	for id, track := range c.t.Tracks() {
-		backward, step := false, false
-		for i := track.First; i < track.First+track.N; i++ {
-			class := c.names.class[c.col.Name[i]]
-			backward = backward || class&(accumulate|evaluate) != 0
-			step = step || class&optimizerStep != 0
-		}
-		c.autogradThread[id] = backward && !step
+	for id, class := range c.trackClass {
+		c.autogradThread[id] = class&(accumulate|evaluate) != 0 && class&optimizerStep == 0
 	}
 }

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 	"strings"
@@ -43,8 +42,7 @@ type Window struct {
 func (s *Step) HostDuration() int64 { return s.HostEnd - s.HostStart }
 
 // steps finds the updates of a rank and the windows between them.
-func (c *computer) steps(r *Rank) {
-	ev := c.hostEvents(r)
+func (c *computer) steps(r *Rank, ev *hostEvents) {
 	r.optimizer = ev.optimizer
 	updates := ev.updates(c)
 	if len(updates) == 0 {
@@ -59,7 +57,7 @@ func (c *computer) steps(r *Rank) {
 	for i, u := range updates {
 		s := Step{Index: i, Optimizers: u.optimizers, HostStart: start, HostEnd: u.end, Update: Span{u.start, u.end}}
 		s.Accumulations = ev.accumulationsIn(start, u.end)
-		r.Steps = append(r.Steps, s)
+		r.Steps, r.ends = append(r.Steps, s), append(r.ends, u.end)
 		start = u.end
 	}
 	nameKinds(r.Steps, byOptimizers)
@@ -92,36 +90,27 @@ type hostEvents struct {
 
 func (c *computer) hostEvents(r *Rank) *hostEvents {
 	ev := &hostEvents{}
-	seen := false
 	var wrapped, nodes []int64 // second and third choice where accumulations are not recorded
-	for _, id := range r.host {
-		track := c.t.Tracks()[id]
-		for i := track.First; i < track.First+track.N; i++ {
-			if c.col.Phase[i] != trace.Complete {
-				continue
+	ev.first = c.firstStart(r.host)
+	c.eachOf(r.host, optimizerStep|profilerStep|accumulate|evaluate|backwardNode, func(row int32) {
+		start := c.col.Start[row]
+		switch class := c.names.class[c.col.Name[row]]; {
+		case class&optimizerStep != 0:
+			if !c.inside(row, optimizerStep) {
+				ev.optimizer = append(ev.optimizer, row)
 			}
-			row, start := int32(i), c.col.Start[i]
-			if !seen || start < ev.first {
-				ev.first, seen = start, true
-			}
-			switch class := c.names.class[c.col.Name[i]]; {
-			case class&optimizerStep != 0:
-				if !c.inside(row, optimizerStep) {
-					ev.optimizer = append(ev.optimizer, row)
-				}
-			case class&profilerStep != 0:
-				ev.profiler = append(ev.profiler, row)
-			case class == accumulate:
-				ev.accumulate = append(ev.accumulate, start)
-			case class&accumulate != 0:
-				wrapped = append(wrapped, start)
-			case class&evaluate != 0:
-				ev.evaluate = append(ev.evaluate, start)
-			case class&backwardNode != 0:
-				nodes = append(nodes, start)
-			}
+		case class&profilerStep != 0:
+			ev.profiler = append(ev.profiler, row)
+		case class == accumulate:
+			ev.accumulate = append(ev.accumulate, start)
+		case class&accumulate != 0:
+			wrapped = append(wrapped, start)
+		case class&evaluate != 0:
+			ev.evaluate = append(ev.evaluate, start)
+		case class&backwardNode != 0:
+			nodes = append(nodes, start)
 		}
-	}
+	})
 	ev.accumulate = firstNonEmpty(ev.accumulate, wrapped)
 	ev.evaluate = firstNonEmpty(ev.evaluate, nodes)
 	slices.Sort(ev.accumulate)
@@ -134,20 +123,35 @@ func (c *computer) hostEvents(r *Rank) *hostEvents {
 	return ev
 }
 
+// firstStart is the start of the first complete event on some tracks, 0 without any;
+// the rows of a track are in order.
+func (c *computer) firstStart(tracks []trace.TrackID) int64 {
+	first, seen := int64(0), false
+	for _, id := range tracks {
+		track := c.t.Tracks()[id]
+		for i := track.First; i < track.First+track.N; i++ {
+			if c.col.Phase[i] == trace.Complete {
+				if !seen || c.col.Start[i] < first {
+					first, seen = c.col.Start[i], true
+				}
+				break
+			}
+		}
+	}
+	return first
+}
+
 // inBackward tells whether an optimizer span stands inside the backward pass.
 func (c *computer) inBackward(row int32) bool { return c.inside(row, accumulate|evaluate) }
 
 // forwardOps are the starts of operators outside backward and optimizer, ascending.
 func (c *computer) forwardOps(r *Rank) []int64 {
 	var starts []int64
-	for _, id := range r.host {
-		track := c.t.Tracks()[id]
-		for i := track.First; i < track.First+track.N; i++ {
-			if c.names.is(c.col.Name[i], atenOp) && !c.inside(int32(i), optimizerStep|evaluate|accumulate) {
-				starts = append(starts, c.col.Start[i])
-			}
+	c.eachOf(r.host, atenOp, func(row int32) {
+		if !c.inside(row, optimizerStep|evaluate|accumulate) {
+			starts = append(starts, c.col.Start[row])
 		}
-	}
+	})
 	slices.Sort(starts)
 	return starts
 }
@@ -331,13 +335,8 @@ func (c *computer) firstStarts(r *Rank, d *Device) []extent {
 // StepAt is the index of the step whose host window holds instant t, or -1 after
 // the last update. What happens before the first update belongs to the first step.
 func (r *Rank) StepAt(t int64) int {
-	i, _ := slices.BinarySearchFunc(r.Steps, t, func(s Step, t int64) int {
-		if s.HostEnd <= t {
-			return -1
-		}
-		return cmp.Compare(s.HostEnd, t)
-	})
-	if i == len(r.Steps) {
+	i := sort.Search(len(r.ends), func(i int) bool { return r.ends[i] > t })
+	if i == len(r.ends) {
 		return -1
 	}
 	return i

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
@@ -37,22 +38,24 @@ func claimExposed(p *analyze.Pass, r *facts.Rank, messages []int, bucket facts.B
 func mostExposed(ranks []*facts.Rank, selected map[*facts.Rank][]int) []analyze.Evidence {
 	type candidate struct {
 		rank    *facts.Rank
-		message *facts.Message
+		message int
 		exposed int64
 	}
-	var list []candidate
+	var most []candidate // by exposed time, of equals the first
 	for _, r := range ranks {
 		for _, i := range selected[r] {
-			m := &r.Messages[i]
-			if m.Step >= 0 {
-				list = append(list, candidate{r, m, r.Measure([]int{i}).Exposed()})
+			c := candidate{r, i, r.ExposedAlone(i)}
+			at := sort.Search(len(most), func(k int) bool { return most[k].exposed < c.exposed })
+			if r.Messages[i].Step < 0 || at == maxEvidence {
+				continue
 			}
+			most = slices.Insert(most, at, c)
+			most = most[:min(maxEvidence, len(most))]
 		}
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.exposed, a.exposed) })
 	var evidence []analyze.Evidence
-	for _, c := range list[:min(maxEvidence, len(list))] {
-		evidence = append(evidence, analyze.EvidenceOf(c.rank, c.message.Row))
+	for _, c := range most {
+		evidence = append(evidence, analyze.EvidenceOf(c.rank, c.rank.Messages[c.message].Row))
 	}
 	return evidence
 }

@@ -1,0 +1,73 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// mark goes once over all rows and notes, by track, those whose names say more than
+// that they are an operator, and what classes of names stand on the track at all. They
+// are few, so everything that looks for a class but operators looks at these only.
+func (c *computer) mark() {
+	tracks := c.t.Tracks()
+	c.marked, c.trackClass = make([][]int32, len(tracks)), make([]nameClass, len(tracks))
+	for id, track := range tracks {
+		if track.Activity {
+			continue
+		}
+		c.marked[id], c.trackClass[id] = c.markTrack(track)
+	}
+}
+
+func (c *computer) markTrack(track trace.Track) (rows []int32, all nameClass) {
+	class, n := c.names.class, 0
+	names := c.col.Name[track.First : track.First+track.N]
+	for _, name := range names {
+		all |= class[name]
+		if class[name]&^operator != 0 {
+			n++
+		}
+	}
+	rows = make([]int32, 0, n)
+	for i, name := range names {
+		if class[name]&^operator != 0 {
+			rows = append(rows, int32(track.First+i))
+		}
+	}
+	return rows, all
+}
+
+// eachOf calls do for the complete rows of some classes on some tracks of the host, by
+// track and start.
+func (c *computer) eachOf(tracks []trace.TrackID, class nameClass, do func(row int32)) {
+	for _, id := range tracks {
+		switch {
+		case c.trackClass[id]&class == 0:
+		case class&operator != 0:
+			track := c.t.Tracks()[id]
+			for i := track.First; i < track.First+track.N; i++ {
+				c.ifOf(int32(i), class, do)
+			}
+		default:
+			for _, row := range c.marked[id] {
+				c.ifOf(row, class, do)
+			}
+		}
+	}
+}
+
+func (c *computer) ifOf(row int32, class nameClass, do func(row int32)) {
+	if c.col.Phase[row] == trace.Complete && c.names.is(c.col.Name[row], class) {
+		do(row)
+	}
+}
+
+// sortOps sorts spans by start; those that start together stay as they are.
+func sortOps(list []hostOp) {
+	byStart := func(a, b hostOp) int { return cmp.Compare(a.start, b.start) }
+	if !slices.IsSortedFunc(list, byStart) {
+		slices.SortStableFunc(list, byStart)
+	}
+}
