@@ -3,6 +3,7 @@ package analyze
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gaprof/gaprof/analyze/facts"
 )
@@ -29,7 +30,10 @@ func (a *assembly) describe(fr fileRank) {
 		a.report.Groups = append(a.report.Groups, groupRow(r, &r.Groups[i]))
 	}
 	a.gradients(r)
-	a.report.Kernels = append(a.report.Kernels, topKernels(r, cmp.Or(a.o.Top, 10))...)
+	for _, k := range fr.kernels {
+		k.Rank = r.ID
+		a.report.Kernels = append(a.report.Kernels, k)
+	}
 }
 
 func (a *assembly) health(fr fileRank) {
@@ -166,7 +170,8 @@ func groupRow(r *facts.Rank, g *facts.Group) CollectiveGroup {
 	return row
 }
 
-// topKernels lists the names with the most device time, summed over events.
+// topKernels lists the names with the most device time, summed over events. It needs
+// the whole trace, and the rank has no number yet.
 func topKernels(r *facts.Rank, n int) []Kernel {
 	totals := nameTotals(r)
 	slices.SortFunc(totals, func(a, b nameTotal) int {
@@ -178,7 +183,7 @@ func topKernels(r *facts.Rank, n int) []Kernel {
 	rows := []Kernel{}
 	for _, t := range totals[:min(n, len(totals))] {
 		e := r.Trace.Event(int(t.row))
-		rows = append(rows, Kernel{r.ID, e.Name(), r.Trace.CatName(e.Cat()), t.count, t.ns})
+		rows = append(rows, Kernel{Name: strings.Clone(e.Name()), Cat: r.Trace.CatName(e.Cat()), Count: t.count, Busy: t.ns})
 	}
 	return rows
 }

@@ -12,6 +12,7 @@ import (
 // Input is one trace and where it came from.
 type Input struct {
 	File  string
+	Bytes int64 // of the file as stored; of several traces of a file one has them
 	Trace *trace.Trace
 }
 
@@ -21,7 +22,6 @@ type Options struct {
 	Rules         []Rule // in the order in which they may claim time
 	RankOf        func(file string) (rank int64, ok bool)
 	FileFirst     bool                 // RankOf goes before what the trace says of itself
-	Bytes         int64                // size of the input as stored
 	Top           int                  // kernels listed per rank; 0 means 10
 	Tokens        []sidecar.TokenCount // of a log; goes before annotations
 	TokensFrom    string               // what the log is called in the report
@@ -32,14 +32,50 @@ type Options struct {
 	MinShare float64                    // findings that cost a smaller share of the step are left out
 	Ranks    func(rank int64) bool      // nil: all
 	Steps    func(n int) (from, to int) // of n steps; half-open; nil: all
+
+	KeepTraces bool // do not compact the facts; the report is the same
 }
 
 // Run analyses traces and returns the report. It reports on nothing (no ranks)
 // where no trace holds host or device events; the caller decides what that means.
 func Run(inputs []Input, o Options) *Report {
-	a := &assembly{o: o, report: newReport(o)}
-	for _, in := range inputs {
-		a.add(in)
+	a := New(o)
+	for i, in := range inputs {
+		a.Add(i, in)
+	}
+	return a.Report()
+}
+
+func newReport(o Options) *Report {
+	return &Report{
+		Schema: Schema, Version: o.Version,
+		Source: Source{Files: []string{}, Ranks: []int64{}},
+		Health: Health{DeviceEvents: []DeviceEvents{}, Problems: []Problem{}},
+		Steps:  []Step{}, Communication: []Communication{}, Collectives: []Collectives{}, Groups: []CollectiveGroup{},
+		GradientPasses: []GradientPassRow{}, GradientSync: []GradientSync{}, TokenAllReduce: []TokenAllReduce{},
+		Kernels: []Kernel{}, Findings: []Finding{}, Skipped: []Skip{}, Exit: Exit{Reason: "ok"},
+	}
+}
+
+// assembly is a report in the making.
+type assembly struct {
+	o      Options
+	report *Report
+	ranks  []fileRank
+	files  []reduced
+}
+
+// fileRank is a rank and the file that it stands in.
+type fileRank struct {
+	file    string
+	rank    *facts.Rank
+	kernels []Kernel // without the number of the rank
+}
+
+// finish makes the report of all files, which are in order.
+func (a *assembly) finish() *Report {
+	for _, f := range a.files {
+		a.add(f)
 	}
 	a.assignRanks()
 	a.selectRanks()
@@ -55,42 +91,14 @@ func Run(inputs []Input, o Options) *Report {
 	return a.report
 }
 
-func newReport(o Options) *Report {
-	return &Report{
-		Schema: Schema, Version: o.Version,
-		Source: Source{Files: []string{}, Bytes: o.Bytes, Ranks: []int64{}},
-		Health: Health{DeviceEvents: []DeviceEvents{}, Problems: []Problem{}},
-		Steps:  []Step{}, Communication: []Communication{}, Collectives: []Collectives{}, Groups: []CollectiveGroup{},
-		GradientPasses: []GradientPassRow{}, GradientSync: []GradientSync{}, TokenAllReduce: []TokenAllReduce{},
-		Kernels: []Kernel{}, Findings: []Finding{}, Skipped: []Skip{}, Exit: Exit{Reason: "ok"},
+func (a *assembly) add(f reduced) {
+	s := &a.report.Source
+	if n := len(s.Files); n == 0 || s.Files[n-1] != f.file {
+		s.Files = append(s.Files, f.file)
 	}
-}
-
-// assembly is a report in the making.
-type assembly struct {
-	o      Options
-	report *Report
-	ranks  []fileRank
-	files  []Input
-}
-
-// fileRank is a rank and the file that it stands in.
-type fileRank struct {
-	file string
-	rank *facts.Rank
-}
-
-func (a *assembly) add(in Input) {
-	a.files = append(a.files, in)
-	if !slices.Contains(a.report.Source.Files, in.File) {
-		a.report.Source.Files = append(a.report.Source.Files, in.File)
-	}
-	a.report.Source.Events += int64(in.Trace.Len())
-	for _, r := range facts.Compute(in.Trace) {
-		if !r.Empty() {
-			a.ranks = append(a.ranks, fileRank{in.File, r})
-		}
-	}
+	s.Bytes += f.bytes
+	s.Events += f.events
+	a.ranks = append(a.ranks, f.ranks...)
 }
 
 // assignRanks gives a number to ranks whose trace does not say one: from the file
@@ -151,8 +159,8 @@ func (fr fileRank) note(code trace.Code) {
 func (a *assembly) source() {
 	s := &a.report.Source
 	s.Device, s.StepSource, s.Format = "unknown", string(facts.NoSteps), "unknown"
-	if len(a.files) > 0 && a.files[0].Trace.Meta().Format != "" {
-		s.Format = a.files[0].Trace.Meta().Format
+	if len(a.files) > 0 && a.files[0].format != "" {
+		s.Format = a.files[0].format
 	}
 	s.Fingerprint = Fingerprint{Model: "unknown", Accumulation: []int{}}
 	for i, fr := range a.ranks {

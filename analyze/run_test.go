@@ -58,7 +58,7 @@ func claimRule(id string, ns int64) Rule {
 }
 
 func TestClaimsNeverExceedTheLedger(t *testing.T) {
-	in := []Input{{"f", read(t, steps(3, 100))}}
+	in := []Input{{File: "f", Trace: read(t, steps(3, 100))}}
 	r := Run(in, Options{Rules: []Rule{claimRule("AA001", 60), claimRule("AA002", 80), claimRule("AA003", 10)}})
 	var got []string
 	for _, f := range r.Findings {
@@ -74,7 +74,7 @@ func TestSeverityFollowsTheShare(t *testing.T) {
 		rs   int
 		want string
 	}{{0, ""}, {1, "note"}, {9, "note"}, {10, "warn"}, {99, "warn"}, {100, "error"}, {300, "error"}} {
-		r := Run([]Input{{"f", read(t, steps(5, test.rs))}}, Options{Rules: []Rule{claimRule("AA001", math.MaxInt64)}})
+		r := Run([]Input{{File: "f", Trace: read(t, steps(5, test.rs))}}, Options{Rules: []Rule{claimRule("AA001", math.MaxInt64)}})
 		got := ""
 		for _, f := range r.Findings {
 			got = string(f.Severity)
@@ -86,7 +86,7 @@ func TestSeverityFollowsTheShare(t *testing.T) {
 }
 
 func TestSelection(t *testing.T) {
-	in := []Input{{"a-rank3.json", read(t, steps(4, 100))}, {"b", read(t, steps(4, 100))}}
+	in := []Input{{File: "a-rank3.json", Trace: read(t, steps(4, 100))}, {File: "b", Trace: read(t, steps(4, 100))}}
 	fromName := func(file string) (int64, bool) { return 3, strings.Contains(file, "rank3") }
 	all := Run(in, Options{RankOf: fromName})
 	if !slices.Equal(all.Source.Ranks, []int64{0, 3}) || len(all.Steps) != 8 {
@@ -109,7 +109,7 @@ func TestSelection(t *testing.T) {
 
 func TestRanksThatClash(t *testing.T) {
 	one := "distributed rank=1 world_size=2\n" + steps(2, 10)
-	r := Run([]Input{{"a", read(t, one)}, {"b", read(t, one)}}, Options{})
+	r := Run([]Input{{File: "a", Trace: read(t, one)}, {File: "b", Trace: read(t, one)}}, Options{})
 	if !slices.Equal(r.Source.Ranks, []int64{0, 1}) {
 		t.Errorf("ranks %v", r.Source.Ranks)
 	}
@@ -121,7 +121,7 @@ func TestRanksThatClash(t *testing.T) {
 func TestSkippedRules(t *testing.T) {
 	rule := claimRule("AA001", 1)
 	rule.Needs = []Need{NeedCollectives}
-	r := Run([]Input{{"f", read(t, "1/1 0 +5 user_annotation Optimizer.step#A.step")}}, Options{Rules: []Rule{rule}})
+	r := Run([]Input{{File: "f", Trace: read(t, "1/1 0 +5 user_annotation Optimizer.step#A.step")}}, Options{Rules: []Rule{rule}})
 	if len(r.Skipped) != 1 || r.Skipped[0].Rule != "AA001" || r.Skipped[0].Reason != NeedCollectives.Missing {
 		t.Errorf("%+v", r.Skipped)
 	}
@@ -169,7 +169,7 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := Run([]Input{{"f", read(t, steps(3, 100))}}, Options{Rules: []Rule{claimRule("AA001", 60)}})
+	report := Run([]Input{{File: "f", Trace: read(t, steps(3, 100))}}, Options{Rules: []Rule{claimRule("AA001", 60)}})
 	if err := resolved.Validate(asJSON(t, report)); err != nil {
 		t.Error(err)
 	}

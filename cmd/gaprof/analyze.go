@@ -55,8 +55,9 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	if err != nil {
 		return err
 	}
-	options.Version, options.Bytes = version, size
+	options.Version = version
 	report := analyze.Run(inputs, options)
+	report.Source.Bytes = size
 	if len(report.Source.Ranks) == 0 {
 		return nothingToAnalyse(report.Source.Files, f.selectFlags)
 	}
