@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/gaprof/gaprof/internal/runs"
 )
 
 // Build makes the Trace; the Builder must not be used afterwards.
@@ -91,56 +93,10 @@ func (b *Builder) sortRows() []int32 {
 	first, free := 0, []int32(nil)
 	for id := range t.tracks {
 		rows := perm[first:next[id]]
-		if !slices.IsSortedFunc(rows, c.compareRows) {
-			free = c.mergeRuns(rows, free)
-		}
+		free = runs.Sort(rows, c.compareRows, free)
 		first = next[id]
 	}
 	return perm
-}
-
-// mergeRuns sorts rows by merging neighbouring runs that are in order already.
-// Writers put down sorted lists one after the other, so there are few; however
-// many, each round halves their number. free is room that is grown, used and
-// given back.
-func (c *Columns) mergeRuns(rows, free []int32) []int32 {
-	ends := make([]int, 0, 16) // of the runs
-	for i := 1; i <= len(rows); i++ {
-		if i == len(rows) || c.compareRows(rows[i-1], rows[i]) > 0 {
-			ends = append(ends, i)
-		}
-	}
-	free = slices.Grow(free[:0], len(rows))
-	for len(ends) > 1 {
-		start, merged := 0, ends[:0]
-		for k := 0; k < len(ends); k += 2 {
-			if k+1 == len(ends) {
-				merged = append(merged, ends[k])
-				break
-			}
-			mid, end := ends[k], ends[k+1]
-			c.merge(rows[start:end], mid-start, free[:0])
-			merged, start = append(merged, end), end
-		}
-		ends = merged
-	}
-	return free
-}
-
-// merge sorts rows, whose parts before and from mid on are sorted; room is for
-// the first part.
-func (c *Columns) merge(rows []int32, mid int, room []int32) {
-	left, right := append(room, rows[:mid]...), rows[mid:]
-	for i := range rows {
-		switch {
-		case len(left) == 0:
-			return // the rest of right is in place
-		case len(right) == 0 || c.compareRows(left[0], right[0]) <= 0:
-			rows[i], left = left[0], left[1:]
-		default:
-			rows[i], right = right[0], right[1:]
-		}
-	}
 }
 
 // compareRows orders rows of one track: by start, longer first, then by External

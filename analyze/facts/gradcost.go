@@ -3,6 +3,8 @@ package facts
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gaprof/gaprof/internal/runs"
 )
 
 // launched is a device event behind the host call that launched it: the rows of both,
@@ -23,7 +25,7 @@ func (c *computer) launchList(r *Rank) []launched {
 			}
 		}
 	}
-	slices.Sort(list)
+	runs.Sort(list, cmp.Compare[launched], nil)
 	return list
 }
 

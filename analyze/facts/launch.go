@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gaprof/gaprof/internal/runs"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -25,15 +26,7 @@ func (c *computer) indexLaunches(tracks []trace.TrackID) *launchIndex {
 			}
 		}
 	}
-	byCorr := func(a, b int32) int {
-		if d := cmp.Compare(c.col.Corr[a], c.col.Corr[b]); d != 0 {
-			return d
-		}
-		return cmp.Compare(a, b)
-	}
-	if !slices.IsSortedFunc(ix.row, byCorr) {
-		slices.SortFunc(ix.row, byCorr)
-	}
+	runs.Sort(ix.row, func(a, b int32) int { return cmp.Compare(c.col.Corr[a], c.col.Corr[b]) }, nil)
 	ix.corr = make([]int64, len(ix.row))
 	for i, row := range ix.row {
 		ix.corr[i] = c.col.Corr[row]

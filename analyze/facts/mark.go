@@ -2,8 +2,8 @@ package facts
 
 import (
 	"cmp"
-	"slices"
 
+	"github.com/gaprof/gaprof/internal/runs"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -66,8 +66,5 @@ func (c *computer) ifOf(row int32, class nameClass, do func(row int32)) {
 
 // sortOps sorts spans by start; those that start together stay as they are.
 func sortOps(list []hostOp) {
-	byStart := func(a, b hostOp) int { return cmp.Compare(a.start, b.start) }
-	if !slices.IsSortedFunc(list, byStart) {
-		slices.SortStableFunc(list, byStart)
-	}
+	runs.Sort(list, func(a, b hostOp) int { return cmp.Compare(a.start, b.start) }, nil)
 }

@@ -1,9 +1,11 @@
 package facts
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
+	"github.com/gaprof/gaprof/internal/runs"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -86,15 +88,7 @@ func (c *computer) activityRows(rows []int32, track trace.Track) []int32 {
 }
 
 func (c *computer) sortByStart(rows []int32) {
-	slices.SortStableFunc(rows, func(a, b int32) int {
-		switch x, y := c.col.Start[a], c.col.Start[b]; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	runs.Sort(rows, func(a, b int32) int { return cmp.Compare(c.col.Start[a], c.col.Start[b]) }, nil)
 }
 
 // isHost tells whether a track holds host work. Writers that give no categories
