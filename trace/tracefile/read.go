@@ -18,6 +18,11 @@ type Options struct {
 	// their number in all, 0 where that is not known. It may be called from
 	// another goroutine, but by one at a time.
 	Progress func(done, total int64)
+	// Grow is told how long a text has become whose length is not known for certain,
+	// before it is read on. Its error ends reading and is what Read returns. It is
+	// called by one goroutine at a time, not always the caller's.
+	Grow  func(text int64) error
+	Alone bool // read a large plain file on one core, because the others have work
 }
 
 // Stdin is the path that stands for the standard input.
@@ -69,10 +74,39 @@ func readStream(r io.Reader, file string, size int64, o Options) ([]*trace.Trace
 		return nil, unknown(file, head)
 	}
 	src := source{Reader: in, hint: in.sizeHint(r, size)}
-	if at, ok := r.(io.ReaderAt); ok && in.layers == "" && size > 0 {
-		src.at, src.size = in.c.at(at), size
+	if in.layers == "" && size > 0 {
+		if at, ok := r.(io.ReaderAt); ok && !o.Alone {
+			src.at, src.size = in.c.at(at), size
+		}
+		return f.read(src, file, o)
 	}
-	return f.read(src, file, o)
+	g := growing{r: in, grow: o.Grow}
+	src.Reader = &g
+	traces, err := f.read(src, file, o)
+	if g.err != nil {
+		return nil, g.err
+	}
+	return traces, err
+}
+
+// growing tells of the length of a text while it is read.
+type growing struct {
+	r    io.Reader
+	n    int64
+	grow func(text int64) error
+	err  error
+}
+
+func (g *growing) Read(p []byte) (int, error) {
+	if g.grow != nil && g.err == nil {
+		g.err = g.grow(g.n)
+	}
+	if g.err != nil {
+		return 0, g.err
+	}
+	n, err := g.r.Read(p)
+	g.n += int64(n)
+	return n, err
 }
 
 // nothing explains an input without a single byte.

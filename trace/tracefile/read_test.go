@@ -241,7 +241,7 @@ func TestSizeHint(t *testing.T) {
 		{gz(long), func(int64) int64 { return int64(len(long)) }},
 		{gz(long, oneEvent), func(size int64) int64 { return size * typicalRatio }},
 		{gz(long)[:60], func(size int64) int64 { return size * typicalRatio }},
-		{zst(long), func(size int64) int64 { return size * typicalRatio }},
+		{zst(long), func(int64) int64 { return int64(len(long)) }},
 	} {
 		r := strings.NewReader(c.in)
 		in, err := unpack(&counter{r: r})

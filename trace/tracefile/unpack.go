@@ -1,7 +1,6 @@
 package tracefile
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 
@@ -106,26 +105,14 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Texts of traces are about typicalRatio times as large as their gzip files, and
-// never more than maxRatio times in practice.
-const typicalRatio, maxRatio = 15, 60
-
 // sizeHint guesses the length of the text from the file behind it, which has size
-// bytes. The last four bytes of a gzip file say the length of its last member.
+// bytes.
 func (in *input) sizeHint(file io.Reader, size int64) int64 {
 	if in.layers == "" {
 		return size
 	}
-	f, ok := file.(io.ReaderAt)
-	var tail [4]byte
-	if !ok || in.layers != "gzip" || size < int64(len(tail)) {
-		return size * typicalRatio
+	if f, ok := file.(io.ReaderAt); ok {
+		return textSize(in.layers, f, size)
 	}
-	if _, err := f.ReadAt(tail[:], size-int64(len(tail))); err != nil {
-		return size * typicalRatio
-	}
-	if n := int64(binary.LittleEndian.Uint32(tail[:])); size < n && n < size*maxRatio {
-		return n
-	}
-	return size * typicalRatio // several members, a cut, or something else at the end
+	return size * typicalRatio
 }

@@ -1,0 +1,106 @@
+package tracefile
+
+import (
+	"encoding/binary"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Size is what can be told of a file before it is read.
+type Size struct {
+	Stored int64 // bytes of the file; 0 for what is no regular file
+	Text   int64 // bytes after decompression; a guess where the file is compressed, 0 unknown
+	Plain  bool  // it is not compressed: Text is exact
+}
+
+// Measure looks at the ends of a file. Errors are *Error.
+func Measure(path string) (Size, error) {
+	if path == Stdin {
+		return Size{}, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return Size{}, systemError(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return Size{}, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return Size{}, systemError(path, err)
+	}
+	defer f.Close()
+	s := Size{Stored: info.Size()}
+	var head [zstd.HeaderMaxSize]byte
+	n, _ := f.ReadAt(head[:], 0)
+	switch kind := kindOf(string(head[:n])); kind {
+	case "":
+		s.Text, s.Plain = s.Stored, true
+	default:
+		s.Text = textSize(kind, f, s.Stored)
+	}
+	return s, nil
+}
+
+// kindOf is the compression of a stream by its first bytes, or empty.
+func kindOf(head string) string {
+	for _, k := range compressions {
+		if strings.HasPrefix(head, k.magic) {
+			return k.kind
+		}
+	}
+	return ""
+}
+
+// Texts of traces are about typicalRatio times as large as their compressed files,
+// and never more than maxRatio times in practice.
+const typicalRatio, maxRatio = 15, 60
+
+// textSize guesses the length of the text in a compressed file of size bytes, from
+// what the file says of itself where it does.
+func textSize(kind string, file io.ReaderAt, size int64) int64 {
+	n := int64(0)
+	switch kind {
+	case "gzip":
+		n = gzipText(file, size)
+	case "zstd":
+		n = zstdText(file)
+	}
+	if size < n && n < size*maxRatio {
+		return n
+	}
+	return size * typicalRatio // several members, a cut, or something else at the end
+}
+
+// gzipText reads the last four bytes of a gzip file, which say the length of its last
+// member modulo 2^32. Of the lengths that they may mean it returns the one nearest to
+// what is typical.
+func gzipText(file io.ReaderAt, size int64) int64 {
+	var tail [4]byte
+	if size < int64(len(tail)) {
+		return 0
+	}
+	if _, err := file.ReadAt(tail[:], size-int64(len(tail))); err != nil {
+		return 0
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[:]))
+	const wrap = 1 << 32
+	if extra := size*typicalRatio - n; extra > wrap/2 {
+		n += (extra + wrap/2) / wrap * wrap
+	}
+	return n
+}
+
+// zstdText reads the length in the head of a zstd file's first frame, 0 unknown.
+func zstdText(file io.ReaderAt) int64 {
+	var head [zstd.HeaderMaxSize]byte
+	n, _ := file.ReadAt(head[:], 0)
+	var h zstd.Header
+	if h.Decode(head[:n]) != nil || !h.HasFCS || h.FrameContentSize > 1<<62 {
+		return 0
+	}
+	return int64(h.FrameContentSize)
+}
