@@ -143,12 +143,16 @@ func inOrder(perm []int32) bool {
 // move puts col in the order of perm by way of free, which is as long. Following
 // the cycles of perm would need no room, but jumps through memory.
 func move[T ~int64 | ~int32 | ~uint32 | ~uint16 | ~uint8](col []T, perm []int32, free []uint64) {
-	for i, p := range perm {
-		free[i] = uint64(col[p])
-	}
-	for i, v := range free {
-		col[i] = T(v)
-	}
+	split(len(perm), func(from, to int) {
+		for i, p := range perm[from:to] {
+			free[from+i] = uint64(col[p])
+		}
+	})
+	split(len(perm), func(from, to int) {
+		for i, v := range free[from:to] {
+			col[from+i] = T(v)
+		}
+	})
 }
 
 // splitTracks notes which rows stand on each track.
