@@ -1,0 +1,125 @@
+package ranks
+
+import (
+	"fmt"
+	"strings"
+)
+
+// clocks measures how far the clock of each rank is from those of the others: all
+// ranks leave a collective at nearly the same time, so the median distance of a
+// rank's ends from the middle of all ends is its clock. Where clocks cannot be
+// compared, the group has no figures.
+func (g *Group) clocks(sources []Source, o Options) {
+	g.Residual, g.Drift = make([]int64, len(g.Ranks)), make([]int64, len(g.Ranks))
+	if g.Status != Matched {
+		return
+	}
+	distance := g.endDistances()
+	for k := range g.Ranks {
+		half := len(distance[k]) / 2
+		if half > 0 {
+			g.Drift[k] = median(clone(distance[k][half:])) - median(clone(distance[k][:half]))
+		}
+		g.Residual[k] = median(distance[k])
+	}
+	g.Aligned = o.AlignClocks || severalHosts(g.Ranks, sources)
+	limit := g.shortest()
+	var off []string
+	for k := range g.Ranks {
+		switch drift := abs(g.Drift[k]) > limit; {
+		case drift:
+			off = append(off, fmt.Sprintf("rank %d drifts by %s", g.number(sources, k), micros(g.Drift[k])))
+		case !g.Aligned && abs(g.Residual[k]) > limit:
+			off = append(off, fmt.Sprintf("rank %d by %s", g.number(sources, k), micros(g.Residual[k])))
+		default:
+			continue
+		}
+		g.OffClock = append(g.OffClock, k)
+	}
+	if len(off) > 0 {
+		g.NoFigures = fmt.Sprintf("the clocks differ by more than collectives last (%s): %s", micros(limit), someOf(off))
+	}
+	if g.Aligned {
+		g.subtract()
+	}
+}
+
+func clone(list []int64) []int64 { return append([]int64(nil), list...) }
+
+// someOf lists a few things and counts the others.
+func someOf(list []string) string {
+	const most = 4
+	if len(list) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+	}
+	return strings.Join(list, ", ")
+}
+
+// endDistances is, by rank, how much later than the middle of all ranks each
+// collective ends, in ns.
+func (g *Group) endDistances() [][]int64 {
+	distance := make([][]int64, len(g.Ranks))
+	ends := make([]int64, len(g.Ranks))
+	for i := range g.Collectives {
+		c := &g.Collectives[i]
+		for k := range ends {
+			ends[k] = g.sequences[k].items[c.items[k]].end
+		}
+		middle := median(ends)
+		for k := range distance {
+			distance[k] = append(distance[k], g.sequences[k].items[c.items[k]].end-middle)
+		}
+	}
+	return distance
+}
+
+// shortest is the median, over collectives, of the shortest kernel of any rank: about
+// the transfer, for that is of the rank that waits least.
+func (g *Group) shortest() int64 {
+	list := make([]int64, len(g.Collectives))
+	for i := range g.Collectives {
+		c := &g.Collectives[i]
+		for k, at := range c.items {
+			it := &g.sequences[k].items[at]
+			if d := it.end - it.start; k == 0 || d < list[i] {
+				list[i] = d
+			}
+		}
+	}
+	return median(list)
+}
+
+// severalHosts tells whether ranks are known to run on different machines.
+func severalHosts(ranks []int, sources []Source) bool {
+	host := ""
+	for _, r := range ranks {
+		switch h := sources[r].Host; {
+		case h == "" || h == host:
+		case host == "":
+			host = h
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// subtract puts all ranks on the clock that they have in common.
+func (g *Group) subtract() {
+	for k, q := range g.sequences {
+		for i := range q.items {
+			q.items[i].start -= g.Residual[k]
+			q.items[i].end -= g.Residual[k]
+		}
+	}
+}
+
+// Common is a moment of the k-th rank's own clock in ns, without the recording's base
+// time, for a moment on the clock of the group.
+func (g *Group) own(k int, sources []Source, at int64) int64 {
+	at -= sources[g.Ranks[k]].Rank.Trace.Meta().BaseTime
+	if g.Aligned {
+		at += g.Residual[k]
+	}
+	return at
+}

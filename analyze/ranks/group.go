@@ -1,0 +1,271 @@
+package ranks
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Status is how far a group was matched.
+type Status string
+
+// A group is matched; or it is not, and Reason says why; or only one of its ranks
+// was given, so that there is nothing to match.
+const (
+	Matched   Status = "matched"
+	Unmatched Status = "unmatched"
+	Alone     Status = "one_rank"
+)
+
+// Method is what made two collectives one.
+type Method uint8
+
+// Sequence numbers on all ranks, messages on all ranks, or the name of the kernel.
+const (
+	BySeq Method = iota
+	ByMessage
+	ByName
+)
+
+// Group is the collectives of one process group on the ranks that were given. Lists
+// by rank have the order of Ranks.
+type Group struct {
+	Name       string  // "" where the trace names none
+	Size       int64   // ranks, 0 unknown
+	Members    []int64 // numbers of its ranks, nil unknown
+	Absent     []int64 // members of which no trace was given, where the numbers tell
+	Silent     []int64 // members that were given and have no collective of the group
+	Ranks      []int   // sources that have collectives of it
+	Count      []int   // collectives of each
+	Status     Status
+	Reason     string // why Status is Unmatched
+	Mismatches int    // pairs that would have to be one collective and cannot be
+	Gaps       []Gap
+	Methods    [ByName + 1]int // how many of Collectives were matched how
+
+	Collectives []Collective
+	Residual    []int64 // median distance of a rank's ends from those of all, ns
+	Drift       []int64 // how much that changes from the first to the second half, ns
+	Aligned     bool    // the residuals were subtracted
+	OffClock    []int   // places in Ranks of those whose clock cannot be compared
+	NoFigures   string  // why there are none although the group is matched
+	Impossible  int     // collectives without figures: no transfer, or one beyond the link
+	Wait        []int64
+	Caused      []int64
+	Last        []int
+
+	sequences []*sequence
+}
+
+// Gap is a collective that a rank lacks, or alone has, in the middle of what it recorded.
+type Gap struct {
+	Rank    int // the source that differs from the others
+	Extra   bool
+	Owner   int // a source that has the collective
+	Message int // in the owner's Rank.Messages
+}
+
+// Collective is one collective on all ranks of its group that were given.
+type Collective struct {
+	Messages   []int32 // by rank, index into Rank.Messages
+	Method     Method
+	Impossible bool  // the times contradict each other: it has no figures
+	Transfer   int64 // from the latest start to the earliest end, ns
+	Skew       int64 // from the earliest to the latest end, ns
+	Latest     int   // place in Ranks of the one that enters last
+	LatestAt   int64 // ns, on the common clock
+	NextAt     int64 // when the next to last entered, ns, on the common clock
+	items      []int32
+}
+
+func newGroup(key groupKey, sequences []*sequence, sources []Source) *Group {
+	g := &Group{Name: key.name, Size: max(key.size, 0), sequences: sequences}
+	given := make(map[int64]bool)
+	numbered := true
+	for _, s := range sources {
+		given[s.Rank.ID] = true
+		numbered = numbered && !s.Assigned
+	}
+	has := make(map[int64]bool)
+	for _, q := range sequences {
+		g.Ranks = append(g.Ranks, q.source)
+		g.Count = append(g.Count, len(q.items))
+		has[sources[q.source].Rank.ID] = true
+	}
+	members := strings.ReplaceAll(key.members, " ", ",")
+	if isWhole(key.members) && json.Unmarshal([]byte(members), &g.Members) == nil && numbered {
+		for _, m := range g.Members {
+			switch {
+			case !given[m]:
+				g.Absent = append(g.Absent, m)
+			case !has[m]:
+				g.Silent = append(g.Silent, m)
+			}
+		}
+	}
+	return g
+}
+
+// Rank is what the caller calls the k-th rank of the group.
+func (g *Group) number(sources []Source, k int) int64 { return sources[g.Ranks[k]].Rank.ID }
+
+// references is how many sequences may serve as the reference: a recording that is
+// damaged itself makes all others look damaged.
+const references = 3
+
+// match pairs the collectives of all ranks with those of one of them, the reference.
+func (g *Group) match() {
+	switch {
+	case len(g.Ranks) < 2:
+		g.Status = Alone
+		return
+	case g.Size > 0 && len(g.Ranks) > int(g.Size):
+		g.fail("%d ranks have collectives of a group of %d: several groups have this name and their members are unknown", len(g.Ranks), g.Size)
+		return
+	}
+	order := make([]int, len(g.Ranks)) // longest first
+	longest := 0
+	for k := range order {
+		order[k] = k
+		longest = max(longest, g.Count[k])
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return g.Count[b] - g.Count[a] })
+	power := powers(longest)
+	var best []pairing
+	bestRef, fewest := 0, -1
+	for _, ref := range order[:min(references, len(order))] {
+		pairings, bad := g.alignAll(ref, power)
+		if fewest < 0 || bad < fewest {
+			best, bestRef, fewest = pairings, ref, bad
+		}
+		if 2*bad <= len(order) {
+			break
+		}
+	}
+	g.take(bestRef, best)
+}
+
+// alignAll pairs every sequence with that of rank ref. Bad counts those that cannot be
+// paired or not without gaps.
+func (g *Group) alignAll(ref int, power []uint64) (pairings []pairing, bad int) {
+	pairings = make([]pairing, len(g.sequences))
+	for k, q := range g.sequences {
+		if k == ref {
+			pairings[k].at = shifted(q, q, 0)
+			continue
+		}
+		pairings[k] = align(g.sequences[ref], q, power)
+		if pairings[k].failed != "" || pairings[k].gapped {
+			bad++
+		}
+	}
+	return pairings, bad
+}
+
+func (g *Group) fail(format string, args ...any) {
+	g.Status, g.Reason = Unmatched, fmt.Sprintf(format, args...)
+}
+
+// take keeps what all ranks have; one rank that cannot be paired leaves all without.
+func (g *Group) take(ref int, pairings []pairing) {
+	g.Status = Matched
+	for k := range pairings {
+		g.Mismatches += pairings[k].mismatches
+		if pairings[k].failed != "" && g.Status == Matched {
+			g.Status, g.Reason = Unmatched, pairings[k].failed
+			g.OffClock = []int{k, ref}
+		}
+	}
+	if g.Status == Unmatched {
+		return
+	}
+	for j := range g.sequences[ref].items {
+		c := Collective{items: make([]int32, len(pairings)), Messages: make([]int32, len(pairings))}
+		everywhere := true
+		for k := range pairings {
+			c.items[k] = pairings[k].at[j]
+			everywhere = everywhere && c.items[k] >= 0
+		}
+		if everywhere {
+			g.describe(&c)
+			g.Collectives = append(g.Collectives, c)
+		}
+	}
+	g.findGaps(ref, pairings)
+	if len(g.Collectives) == 0 {
+		g.fail("no collective was recorded by all of its ranks")
+	}
+}
+
+// describe fills the messages of a collective and says what made them one.
+func (g *Group) describe(c *Collective) {
+	c.Method = BySeq
+	for k, i := range c.items {
+		it := &g.sequences[k].items[i]
+		c.Messages[k] = it.message
+		switch {
+		case !it.described:
+			c.Method = ByName
+		case it.seq < 0 && c.Method == BySeq:
+			c.Method = ByMessage
+		}
+	}
+	g.Methods[c.Method]++
+}
+
+// findGaps lists what single ranks lack or alone have between their first and last
+// pair. What more than half of the others differ in is put down to the reference.
+func (g *Group) findGaps(ref int, pairings []pairing) {
+	reference := g.sequences[ref]
+	lacking := make(map[int][]int)  // by item of the reference
+	inserted := make(map[int][]int) // by the item of the reference that stands before
+	first := make(map[int]int32)    // of those in inserted: what the first rank has there
+	for k := range pairings {
+		if !pairings[k].gapped {
+			continue
+		}
+		at := pairings[k].at
+		from, to := bounds(at)
+		before := at[from] - 1
+		for j := from; j <= to; j++ {
+			if at[j] < 0 {
+				lacking[j] = append(lacking[j], k)
+				continue
+			}
+			if at[j] > before+1 {
+				if len(inserted[j]) == 0 {
+					first[j] = before + 1
+				}
+				inserted[j] = append(inserted[j], k)
+			}
+			before = at[j]
+		}
+	}
+	others := len(pairings) - 1
+	for j := range reference.items {
+		if who := lacking[j]; 2*len(who) > others && others > 1 {
+			g.gap(ref, true, ref, int32(j))
+		} else {
+			for _, k := range who {
+				g.gap(k, false, ref, int32(j))
+			}
+		}
+		if who := inserted[j]; 2*len(who) > others && others > 1 {
+			g.gap(ref, false, who[0], first[j])
+		} else {
+			for _, k := range who {
+				g.gap(k, true, k, g.insertedAt(pairings[k].at, j))
+			}
+		}
+	}
+}
+
+// insertedAt is the item of a sequence that stands between two pairs, before the
+// reference's item j, without a partner.
+func (g *Group) insertedAt(at []int32, j int) int32 { return at[j] - 1 }
+
+// gap notes that a rank lacks an item of the owner, or has one that the others lack.
+func (g *Group) gap(rank int, extra bool, owner int, i int32) {
+	g.Gaps = append(g.Gaps, Gap{Rank: g.Ranks[rank], Extra: extra, Owner: g.Ranks[owner], Message: int(g.sequences[owner].items[i].message)})
+}

@@ -1,0 +1,69 @@
+package ranks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Steps says whether all ranks recorded the same optimizer steps.
+type Steps struct {
+	Same     bool
+	Common   int    // steps at the end of the recordings that all ranks have alike
+	Differ   string // in what they differ; empty if in nothing
+	Recorded []int  // steps of each source
+}
+
+// compareSteps compares the steps of the ranks from the end, by the optimizers that
+// they run. Recordings begin at different moments, so the first may be missing.
+func compareSteps(sources []Source) Steps {
+	s := Steps{Same: true}
+	if len(sources) == 0 {
+		return s
+	}
+	kinds := make([][]string, len(sources))
+	for i := range sources {
+		kinds[i] = stepKinds(sources[i])
+		s.Recorded = append(s.Recorded, len(kinds[i]))
+	}
+	least, most := slices.Min(s.Recorded), slices.Max(s.Recorded)
+	for s.Common < least && alike(kinds, s.Common) {
+		s.Common++
+	}
+	switch {
+	case s.Common < least:
+		who := slices.IndexFunc(kinds, func(k []string) bool { return fromEnd(k, s.Common) != fromEnd(kinds[0], s.Common) })
+		s.Differ = fmt.Sprintf("counted from the end, step %d runs %s on rank %d and %s on rank %d", s.Common+1,
+			fromEnd(kinds[0], s.Common), sources[0].Rank.ID, fromEnd(kinds[who], s.Common), sources[who].Rank.ID)
+	case least < most:
+		few, many := slices.Index(s.Recorded, least), slices.Index(s.Recorded, most)
+		s.Differ = fmt.Sprintf("rank %d has %d steps, rank %d has %d; the last %d are of the same optimizers on all ranks",
+			sources[few].Rank.ID, least, sources[many].Rank.ID, most, s.Common)
+	}
+	s.Same = s.Differ == ""
+	return s
+}
+
+// stepKinds names what each step of a rank runs.
+func stepKinds(s Source) []string {
+	kinds := make([]string, len(s.Rank.Steps))
+	for i := range s.Rank.Steps {
+		kinds[i] = strings.Join(s.Rank.Steps[i].Optimizers, "+")
+		if kinds[i] == "" {
+			kinds[i] = "no optimizer"
+		}
+	}
+	return kinds
+}
+
+func fromEnd(list []string, n int) string { return list[len(list)-1-n] }
+
+// alike tells whether the n-th step from the end is of one kind on all ranks.
+func alike(kinds [][]string, n int) bool {
+	for _, k := range kinds {
+		if fromEnd(k, n) != fromEnd(kinds[0], n) {
+			return false
+		}
+	}
+	return true
+}

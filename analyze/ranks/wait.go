@@ -1,0 +1,125 @@
+package ranks
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// tooMany is the share of collectives with impossible times, in percent, above which
+// the matching or the clocks are wrong as a whole.
+const tooMany = 1
+
+// figures computes transfer, wait and skew of every collective, and sums them by rank.
+//
+//   - transfer: from the latest start to the earliest end;
+//   - wait of a rank: from its own start to the latest start;
+//   - caused by the rank that starts last: from the start of the next to last to its
+//     own, for each of the others;
+//   - skew: from the earliest to the latest end.
+func (g *Group) figures(sources []Source, o Options) {
+	g.Wait, g.Caused, g.Last = make([]int64, len(g.Ranks)), make([]int64, len(g.Ranks)), make([]int, len(g.Ranks))
+	if g.Status != Matched || g.NoFigures != "" {
+		return
+	}
+	link := g.link(sources, o)
+	for i := range g.Collectives {
+		c := &g.Collectives[i]
+		g.measure(c)
+		if c.Impossible = c.Transfer < 0 || g.beyond(sources, c, link); c.Impossible {
+			g.Impossible++
+			continue
+		}
+		for k, at := range c.items {
+			g.Wait[k] += c.LatestAt - g.sequences[k].items[at].start
+		}
+		g.Last[c.Latest]++
+		g.Caused[c.Latest] += (c.LatestAt - c.NextAt) * int64(len(g.Ranks)-1)
+	}
+	if g.Impossible*100 > tooMany*len(g.Collectives) {
+		g.NoFigures = fmt.Sprintf("%d of %d collectives would end before the last rank begins, or move more than the link can: the matching or the clocks are wrong",
+			g.Impossible, len(g.Collectives))
+	}
+}
+
+// measure reads the moments of one collective. Of two that start last the first in
+// the order of ranks counts; it causes no wait.
+func (g *Group) measure(c *Collective) {
+	var earliestEnd, latestEnd int64
+	for k, at := range c.items {
+		it := &g.sequences[k].items[at]
+		if k == 0 {
+			c.Latest, c.LatestAt, c.NextAt = 0, it.start, it.start
+			earliestEnd, latestEnd = it.end, it.end
+			continue
+		}
+		switch {
+		case it.start > c.LatestAt:
+			c.Latest, c.LatestAt, c.NextAt = k, it.start, c.LatestAt
+		case k == 1 || it.start > c.NextAt:
+			c.NextAt = it.start
+		}
+		earliestEnd, latestEnd = min(earliestEnd, it.end), max(latestEnd, it.end)
+	}
+	c.Transfer, c.Skew = earliestEnd-c.LatestAt, latestEnd-earliestEnd
+}
+
+// link is what the slowest rank of the group can send or receive, in bytes/s; 0 where
+// it is not known of all.
+func (g *Group) link(sources []Source, o Options) int64 {
+	slowest := int64(0)
+	for k, r := range g.Ranks {
+		if o.Link == nil {
+			return 0
+		}
+		l := o.Link(sources[r])
+		if l == 0 {
+			return 0
+		}
+		if k == 0 || l < slowest {
+			slowest = l
+		}
+	}
+	return slowest
+}
+
+// beyond tells whether the transfer of a collective is shorter than its message takes
+// on the link. Whatever the algorithm, a rank sends or receives (n-1)/n of the message
+// at the least: of a reduce-scatter it sends all parts but its own, of an all-gather
+// it receives them, and a switch that reduces spares an all-reduce one of both.
+func (g *Group) beyond(sources []Source, c *Collective, link int64) bool {
+	n := max(g.Size, int64(len(g.Ranks)))
+	if link == 0 || n < 2 {
+		return false
+	}
+	m := &sources[g.Ranks[c.Latest]].Rank.Messages[c.Messages[c.Latest]]
+	if m.Bytes <= 0 || m.Kind != facts.ReduceScatter && m.Kind != facts.AllGather && m.Kind != facts.AllReduce {
+		return false
+	}
+	least := float64(m.Bytes) * float64(n-1) / float64(n) / float64(link) * 1e9
+	return float64(c.Transfer) < least
+}
+
+// Late is how long the rank that enters last keeps the others waiting: on the clock
+// of the k-th rank, from the start of the next to last on, in ns.
+func (g *Group) Late(sources []Source, c *Collective, k int) (from, to int64) {
+	return g.own(k, sources, c.NextAt), g.own(k, sources, c.LatestAt)
+}
+
+// Window is from the first start to the last end of what was matched, in ns since
+// 1970 or since whatever the recordings count from; ok is false without any.
+func (g *Group) Window() (start, end int64, ok bool) {
+	for i := range g.Collectives {
+		for k, at := range g.Collectives[i].items {
+			it := &g.sequences[k].items[at]
+			if !ok || it.start < start {
+				start = it.start
+			}
+			if !ok || it.end > end {
+				end = it.end
+			}
+			ok = true
+		}
+	}
+	return start, end, ok
+}
