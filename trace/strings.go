@@ -49,6 +49,23 @@ func (t *stringTable) intern(s []byte) StringID {
 	}
 }
 
+// find returns the id of s where it was interned.
+func (t *stringTable) find(s string) (StringID, bool) {
+	if len(t.slots) == 0 {
+		return 0, s == ""
+	}
+	hash, mask := uint32(maphash.String(t.seed, s)), uint32(len(t.slots)-1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		slot := t.slots[i]
+		if slot.id1 == 0 {
+			return 0, false
+		}
+		if slot.hash == hash && t.strs[slot.id1-1] == s {
+			return StringID(slot.id1 - 1), true
+		}
+	}
+}
+
 func (t *stringTable) add(s []byte, slot *stringSlot, hash uint32) StringID {
 	t.strs = append(t.strs, t.keep(s))
 	*slot = stringSlot{uint32(len(t.strs)), hash}

@@ -61,6 +61,9 @@ func (t *Trace) String(id StringID) string {
 	return t.strings.strs[id]
 }
 
+// Find returns the id of a text; ok is false where the trace does not hold it.
+func (t *Trace) Find(text string) (id StringID, ok bool) { return t.strings.find(text) }
+
 // NumStrings is one more than the largest StringID; analyses that classify names
 // make a table of this length and look at each distinct name once.
 func (t *Trace) NumStrings() int { return len(t.strings.strs) }

@@ -65,6 +65,9 @@ func isCommunicationKernel(name string) bool {
 			return !strings.HasPrefix(name, "nccl:")
 		}
 	}
+	if !strings.Contains(name, "_nccl") {
+		return false
+	}
 	head, _, _ := strings.Cut(name, "(")
 	return strings.Contains(head, "_ncclKernel") || strings.Contains(head, "_ncclDevKernel")
 }

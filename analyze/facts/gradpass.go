@@ -184,11 +184,11 @@ func markAveraged(r *Rank, list []touch) {
 // familyIDs is the family of every name, by id.
 func (c *computer) familyIDs() []family {
 	ids := make([]family, c.t.NumStrings())
-	for i := range ids {
-		name := c.t.String(trace.StringID(i))
-		ids[i] = families[name]
-		if f := outOfPlace[name]; f != noFamily {
-			ids[i] = f
+	for _, table := range []map[string]family{families, outOfPlace} {
+		for name, f := range table {
+			if id, ok := c.t.Find(name); ok {
+				ids[id] = f
+			}
 		}
 	}
 	return ids

@@ -50,12 +50,14 @@ func classifyNames(t *trace.Trace) *names {
 
 func (n *names) is(id trace.StringID, c nameClass) bool { return n.class[id]&c != 0 }
 
-// prefixClasses lists the beginnings of names that PyTorch and its libraries
-// give to their spans.
-var prefixClasses = []struct {
+type prefixClass struct {
 	prefix string
 	class  nameClass
-}{
+}
+
+// prefixClasses lists the beginnings of names that PyTorch and its libraries
+// give to their spans.
+var prefixClasses = []prefixClass{
 	{"Optimizer.step#", optimizerStep},
 	{"Optimizer.zero_grad#", zeroGrad},
 	{"ProfilerStep#", profilerStep},
@@ -82,9 +84,20 @@ var prefixClasses = []struct {
 	{tokenNotePrefix, tokenNote},
 }
 
-func classOf(name string) nameClass {
-	var c nameClass
+// prefixesOf are the prefixClasses that begin with a byte.
+var prefixesOf = func() (of [256][]prefixClass) {
 	for _, p := range prefixClasses {
+		of[p.prefix[0]] = append(of[p.prefix[0]], p)
+	}
+	return of
+}()
+
+func classOf(name string) nameClass {
+	if name == "" {
+		return 0
+	}
+	var c nameClass
+	for _, p := range prefixesOf[name[0]] {
 		if strings.HasPrefix(name, p.prefix) {
 			c |= p.class
 		}

@@ -61,11 +61,11 @@ func (c *computer) zeroGrads(r *Rank) {
 
 // compilation are the names of work that belongs to warm-up: compilers, autotuners and
 // the loading of kernels.
-var compilation = map[string]bool{
-	"Lazy Function Loading": true, "Runtime Triggered Module Loading": true, "_compile.compile_inner": true, "compile_fx": true,
-	"OutputGraph.call_user_compiler": true, "create_aot_dispatcher_function": true, "backend_compile": true, "inductor_compile": true,
-	"CachingAutotuner.benchmark_all_configs": true, "compile_file": true, "async_compile.wait": true, "cuModuleLoadData": true,
-	"cuModuleLoadDataEx": true, "cudaModuleLoadData": true, "cuLibraryLoadData": true,
+var compilation = []string{
+	"Lazy Function Loading", "Runtime Triggered Module Loading", "_compile.compile_inner", "compile_fx",
+	"OutputGraph.call_user_compiler", "create_aot_dispatcher_function", "backend_compile", "inductor_compile",
+	"CachingAutotuner.benchmark_all_configs", "compile_file", "async_compile.wait", "cuModuleLoadData",
+	"cuModuleLoadDataEx", "cudaModuleLoadData", "cuLibraryLoadData",
 }
 
 // warmups measures compilation and loading inside the host window of each step.
@@ -73,12 +73,12 @@ func (c *computer) warmups(r *Rank) {
 	r.Warmup = make([]int64, len(r.Steps))
 	sets := make([]*Set, len(r.Steps))
 	var spans []hostOp
-	for id := range c.t.NumStrings() {
-		if compilation[c.t.String(trace.StringID(id))] {
-			spans = append(spans, c.spansNamed(r, trace.StringID(id))...)
+	for _, name := range compilation {
+		if id, ok := c.t.Find(name); ok {
+			spans = append(spans, c.spansNamed(r, id)...)
 		}
 	}
-	sort.SliceStable(spans, func(i, j int) bool { return spans[i].start < spans[j].start })
+	sortOps(spans)
 	for _, s := range spans {
 		if step := r.StepAt(s.start); step >= 0 {
 			if sets[step] == nil {
