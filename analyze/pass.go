@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/ranks"
 )
 
 // Pass is what a rule sees while it runs: the ranks on which its needs are met,
@@ -15,6 +16,7 @@ type Pass struct {
 	UniformTokens bool // the user declares equal token counts on all ranks
 
 	options *Options
+	matched *ranks.Result
 	rule    *Rule
 	claims  claims
 	taken   map[*facts.GradientPass]string // the rule that has a pass over the gradients

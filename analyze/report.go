@@ -20,6 +20,9 @@ type Report struct {
 	GradientSync      []GradientSync    `json:"gradient_sync"`
 	TokenAllReduce    []TokenAllReduce  `json:"token_all_reduce"`
 	Normalization     Normalization     `json:"normalization"`
+	Ranks             []RankWaits       `json:"ranks"`
+	Matching          Matching          `json:"matching"`
+	Straggler         *int64            `json:"straggler"` // the rank that causes the most wait; null where that is unknown
 	Kernels           []Kernel          `json:"top_kernels"`
 	Findings          []Finding         `json:"findings"`
 	Skipped           []Skip            `json:"skipped"`

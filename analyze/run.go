@@ -33,6 +33,8 @@ type Options struct {
 	Ranks    func(rank int64) bool      // nil: all
 	Steps    func(n int) (from, to int) // of n steps; half-open; nil: all
 
+	AlignClocks bool // subtract each rank's clock residual before waiting is measured
+
 	KeepTraces bool // do not compact the facts; the report is the same
 }
 
@@ -197,9 +199,10 @@ func (a *assembly) runRules() {
 	for _, fr := range a.ranks {
 		ranks = append(ranks, fr.rank)
 	}
+	pass.matched = a.matchRanks()
 	for i := range a.o.Rules {
 		rule := &a.o.Rules[i]
-		if reason := rule.skipReason(ranks); reason != "" {
+		if reason := rule.skipReason(ranks, pass.matched); reason != "" {
 			a.report.Skipped = append(a.report.Skipped, Skip{rule.ID, reason})
 			continue
 		}

@@ -23,6 +23,7 @@ type selectFlags struct {
 	rankRegex       string
 	tokens          string
 	peakBandwidth   string
+	alignClocks     bool
 }
 
 func (f *selectFlags) add(flags *pflag.FlagSet) {
@@ -33,11 +34,12 @@ func (f *selectFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.steps, "steps", "", "only these optimizer steps: 3:8 (without 8) or last:5")
 	flags.StringVar(&f.tokens, "tokens", "auto", "token counts: a log (CSV or JSON lines), uniform (all ranks always have equally many) or auto (annotations)")
 	flags.StringVar(&f.peakBandwidth, "peak-bw", "", "peak memory bandwidth of the device: 3.35TB/s; else from a table by its name")
+	flags.BoolVar(&f.alignClocks, "align-clocks", false, "subtract each rank's clock residual before waiting is measured; always done between hosts")
 	flags.StringVar(&f.rankRegex, "rank-regex", "", "regular expression whose first group is the rank in a file name")
 }
 
 func (f *selectFlags) parse(all []analyze.Rule) (analyze.Options, error) {
-	o := analyze.Options{RankOf: rankOfFile(defaultRank)}
+	o := analyze.Options{RankOf: rankOfFile(defaultRank), AlignClocks: f.alignClocks}
 	var err error
 	if o.Rules, err = f.rules(all); err != nil {
 		return o, err
