@@ -45,6 +45,7 @@ var thirdParty = []struct {
 	{"golang.org/x/term", false},
 	{"github.com/klauspost/compress", false},
 	{"github.com/google/jsonschema-go", false},
+	{"golang.org/x/perf", false},
 	{"github.com/rogpeppe/go-internal", true},
 	{"github.com/go-json-experiment/json", true},
 }

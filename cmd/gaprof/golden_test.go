@@ -26,6 +26,10 @@ var goldens = []struct {
 	{"sample-in-step.json", []string{"analyze", "--format", "json", "../../traces/reduce-scatter-in-step.json"}, false},
 	{"sample-in-step.csv", []string{"analyze", "--format", "csv", "../../traces/reduce-scatter-in-step.json"}, false},
 	{"sample-in-step.full.txt", []string{"analyze", "--show", "findings,groups,top,health", "../../traces/reduce-scatter-in-step.json"}, false},
+	{"diff-nanogpt.txt", []string{"diff", "../../../shared/traces/gpu/nanogpt-current.json.gz", "../../../shared/traces/gpu/nanogpt-hook.json.gz"}, false},
+	{"diff-sample.txt", []string{"diff", "../../traces/reduce-scatter-in-step.json", "../../traces/reduce-scatter-in-hook.json"}, false},
+	{"diff-sample.md", []string{"diff", "--format", "md", "../../traces/reduce-scatter-in-step.json", "../../traces/reduce-scatter-in-hook.json"}, false},
+	{"diff-sample.json", []string{"diff", "--format", "json", "../../traces/reduce-scatter-in-step.json", "../../traces/reduce-scatter-in-hook.json"}, false},
 	{"explain-OV004.txt", []string{"explain", "ov004"}, false},
 	{"help.txt", []string{"--help"}, false},
 }

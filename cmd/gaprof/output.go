@@ -2,45 +2,62 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
-	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
-// outputFlags say in which formats a report is written, and where.
+// outputFlags say in which formats something is written, and where.
 type outputFlags struct {
+	names   []string // of the formats that there are; nil: those of a report
 	formats []string
 	file    string
+	force   bool
 }
 
+// forceHelp is what every command that writes files says of --force.
+const forceHelp = "overwrite files; without it an output that exists is refused with exit code 3, before anything is read"
+
 func (f *outputFlags) add(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.formats, "format", nil, "format of the report: "+strings.Join(render.FormatNames(), ", ")+
+	flags.StringArrayVar(&f.formats, "format", nil, "format to write: "+strings.Join(f.known(), ", ")+
 		"; FORMAT=FILE writes one more to a file")
 	flags.StringVarP(&f.file, "output", "o", "", "file for the format without a file of its own, - for stdout")
+	flags.BoolVar(&f.force, "force", false, forceHelp)
+}
+
+func (f *outputFlags) known() []string {
+	if f.names == nil {
+		return render.FormatNames()
+	}
+	return f.names
 }
 
 // output is one format and the file it goes to; empty is stdout.
 type output struct {
-	format render.Format
+	format string
 	file   string
+	force  bool
 }
 
 type outputs []output
 
-// parse resolves the formats. At most one of them may have no file of its own.
+// parse resolves the formats. At most one of them may have no file of its own, and no
+// two the same; files that would be refused are refused here.
 func (f *outputFlags) parse() (outputs, error) {
 	var list outputs
 	free := 0
 	for _, spec := range f.formats {
 		name, file, named := strings.Cut(spec, "=")
-		format, err := render.ByName(name)
-		if err != nil {
-			return nil, usage("", "--format: %v", err)
+		if !slices.Contains(f.known(), name) {
+			return nil, usage("", "--format: unknown format %q (%s)", name, strings.Join(f.known(), ", "))
 		}
 		if named && file == "" {
 			return nil, usage("", "--format %s: no file after =", spec)
@@ -49,37 +66,85 @@ func (f *outputFlags) parse() (outputs, error) {
 			file = f.file
 			free++
 		}
-		list = append(list, output{format, file})
+		list = append(list, output{name, file, f.force})
 	}
 	switch {
 	case free > 1:
 		return nil, usage("write --format FORMAT=FILE for the others", "%d formats want the same output", free)
 	case free == 0 && (len(list) == 0 || f.file != ""):
-		text, _ := render.ByName("text")
-		list = append(list, output{text, f.file})
+		list = append(list, output{"text", f.file, f.force})
 	}
-	return list, nil
+	return list, list.check()
 }
 
-// write renders the report into every output. Reports are not inputs of anybody
-// else, so files are overwritten; each is rendered as a whole first.
-func (list outputs) write(s streams, r *analyze.Report, o render.Options) error {
+// check says before any input is read what deliver would refuse.
+func (list outputs) check() error {
+	seen := make(map[string]bool)
 	for _, out := range list {
-		var b bytes.Buffer
-		if err := out.format.Write(&b, r, o); err != nil {
-			return err
+		key := filepath.Clean(out.file)
+		if seen[key] && !isStream(out.file) {
+			return usage("give each its own file", "two formats want the same output %s", out.file)
 		}
-		if err := deliver(s.out, out.file, b.Bytes()); err != nil {
+		seen[key] = true
+		if err := refused(out.file, out.force); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func deliver(stdout io.Writer, file string, data []byte) error {
-	if file == "" || file == "-" {
-		_, err := stdout.Write(data)
-		return err
+// write renders the report into every output.
+func (list outputs) write(s streams, r *analyze.Report, o render.Options) error {
+	return list.each(s, func(w io.Writer, name string) error {
+		format, err := render.ByName(name)
+		if err != nil {
+			return err
+		}
+		return format.Write(w, r, o)
+	})
+}
+
+// each draws every output as a whole and delivers it.
+func (list outputs) each(s streams, draw func(w io.Writer, format string) error) error {
+	for _, out := range list {
+		var b bytes.Buffer
+		if err := draw(&b, out.format); err != nil {
+			return fmt.Errorf("%s: %w", out.format, err)
+		}
+		err := deliver(s, out.file, out.force, func(w io.Writer) error {
+			_, err := w.Write(b.Bytes())
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(file, data, 0o644)
+	return nil
+}
+
+// deliver is the one place that writes what commands make: to stdout, to a device or
+// pipe as it is, or to a file that appears when it is whole and overwrites none unless
+// forced.
+func deliver(s streams, file string, force bool, encode func(io.Writer) error) error {
+	switch {
+	case file == "/dev/stderr":
+		return encode(s.err)
+	case isStream(file):
+		return encode(s.out)
+	}
+	return tracefile.Create(file, force, encode)
+}
+
+// refused says why deliver would not write to a file, or nothing.
+func refused(file string, force bool) error {
+	if isStream(file) {
+		return nil
+	}
+	return tracefile.Refused(file, force)
+}
+
+// isStream tells the names of the standard streams. Opened as files they would be
+// refused, or begin anew, where the shell sends them to a file.
+func isStream(file string) bool {
+	return slices.Contains([]string{"", tracefile.Stdin, "/dev/stdout", "/dev/fd/1", "/dev/stderr"}, file)
 }

@@ -38,9 +38,8 @@ func Encode(w io.Writer, t *trace.Trace, name string) error {
 	return f.write(w, t)
 }
 
-// Write writes t to a file, compressed where path ends in .gz or .zst. The file
-// appears when it is whole: it is written under another name and renamed. Errors
-// are *Error and *UnknownFormat.
+// Write writes t to a file, compressed where path ends in .gz or .zst, as Create does.
+// Errors are *Error and *UnknownFormat.
 func Write(path string, t *trace.Trace, o WriteOptions) error {
 	f, ok := writer(path, o.Format)
 	if !ok && o.Format != "" {
@@ -50,22 +49,9 @@ func Write(path string, t *trace.Trace, o WriteOptions) error {
 		return &UnknownFormat{filepath.Base(path)}
 	}
 	_, ext := compressionOf(path)
-	encode := func(w io.Writer) error { return compress(w, ext, func(w io.Writer) error { return f.write(w, t) }) }
-	info, err := os.Stat(path)
-	switch {
-	case err == nil && info.IsDir():
-		return &Error{File: path, Reason: "is a directory"}
-	case err == nil && !info.Mode().IsRegular():
-		err = writeDevice(path, encode)
-	case err == nil && !o.Force:
-		return &Error{File: path, Reason: "exists already", Hint: "--force overwrites it", Err: fs.ErrExist}
-	default:
-		err = writeFile(path, encode)
-	}
-	if err != nil {
-		return systemError(path, err)
-	}
-	return nil
+	return Create(path, o.Force, func(w io.Writer) error {
+		return compress(w, ext, func(w io.Writer) error { return f.write(w, t) })
+	})
 }
 
 // compress runs encode into w through the compression called ext.
@@ -83,6 +69,44 @@ func compress(w io.Writer, ext string, encode func(io.Writer) error) error {
 		return encode(w)
 	}
 	return errors.Join(encode(z), z.Close())
+}
+
+// Create makes a file of what encode writes. It appears when it is whole: it is written
+// under another name beside it and renamed, so a failure leaves what was there. A file
+// that exists is replaced only with force, and keeps its permissions. What is no file
+// (/dev/null, a named pipe) is written to as it is. Errors are *Error.
+func Create(path string, force bool, encode func(io.Writer) error) error {
+	if err := Refused(path, force); err != nil {
+		return err
+	}
+	write := writeFile
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		write = writeDevice
+	}
+	if err := write(path, encode); err != nil {
+		return systemError(path, err)
+	}
+	return nil
+}
+
+// Refused says why Create would not write to path, without writing: it exists and force
+// is false, it is a directory, or it stands in none. It is an *Error or nil.
+func Refused(path string, force bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return &Error{File: path, Reason: "is a directory"}
+	case err == nil && info.Mode().IsRegular() && !force:
+		return &Error{File: path, Reason: "exists already", Hint: "--force overwrites it", Err: fs.ErrExist}
+	case err == nil:
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return systemError(path, err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return systemError(path, err)
+	}
+	return nil
 }
 
 // writeDevice writes to what is not a file and must not be replaced by one.
@@ -103,7 +127,10 @@ func writeFile(path string, encode func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(encode(f), f.Close())
+	if old, statErr := os.Stat(path); statErr == nil {
+		err = f.Chmod(old.Mode().Perm())
+	}
+	err = errors.Join(err, encode(f), f.Close())
 	if err == nil {
 		err = os.Rename(temp, path)
 	}

@@ -1,0 +1,215 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// Few is the number of steps of a kind below which times are of low confidence: four
+// against four cannot reach p < 0.029.
+const Few = 5
+
+// confidence is that of the intervals of medians; significance is the p below which
+// a difference is one.
+const (
+	confidence   = 0.95
+	significance = 0.05
+)
+
+// Kind is the times of one kind of step on both sides.
+type Kind struct {
+	Name           string              `json:"name"` // its optimizers
+	Only           string              `json:"only"` // base or new where the other has no complete step of it; else empty
+	BaseLetters    []string            `json:"base_kinds"`
+	NewLetters     []string            `json:"new_kinds"`
+	BaseOptimizers []analyze.Optimizer `json:"base_optimizers"`
+	NewOptimizers  []analyze.Optimizer `json:"new_optimizers"`
+	BaseSteps      int                 `json:"base_steps"` // complete ones, those of several ranks of a run counted once
+	NewSteps       int                 `json:"new_steps"`
+	BaseRankSteps  int                 `json:"base_rank_steps"` // those of each rank counted
+	NewRankSteps   int                 `json:"new_rank_steps"`
+	BaseLeftOut    int                 `json:"base_incomplete_steps"`
+	NewLeftOut     int                 `json:"new_incomplete_steps"`
+	LowConfidence  bool                `json:"low_confidence"` // fewer than five steps on a side
+	Figures        []Figure            `json:"figures"`
+}
+
+// Figure is one figure of a step on both sides: a time, or a ledger bucket of it. The
+// value of a step is the mean over its ranks and devices. P is of the Mann-Whitney
+// U test, Delta new/base - 1; both are null where they do not exist.
+type Figure struct {
+	Name        string   `json:"name"`
+	Unit        string   `json:"unit"` // ns or count
+	Base        *Summary `json:"base"`
+	New         *Summary `json:"new"`
+	Delta       *float64 `json:"delta"`
+	P           *float64 `json:"p"`
+	Significant bool     `json:"significant"`
+}
+
+// Summary is a median with its interval of 95 % confidence; Low and High are null
+// where too few values bound it (less than six).
+type Summary struct {
+	N      int    `json:"n"`
+	Median int64  `json:"median"`
+	Low    *int64 `json:"low"`
+	High   *int64 `json:"high"`
+}
+
+// figures is the table of all figures. A figure that a row does not have is nil.
+var figures = []struct {
+	name, unit string
+	of         func(*analyze.Step) *int64
+}{
+	{"duration", "ns", func(s *analyze.Step) *int64 { return s.Duration }},
+	{"compute", "ns", bucket(func(l *analyze.Ledger) int64 { return l.Compute })},
+	{"memory", "ns", bucket(func(l *analyze.Ledger) int64 { return l.Memory })},
+	{"exposed_communication", "ns", bucket(func(l *analyze.Ledger) int64 {
+		return l.ReduceScatter + l.AllGather + l.AllReduce + l.OtherComm
+	})},
+	{"reduce_scatter", "ns", bucket(func(l *analyze.Ledger) int64 { return l.ReduceScatter })},
+	{"all_gather", "ns", bucket(func(l *analyze.Ledger) int64 { return l.AllGather })},
+	{"all_reduce", "ns", bucket(func(l *analyze.Ledger) int64 { return l.AllReduce })},
+	{"other_communication", "ns", bucket(func(l *analyze.Ledger) int64 { return l.OtherComm })},
+	{"idle", "ns", bucket(func(l *analyze.Ledger) int64 { return l.Idle })},
+	{"host_duration", "ns", func(s *analyze.Step) *int64 { return &s.HostDuration }},
+	{"device_events", "count", func(s *analyze.Step) *int64 {
+		if s.Duration == nil {
+			return nil
+		}
+		n := int64(s.LinkedEvents)
+		return &n
+	}},
+}
+
+func bucket(of func(*analyze.Ledger) int64) func(*analyze.Step) *int64 {
+	return func(s *analyze.Step) *int64 {
+		if s.Ledger == nil {
+			return nil
+		}
+		n := of(s.Ledger)
+		return &n
+	}
+}
+
+func kindOf(p *pair) Kind {
+	k := Kind{Name: p.name(), BaseLetters: []string{}, NewLetters: []string{}, BaseOptimizers: []analyze.Optimizer{},
+		NewOptimizers: []analyze.Optimizer{}, Figures: []Figure{}}
+	if b := p.base; b != nil {
+		k.BaseLetters, k.BaseOptimizers = b.letters, b.optimizers
+		k.BaseSteps, k.BaseRankSteps, k.BaseLeftOut = len(b.units), b.rankSteps, b.incomplete
+	}
+	if n := p.new; n != nil {
+		k.NewLetters, k.NewOptimizers = n.letters, n.optimizers
+		k.NewSteps, k.NewRankSteps, k.NewLeftOut = len(n.units), n.rankSteps, n.incomplete
+	}
+	switch {
+	case k.BaseSteps > 0 && k.NewSteps == 0:
+		k.Only = "base"
+	case k.NewSteps > 0 && k.BaseSteps == 0:
+		k.Only = "new"
+	}
+	k.LowConfidence = k.BaseSteps < Few || k.NewSteps < Few
+	for _, f := range figures {
+		one := Figure{Name: f.name, Unit: f.unit}
+		base, new := p.base.values(f.of), p.new.values(f.of)
+		one.compare(base, new)
+		if one.Base != nil || one.New != nil {
+			k.Figures = append(k.Figures, one)
+		}
+	}
+	return k
+}
+
+// values are a figure of each step: the mean over its ranks and devices, which are not
+// independent of each other.
+func (p *pool) values(of func(*analyze.Step) *int64) []float64 {
+	if p == nil {
+		return nil
+	}
+	var list []float64
+	for _, u := range p.units {
+		var sum, n int64
+		for _, row := range p.rows[u] {
+			if v := of(row); v != nil {
+				sum, n = sum+*v, n+1
+			}
+		}
+		if n > 0 {
+			list = append(list, float64(sum)/float64(n))
+		}
+	}
+	return list
+}
+
+// compare fills in the statistics: medians with their intervals, and the Mann-Whitney
+// test, which assumes nothing of the distribution.
+func (f *Figure) compare(base, new []float64) {
+	f.Base, f.New = summary(base), summary(new)
+	if f.Base == nil || f.New == nil {
+		return
+	}
+	if f.Base.Median != 0 {
+		delta := float64(f.New.Median)/float64(f.Base.Median) - 1
+		f.Delta = &delta
+	}
+	c := benchmath.AssumeNothing.Compare(sample(base), sample(new))
+	f.P, f.Significant = &c.P, c.P < significance
+}
+
+func summary(values []float64) *Summary {
+	if len(values) == 0 {
+		return nil
+	}
+	s := benchmath.AssumeNothing.Summary(sample(values), confidence)
+	return &Summary{len(values), int64(math.Round(s.Center)), finite(s.Lo), finite(s.Hi)}
+}
+
+// sample copies values, because benchmath sorts them.
+func sample(values []float64) *benchmath.Sample {
+	thresholds := benchmath.DefaultThresholds
+	thresholds.CompareAlpha = significance
+	return benchmath.NewSample(slices.Clone(values), &thresholds)
+}
+
+func finite(v float64) *int64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil
+	}
+	n := int64(math.Round(v))
+	return &n
+}
+
+// recordSteps is how many steps to record so that each kind has Few complete ones, at
+// the shares in which they come, and at least ten; nil where there are enough. The
+// first step of a recording is seldom complete, hence one more where one was not.
+func recordSteps(kinds []Kind) *int {
+	need := 0
+	for _, of := range []func(*Kind) (steps, leftOut int){
+		func(k *Kind) (int, int) { return k.BaseSteps, k.BaseLeftOut },
+		func(k *Kind) (int, int) { return k.NewSteps, k.NewLeftOut },
+	} {
+		total, first := 0, 0
+		for i := range kinds {
+			steps, leftOut := of(&kinds[i])
+			total += steps
+			if leftOut > 0 {
+				first = 1
+			}
+		}
+		for i := range kinds {
+			steps, leftOut := of(&kinds[i])
+			if steps < Few && steps+leftOut > 0 && total > 0 {
+				need = max(need, 10, (Few*total+max(1, steps)-1)/max(1, steps)+first)
+			}
+		}
+	}
+	if need == 0 {
+		return nil
+	}
+	return &need
+}

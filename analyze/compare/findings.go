@@ -1,0 +1,113 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// FindingChange is a rule's finding on both sides: appeared, disappeared, stayed, or
+// not_judged where the side without it could not judge the rule; Reason then says why.
+// Severities, messages and costs are null on a side without it; a rule with several
+// findings is told by its most severe and costly one.
+type FindingChange struct {
+	Change string            `json:"change"`
+	Rule   string            `json:"rule"`
+	Base   *analyze.Severity `json:"base_severity"`
+	New    *analyze.Severity `json:"new_severity"`
+	Was    *string           `json:"base_message"`
+	Is     *string           `json:"new_message"`
+	Before *int64            `json:"base_cost_ns"` // mean per optimizer step
+	After  *int64            `json:"new_cost_ns"`
+	Reason string            `json:"reason"`
+}
+
+// findings compares the findings of two sides: what disappeared, what appeared, what
+// stayed, each in the order of the reports.
+func findings(base, new *side) []FindingChange {
+	list := []FindingChange{}
+	b, n := base.findings(), new.findings()
+	for _, want := range []string{"disappeared", "appeared", "not_judged", "stayed"} {
+		for _, f := range b {
+			if one := compareFinding(f, findingOf(n, f.Rule), base, new); one.Change == want {
+				list = append(list, one)
+			}
+		}
+		for _, f := range n {
+			if one := compareFinding(nil, f, base, new); findingOf(b, f.Rule) == nil && one.Change == want {
+				list = append(list, one)
+			}
+		}
+	}
+	return list
+}
+
+// compareFinding tells one rule's findings apart; one of b and n may be nil.
+func compareFinding(b, n *analyze.Finding, base, new *side) FindingChange {
+	var c FindingChange
+	if b != nil {
+		c.Rule, c.Base, c.Was, c.Before = b.Rule, &b.Severity, &b.Message, b.Cost
+	}
+	if n != nil {
+		c.Rule, c.New, c.Is, c.After = n.Rule, &n.Severity, &n.Message, n.Cost
+	}
+	switch {
+	case b != nil && n != nil:
+		c.Change = "stayed"
+		return c
+	case b != nil:
+		c.Change, c.Reason = "disappeared", new.skipped(c.Rule)
+	default:
+		c.Change, c.Reason = "appeared", base.skipped(c.Rule)
+	}
+	if c.Reason != "" {
+		c.Change = "not_judged"
+	}
+	return c
+}
+
+// findings are the most severe and costly finding of each rule of a side, by first
+// appearance.
+func (s *side) findings() []*analyze.Finding {
+	var list []*analyze.Finding
+	for _, r := range s.reports {
+		for i := range r.Findings {
+			f := &r.Findings[i]
+			at := slices.IndexFunc(list, func(g *analyze.Finding) bool { return g.Rule == f.Rule })
+			switch {
+			case at < 0:
+				list = append(list, f)
+			case worse(f, list[at]):
+				list[at] = f
+			}
+		}
+	}
+	return list
+}
+
+func worse(f, g *analyze.Finding) bool {
+	if f.Severity != g.Severity {
+		return f.Severity.AtLeast(g.Severity)
+	}
+	return f.Cost != nil && (g.Cost == nil || *f.Cost > *g.Cost)
+}
+
+func findingOf(list []*analyze.Finding, rule string) *analyze.Finding {
+	if i := slices.IndexFunc(list, func(f *analyze.Finding) bool { return f.Rule == rule }); i >= 0 {
+		return list[i]
+	}
+	return nil
+}
+
+// skipped is why no report of the side could judge a rule; empty where one did.
+func (s *side) skipped(rule string) string {
+	reason := ""
+	for _, r := range s.reports {
+		i := slices.IndexFunc(r.Skipped, func(k analyze.Skip) bool { return k.Rule == rule })
+		if i < 0 {
+			return ""
+		}
+		reason = r.Skipped[i].Reason
+	}
+	return reason
+}

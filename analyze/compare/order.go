@@ -1,0 +1,86 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+)
+
+func (s *placeSum) addKernels(kernels []string) {
+	joined := strings.Join(kernels, "\x00")
+	s.kernels.add(joined)
+	s.sequence[joined] = kernels
+}
+
+// kernelsOf is the sequence of kernels that most steps have.
+func (s *placeSum) kernelsOf() []string { return s.sequence[s.kernels.most()] }
+
+// addOrder compares the kernels of a group on both sides by start on the device. Groups
+// of which only a part moved, or that differ in number, have no order to compare.
+func (d *Diff) addOrder(p *pair, f flow) {
+	if !f.whole {
+		return
+	}
+	base := p.base.places[placeKey{f.collective, f.from}].kernelsOf()
+	new := p.new.places[placeKey{f.collective, f.to}].kernelsOf()
+	if len(base) != len(new) || slices.Equal(base, new) {
+		return
+	}
+	change := "kernels"
+	if slices.Equal(slices.Sorted(slices.Values(base)), slices.Sorted(slices.Values(new))) {
+		change = "order"
+	}
+	prefix, suffix := common(append(slices.Clone(base), new...))
+	one := OrderChange{change, []string{p.name()}, f.collective, f.from, f.to, runs(base, prefix, suffix), runs(new, prefix, suffix)}
+	for i := range d.Orders {
+		if o := &d.Orders[i]; o.same(&one) {
+			o.Kinds = append(o.Kinds, one.Kinds...)
+			return
+		}
+	}
+	d.Orders = append(d.Orders, one)
+}
+
+func (o *OrderChange) same(p *OrderChange) bool {
+	return o.Collective == p.Collective && o.From == p.From && o.To == p.To && slices.Equal(o.Base, p.Base) && slices.Equal(o.New, p.New)
+}
+
+// runs puts equal neighbours together.
+func runs(kernels []string, prefix, suffix int) []Run {
+	var list []Run
+	for _, k := range kernels {
+		k = k[prefix : len(k)-suffix]
+		if n := len(list); n > 0 && list[n-1].Kernel == k {
+			list[n-1].Count++
+		} else {
+			list = append(list, Run{k, 1})
+		}
+	}
+	return list
+}
+
+// common is how many bytes all names begin and end with, cut where a word between
+// underscores does, so that a word of at least one letter is left of each.
+func common(names []string) (prefix, suffix int) {
+	words := make([][]string, len(names))
+	least := len(strings.Split(names[0], "_"))
+	for i, n := range names {
+		words[i] = strings.Split(n, "_")
+		least = min(least, len(words[i]))
+	}
+	first := words[0]
+	head := 0
+	for head < least-1 && all(words, func(w []string) bool { return w[head] == first[head] }) {
+		prefix += len(first[head]) + 1
+		head++
+	}
+	tail := 0
+	for head+tail < least-1 && all(words, func(w []string) bool { return w[len(w)-1-tail] == first[len(first)-1-tail] }) {
+		suffix += len(first[len(first)-1-tail]) + 1
+		tail++
+	}
+	return prefix, suffix
+}
+
+func all(words [][]string, ok func([]string) bool) bool {
+	return !slices.ContainsFunc(words, func(w []string) bool { return !ok(w) })
+}

@@ -1,0 +1,254 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze/compare"
+	"github.com/gaprof/gaprof/internal/escape"
+)
+
+// DiffFormat is one way to write the difference between two runs.
+type DiffFormat struct {
+	Name  string
+	Write func(w io.Writer, d *compare.Diff, o Options) error
+}
+
+// diffFormats is the table of them.
+var diffFormats = []DiffFormat{
+	{"text", DiffText},
+	{"json", DiffJSON},
+	{"md", DiffMarkdown},
+}
+
+// DiffFormatNames lists the formats of differences in the order of help texts.
+func DiffFormatNames() []string {
+	names := make([]string, len(diffFormats))
+	for i, f := range diffFormats {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// DiffByName returns the format of differences called name.
+func DiffByName(name string) (DiffFormat, error) {
+	for _, f := range diffFormats {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return DiffFormat{}, fmt.Errorf("unknown format %q (%s)", name, strings.Join(DiffFormatNames(), ", "))
+}
+
+// DiffJSON writes the contract gaprof.diff/1.
+func DiffJSON(w io.Writer, d *compare.Diff, _ Options) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	return enc.Encode(d)
+}
+
+// diffWidth is where lines of the text form end.
+const diffWidth = 100
+
+// DiffText writes for a terminal: what is compared, what is not alike, what changed in
+// structure and findings, then the times of each kind of step.
+func DiffText(w io.Writer, d *compare.Diff, o Options) error {
+	var b strings.Builder
+	b.WriteString(cut(diffHeadline(d), diffWidth) + "\n")
+	for _, s := range diffSentences(d) {
+		for i, part := range wrap(escape.Control(s.text), diffWidth-9) {
+			head := s.head
+			if i > 0 {
+				head = ""
+			}
+			b.WriteString(strings.TrimRight(fmt.Sprintf("%-8s %s", head, part), " ") + "\n")
+		}
+	}
+	if o.Quiet {
+		return flush(w, &b)
+	}
+	for _, t := range diffTables(d) {
+		title := wrap(t.title, diffWidth)
+		t.title = strings.Join(title, "\n")
+		note := t.note
+		t.note = ""
+		drawText(&b, t)
+		for i, part := range wrap(note, diffWidth-4) {
+			switch {
+			case note == "":
+			case i == 0:
+				b.WriteString("  (" + part)
+			default:
+				b.WriteString("\n   " + part)
+			}
+		}
+		if note != "" {
+			b.WriteString(")\n")
+		}
+	}
+	return flush(w, &b)
+}
+
+// DiffMarkdown writes for a pull request.
+func DiffMarkdown(w io.Writer, d *compare.Diff, o Options) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# gaprof diff\n\n%s\n\n", markdown(strings.TrimPrefix(diffHeadline(d), "gaprof "+d.Version+" diff  ")))
+	for _, s := range diffSentences(d) {
+		fmt.Fprintf(&b, "- **%s** %s\n", s.head, markdownText(s.text))
+	}
+	if o.Quiet {
+		return flush(w, &b)
+	}
+	for _, t := range diffTables(d) {
+		t.title = markdownText(t.title)
+		drawMarkdown(&b, t)
+	}
+	return flush(w, &b)
+}
+
+// diffHeadline says of what kind of runs the difference is.
+func diffHeadline(d *compare.Diff) string {
+	parts := []string{sameOrBoth(ranksOf(&d.Base), ranksOf(&d.New))}
+	if d.Base.Device != "unknown" || d.New.Device != "unknown" {
+		parts = append(parts, sameOrBoth(short(d.Base.Device), short(d.New.Device)))
+	}
+	return "gaprof " + d.Version + " diff  " + strings.Join(parts, " · ")
+}
+
+func sameOrBoth(base, new string) string {
+	if base == new {
+		return base
+	}
+	return base + " against " + new
+}
+
+func ranksOf(s *compare.Side) string {
+	text := "no rank"
+	switch n := len(s.Ranks); {
+	case n == 1:
+		text = fmt.Sprintf("rank %d", s.Ranks[0])
+	case n > 1:
+		text = fmt.Sprintf("%d ranks", n)
+	}
+	if s.WorldSize != nil {
+		text += fmt.Sprintf(" of %d", *s.WorldSize)
+	}
+	return text
+}
+
+// cut shortens text to n characters.
+func cut(s string, n int) string {
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return s
+}
+
+// diffTables is one table for each kind of step, the last with a note on how to read
+// them.
+func diffTables(d *compare.Diff) []table {
+	var list []table
+	for i := range d.Kinds {
+		k := &d.Kinds[i]
+		if k.BaseSteps+k.NewSteps == 0 {
+			continue
+		}
+		t := table{title: kindTitle(d, k), header: []string{"", "base", "±", "new", "±", "change"}, left: 1}
+		for j := range k.Figures {
+			if row := figureRow(&k.Figures[j]); row != nil {
+				t.rows = append(t.rows, row)
+			}
+		}
+		list = append(list, t)
+	}
+	if len(list) > 0 {
+		list[len(list)-1].note = "medians over complete steps, of each the mean over its ranks; ±: 95 % interval, ∞ below 6 steps; ~: no significant difference (p >= 0.05, Mann-Whitney); communication is the part that nothing hides"
+	}
+	return list
+}
+
+// kindTitle names a kind of step and how many there are.
+func kindTitle(d *compare.Diff, k *compare.Kind) string {
+	title := "Steps of " + short(k.Name)
+	if a := sameOrBoth(accumulationsOf(k.BaseOptimizers, k.NewOptimizers), accumulationsOf(k.NewOptimizers, k.BaseOptimizers)); a != "" {
+		title += " (accumulation " + a + ")"
+	}
+	title += fmt.Sprintf(": %d in base, %d in new%s, ms", k.BaseSteps, k.NewSteps, onRanks(d))
+	if k.LowConfidence && k.Only == "" {
+		title += ", low confidence"
+	}
+	return title
+}
+
+func onRanks(d *compare.Diff) string {
+	if n := max(len(d.Base.Ranks), len(d.New.Ranks)); n > 1 {
+		return fmt.Sprintf(", on %d ranks", n)
+	}
+	return ""
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// figureRow is nil for a figure that is zero on both sides.
+func figureRow(f *compare.Figure) []string {
+	zero := func(s *compare.Summary) bool { return s == nil || s.Median == 0 && (s.High == nil || *s.High == 0) }
+	if zero(f.Base) && zero(f.New) {
+		return nil
+	}
+	name := spaced(f.Name)
+	if slices.Contains([]string{"reduce_scatter", "all_gather", "all_reduce", "other_communication"}, f.Name) {
+		name = "  " + name
+	}
+	row := []string{name}
+	for _, s := range []*compare.Summary{f.Base, f.New} {
+		row = append(row, medianText(f.Unit, s), intervalText(s))
+	}
+	return append(row, changeText(f))
+}
+
+func medianText(unit string, s *compare.Summary) string {
+	switch {
+	case s == nil:
+		return "-"
+	case unit == "ns":
+		return millis(s.Median)
+	}
+	return fmt.Sprint(s.Median)
+}
+
+// intervalText is the wider half of an interval in percent of its median.
+func intervalText(s *compare.Summary) string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Low == nil || s.High == nil:
+		return "∞"
+	case s.Median == 0:
+		return ""
+	}
+	half := max(s.Median-*s.Low, *s.High-s.Median)
+	return fmt.Sprintf("%.1f %%", 100*float64(half)/float64(s.Median))
+}
+
+// changeText is the change of a median in percent where it is significant.
+func changeText(f *compare.Figure) string {
+	if f.P == nil {
+		return "-"
+	}
+	p := fmt.Sprintf(" (p %.3f)", *f.P)
+	switch {
+	case !f.Significant:
+		return "~" + p
+	case f.Delta == nil:
+		return "from zero" + p
+	}
+	return fmt.Sprintf("%+.2f %%", *f.Delta*100) + p
+}

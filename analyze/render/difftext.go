@@ -1,0 +1,343 @@
+package render
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/compare"
+)
+
+// sentence is one thing to say, under a word that sorts it.
+type sentence struct{ head, text string }
+
+// diffSentences says what is compared, in what the two are unlike, and what changed:
+// structure first, because it is exact, then findings, then whether times can be trusted.
+func diffSentences(d *compare.Diff) []sentence {
+	list := []sentence{{"BASE", sideText(&d.Base)}, {"NEW", sideText(&d.New)}}
+	for _, u := range d.Unlike {
+		list = append(list, sentence{"UNLIKE", spaced(u.What) + ": " + u.Base + " in base, " + u.New + " in new"})
+	}
+	structure := structureSentences(d)
+	if !d.Changed() {
+		structure = []sentence{{"SAME", sameText(d)}}
+	}
+	list = append(list, structure...)
+	for i := range d.Findings {
+		list = append(list, findingSentence(&d.Findings[i]))
+	}
+	return append(list, timeSentences(d)...)
+}
+
+func structureSentences(d *compare.Diff) []sentence {
+	list := moveSentences(d)
+	for i := range d.Collectives {
+		list = append(list, collectiveSentence(&d.Collectives[i]))
+	}
+	for i := range d.Kinds {
+		if k := &d.Kinds[i]; k.Only != "" {
+			n, head, absent := k.BaseSteps, "GONE", leftOut(k.NewLeftOut)
+			if k.Only == "new" {
+				n, head, absent = k.NewSteps, "ADDED", leftOut(k.BaseLeftOut)
+			}
+			list = append(list, sentence{head, plural(n, "step") + " of " + k.Name + " in " + k.Only + " only" + absent})
+		}
+	}
+	for i := range d.Passes {
+		list = append(list, passSentence(&d.Passes[i]))
+	}
+	for _, s := range d.Settings {
+		what := spaced(s.What)
+		if s.Of != "" {
+			what += " of " + s.Of
+		}
+		list = append(list, sentence{"SETTING", what + ": " + spaced(s.Base) + " -> " + spaced(s.New)})
+	}
+	for i := range d.Orders {
+		list = append(list, orderSentence(&d.Orders[i]))
+	}
+	return list
+}
+
+func leftOut(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return "; " + plural(n, "incomplete one") + " on the other side left out"
+}
+
+// sideText is the files and steps of a side.
+func sideText(s *compare.Side) string {
+	text := "nothing"
+	switch n := len(s.Files); {
+	case n == 1:
+		text = short(s.Files[0])
+	case n > 1:
+		text = fmt.Sprintf("%s and %d more in %s", short(filepath.Base(s.Files[0])), n-1, short(filepath.Dir(s.Files[0])))
+	}
+	text += ": " + plural(s.Steps, "step")
+	if s.Runs > 1 {
+		text += fmt.Sprintf(" of %d runs", s.Runs)
+	}
+	if s.Incomplete > 0 {
+		text += fmt.Sprintf(", %d incomplete left out", s.Incomplete)
+	}
+	if s.Overlap != nil {
+		text += ", " + percent(s.Overlap) + " of communication overlapped"
+	}
+	if s.Warnings > 0 {
+		text += ", health: " + plural(s.Warnings, "warning")
+	}
+	return text
+}
+
+// sameText is for two sides of one structure.
+func sameText(d *compare.Diff) string {
+	compared := 0
+	equal := true
+	for i := range d.Kinds {
+		for j := range d.Kinds[i].Figures {
+			f := &d.Kinds[i].Figures[j]
+			compared++
+			equal = equal && f.Base != nil && f.New != nil && f.Base.Median == f.New.Median
+		}
+	}
+	switch {
+	case len(d.Kinds) == 0:
+		return "no optimizer steps on either side: nothing of the structure could be compared"
+	case compared > 0 && equal:
+		return "no change: neither in structure nor in the median of any figure"
+	}
+	return "no change in structure"
+}
+
+// moveSentences tells what moved, each with what of its kind stayed.
+func moveSentences(d *compare.Diff) []sentence {
+	var list []sentence
+	told := make(map[string]bool)
+	for i := range d.Moves {
+		m := &d.Moves[i]
+		if m.Stayed() {
+			continue
+		}
+		text := moveText(m)
+		if !told[m.Collective] {
+			text += stayedText(d, m.Collective)
+			told[m.Collective] = true
+		}
+		list = append(list, sentence{"MOVED", text})
+	}
+	return list
+}
+
+func moveText(m *compare.Move) string {
+	from, to := placeText(m.From), placeText(m.To)
+	whose := ""
+	if m.From.Site == "optimizer_step" {
+		whose, from = m.From.Name+" ", "the optimizer step"
+	}
+	what := whose + spaced(m.Collective) + "s"
+	path := " moved from " + from + " to " + to
+	if m.From.Site == "unknown" || m.To.Site == "unknown" {
+		path = " are launched from " + from + " in base and from " + to + " in new"
+	}
+	if m.Base == m.New {
+		return fmt.Sprintf("%d %s%s (%s)", m.New, what, path, perKind(m.Kinds))
+	}
+	return fmt.Sprintf("%s%s: %s, %d in base and %d in new", what, path, perKind(m.Kinds), m.Base, m.New)
+}
+
+// perKind is how many a step of each kind has.
+func perKind(kinds []compare.MoveKind) string {
+	parts := make([]string, len(kinds))
+	for i, k := range kinds {
+		parts[i] = number(k.PerStep) + " a step of " + k.Kind
+	}
+	return strings.Join(parts, ", ")
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) }
+
+// stayedText tells what of a kind of collective is launched from where it was.
+func stayedText(d *compare.Diff, collective string) string {
+	text := ""
+	for i := range d.Moves {
+		m := &d.Moves[i]
+		if m.Collective != collective || !m.Stayed() {
+			continue
+		}
+		whose, at := "", placeText(m.To)
+		if m.To.Site == "optimizer_step" {
+			whose, at = m.To.Name+" ", "the optimizer step"
+		}
+		text += fmt.Sprintf("; %d %sones stayed in %s", m.New, whose, at)
+	}
+	return text
+}
+
+// placeText is a launch site in words.
+func placeText(p compare.Place) string {
+	switch p.Site {
+	case "backward_hook":
+		return "backward hooks"
+	case "optimizer_step":
+		return "the optimizer step of " + p.Name
+	case "framework_hook":
+		return "the framework's " + p.Name
+	case "annotation":
+		return "the annotation " + p.Name
+	}
+	return "an unknown place"
+}
+
+func collectiveSentence(c *compare.CollectiveChange) sentence {
+	what := fmt.Sprintf("%s %ss a step of %s from %s", number(c.PerStep), spaced(c.Collective), c.Kind, placeText(c.Place))
+	bytes := megabytes(c.BaseBytes) + " -> " + megabytes(c.NewBytes)
+	switch c.Change {
+	case "gone":
+		return sentence{"GONE", what + sized(c.BaseBytes, c.NewBytes, bytes)}
+	case "added":
+		return sentence{"ADDED", what + sized(c.NewBytes, c.BaseBytes, bytes)}
+	}
+	return sentence{"RESIZED", what + ": " + bytes + " a step"}
+}
+
+// sized is the bytes of what one side has, or of both where both have some.
+func sized(has, other *int64, both string) string {
+	switch {
+	case has == nil:
+		return ""
+	case other == nil:
+		return " (" + megabytes(has) + ")"
+	}
+	return " (all from there: " + both + ")"
+}
+
+func megabytes(n *int64) string {
+	switch {
+	case n == nil:
+		return "unknown"
+	case *n < 100_000:
+		return fmt.Sprintf("%d bytes", *n)
+	}
+	return fmt.Sprintf("%.1f MB", float64(*n)/1e6)
+}
+
+func passSentence(p *compare.PassChange) sentence {
+	what := fmt.Sprintf("gradient pass %s %s in steps of %s", p.Pass, spaced(p.Where), p.Kind)
+	if p.Optimizer != "" {
+		what += " over the gradients of " + p.Optimizer
+	}
+	side := func(s *compare.PassSide) string {
+		return fmt.Sprintf("%s a step, %s, %s", number(s.PerStep), megabytes(&s.Bytes), s.Verdict)
+	}
+	switch p.Change {
+	case "gone":
+		return sentence{"GONE", what + " (" + side(p.Base) + ")"}
+	case "added":
+		return sentence{"ADDED", what + " (" + side(p.New) + ")"}
+	}
+	return sentence{"CHANGED", what + ": " + side(p.Base) + " -> " + side(p.New)}
+}
+
+func orderSentence(o *compare.OrderChange) sentence {
+	what := spaced(o.Collective) + "s from " + placeText(o.To)
+	if o.From != o.To {
+		what += " (before: " + placeText(o.From) + ")"
+	}
+	head, verb := "ORDER", " run in another order: "
+	if o.Change == "kernels" {
+		head, verb = "KERNELS", " run other kernels: "
+	}
+	return sentence{head, what + verb + runsText(o.Base) + " -> " + runsText(o.New)}
+}
+
+func runsText(runs []compare.Run) string {
+	parts := make([]string, len(runs))
+	for i, r := range runs {
+		parts[i] = short(r.Kernel)
+		if r.Count > 1 {
+			parts[i] = fmt.Sprintf("%d x %s", r.Count, parts[i])
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func findingSentence(f *compare.FindingChange) sentence {
+	rated := func(s *analyze.Severity) string { return f.Rule + " " + string(*s) + ": " }
+	switch {
+	case f.Change == "disappeared":
+		return sentence{"FIXED", rated(f.Base) + *f.Was}
+	case f.Change == "appeared":
+		return sentence{"FINDING", rated(f.New) + *f.Is}
+	case f.Change == "not_judged" && f.Is == nil:
+		return sentence{"UNJUDGED", rated(f.Base) + *f.Was + "; not judged in new: " + f.Reason}
+	case f.Change == "not_judged":
+		return sentence{"FINDING", rated(f.New) + *f.Is + "; not judged in base: " + f.Reason}
+	case *f.Was == *f.Is && *f.Base == *f.New:
+		return sentence{"STAYED", rated(f.New) + *f.Is}
+	}
+	was := *f.Was
+	if *f.Base != *f.New {
+		was = string(*f.Base) + ": " + was
+	}
+	return sentence{"STAYED", rated(f.New) + *f.Is + "; was " + was}
+}
+
+// timeSentences say how far the times can be believed and what changed significantly.
+func timeSentences(d *compare.Diff) []sentence {
+	var list []sentence
+	compared, significant := 0, 0
+	low := ""
+	for i := range d.Kinds {
+		k := &d.Kinds[i]
+		if k.Only != "" || k.BaseSteps == 0 {
+			continue
+		}
+		compared++
+		if k.LowConfidence {
+			low = fmt.Sprintf("fewer than %d steps of a kind on a side", compare.Few)
+		}
+		for j := range k.Figures {
+			if f := &k.Figures[j]; f.Significant {
+				significant++
+				if f.Name == "duration" || f.Name == "host_duration" && k.Figures[0].Name != "duration" {
+					list = append(list, sentence{"TIMES", fmt.Sprintf("%s of steps of %s: %s -> %s ms, %s", spaced(f.Name), k.Name,
+						millis(f.Base.Median), millis(f.New.Median), changeText(f))})
+				}
+			}
+		}
+	}
+	if compared > 0 && significant == 0 {
+		list = append(list, sentence{"TIMES", "no significant difference"})
+	}
+	if low != "" {
+		if d.RecordSteps != nil {
+			low += fmt.Sprintf("; record at least %d steps: schedule(active=%d)", *d.RecordSteps, *d.RecordSteps)
+		}
+		list = append(list, sentence{"LOW", "confidence in times: " + low})
+	}
+	return list
+}
+
+// accumulationsOf are the accumulation steps of a kind's optimizers, empty where none
+// is known. A side that lacks the kind is taken to be like the other.
+func accumulationsOf(optimizers, other []analyze.Optimizer) string {
+	if len(optimizers) == 0 {
+		optimizers = other
+	}
+	parts := make([]string, len(optimizers))
+	known := false
+	for i, o := range optimizers {
+		parts[i] = "?"
+		if o.Accumulation != nil {
+			parts[i], known = strconv.Itoa(*o.Accumulation), true
+		}
+	}
+	if !known {
+		return ""
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/spf13/cobra"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/compare"
+	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/trace/tracefile"
+)
+
+// diffFlags are the flags of diff.
+type diffFlags struct {
+	inputFlags
+	outputFlags
+	selectFlags
+	base, new []string
+}
+
+func newDiffCommand(s streams) *cobra.Command {
+	f := diffFlags{outputFlags: outputFlags{names: render.DiffFormatNames()}}
+	cmd := &cobra.Command{
+		Use:   "diff BASE NEW",
+		Short: "what changed between two runs: structure first, then times",
+		Long: `diff compares two runs. Each side is a trace, a directory, a glob, @LIST, or a
+report that analyze --format json wrote. Several files of a side are the ranks of
+one run; where a rank occurs again, a further run of the same, and all its steps
+count. --base and --new name more of a side.
+
+It says first in what the two are not alike, then what changed in structure, which
+is exact: launch sites, collectives, gradient passes, accumulation, order, findings.
+Then come the times of each kind of step: medians with their 95 % intervals and
+changes where they are significant. Below 5 steps of a kind on either side times are
+of low confidence. It exits with 0 whenever both sides were analysed.`,
+		Example: "  gaprof diff before.json.gz after.json.gz\n  gaprof diff before/ after/ --steps last:5 --format md -o diff.md\n" +
+			"  gaprof diff --base run1.json --base run2.json --new run3.json --new run4.json",
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return runDiff(s, args, f) },
+	}
+	flags := cmd.Flags()
+	f.inputFlags.add(flags)
+	f.outputFlags.add(flags)
+	f.selectFlags.add(flags)
+	flags.StringArrayVar(&f.base, "base", nil, "one more PATH of the base side; may be repeated")
+	flags.StringArrayVar(&f.new, "new", nil, "one more PATH of the new side; may be repeated")
+	return cmd
+}
+
+func runDiff(s streams, args []string, f diffFlags) error {
+	base, new, err := f.sides(args)
+	if err != nil {
+		return err
+	}
+	outputs, options, err := f.parse()
+	if err != nil {
+		return err
+	}
+	s.in = bufio.NewReader(s.in) // a report on it is told from a trace by its beginning
+	var reports [2][]*analyze.Report
+	for i, paths := range [][]string{base, new} {
+		if reports[i], err = readSide(s, paths, options, f); err != nil {
+			return err
+		}
+	}
+	d := compare.Between(reports[0], reports[1], version)
+	return outputs.each(s, func(w io.Writer, format string) error {
+		form, err := render.DiffByName(format)
+		if err != nil {
+			return err
+		}
+		return form.Write(w, d, render.Options{Quiet: f.quiet})
+	})
+}
+
+// sides are the paths of both sides. One argument goes to the side that no flag names.
+func (f *diffFlags) sides(args []string) (base, new []string, err error) {
+	base, new = slices.Clone(f.base), slices.Clone(f.new)
+	switch {
+	case len(args) == 2:
+		base, new = append([]string{args[0]}, base...), append([]string{args[1]}, new...)
+	case len(args) == 1 && len(base) > 0 && len(new) == 0:
+		new = args
+	case len(args) == 1 && len(new) > 0 && len(base) == 0:
+		base = args
+	case len(args) == 1:
+		return nil, nil, usage("gaprof diff BASE NEW", "one path is not two sides")
+	}
+	if len(base) == 0 || len(new) == 0 {
+		return nil, nil, usage("gaprof diff BASE NEW", "two sides are needed, a base and a new one")
+	}
+	if slices.Contains(base, tracefile.Stdin) && slices.Contains(new, tracefile.Stdin) {
+		return nil, nil, usage("", "the standard input cannot be both sides")
+	}
+	return base, new, nil
+}
+
+// parse checks every flag before any input is read.
+func (f *diffFlags) parse() (outputs, analyze.Options, error) {
+	var o analyze.Options
+	if err := f.inputFlags.check(); err != nil {
+		return nil, o, err
+	}
+	outputs, err := f.outputFlags.parse()
+	if err != nil {
+		return nil, o, err
+	}
+	if o, err = f.selectFlags.parse(rules.All()); err != nil {
+		return nil, o, err
+	}
+	o.Version = version
+	return outputs, o, f.readTokens(&o)
+}
+
+// readSide reads the reports of a side and makes one of all its traces.
+func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*analyze.Report, error) {
+	files, err := tracefile.Expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	var reports []*analyze.Report
+	var traces []string
+	for _, file := range files {
+		report, err := openReport(s, file)
+		switch {
+		case err != nil:
+			return nil, err
+		case report == nil:
+			traces = append(traces, file)
+		case f.steps != "" || f.ranks != "":
+			return nil, usage("pass the traces that it was made of", "--steps and --ranks cannot be applied to the report %s", file)
+		default:
+			reports = append(reports, report)
+		}
+	}
+	if len(traces) > 0 {
+		report, err := analyzeFiles(s, traces, o, f)
+		if err != nil {
+			return nil, err
+		}
+		reports = append([]*analyze.Report{report}, reports...)
+	}
+	return reports, nil
+}
+
+// analyzeFiles makes one report of some traces.
+func analyzeFiles(s streams, files []string, o analyze.Options, f diffFlags) (*analyze.Report, error) {
+	inputs, size, err := readInputs(s, files, f.inputFlags)
+	if err != nil {
+		return nil, err
+	}
+	report := analyze.Run(inputs, o)
+	report.Source.Bytes = size
+	if len(report.Source.Ranks) == 0 {
+		return nil, nothingToAnalyse(report.Source.Files, f.selectFlags)
+	}
+	return report, nil
+}
+
+// reportHead is how many bytes of a file are looked at to tell a report from a trace.
+const reportHead = 512
+
+// openReport reads a file that holds a report, also a compressed one. It is nil for
+// any other file, which the readers of traces judge.
+func openReport(s streams, file string) (*analyze.Report, error) {
+	in, ok := s.in.(*bufio.Reader)
+	if file != tracefile.Stdin || !ok {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, nil
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+			return nil, nil // a pipe is read once
+		}
+		in = bufio.NewReader(f)
+	}
+	if head, _ := in.Peek(2); file != tracefile.Stdin && bytes.Equal(head, []byte("\x1f\x8b")) {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, nil
+		}
+		defer z.Close()
+		in = bufio.NewReader(z)
+	}
+	if head, _ := in.Peek(reportHead); !analyze.IsReport(head) {
+		return nil, nil
+	}
+	report, err := analyze.ReadReport(in)
+	if err != nil {
+		return nil, &codeError{code: exitInput, err: fmt.Errorf("%s: %w", file, err), hint: "write it with gaprof analyze --format json"}
+	}
+	if len(report.Source.Ranks) == 0 {
+		return nil, &codeError{code: exitInput, err: fmt.Errorf("%s: the report is of no rank", strings.TrimSpace(file))}
+	}
+	return report, nil
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gaprof/gaprof/analyze/compare"
+)
+
+// TestDiffSchemaFile: the published schema is that of the code.
+func TestDiffSchemaFile(t *testing.T) {
+	schema, err := compare.JSONSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(schema); err != nil {
+		t.Fatal(err)
+	}
+	compareGolden(t, "../../docs/schema/diff-1.json", b.String())
+}
+
+// The text form fits 100 columns, and says what moved before any time.
+func TestDiffText(t *testing.T) {
+	_, out, _ := runWith("", "diff", "../../traces/reduce-scatter-in-step.json", "../../traces/reduce-scatter-in-hook.json")
+	for line := range strings.Lines(out) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 100 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	moved, times := strings.Index(out, "12 ShardedAdam reduce-scatters moved from the optimizer step to backward hooks"), strings.Index(out, "TIMES")
+	if moved < 0 || times < moved {
+		t.Errorf("what moved is at %d, times at %d:\n%s", moved, times, out)
+	}
+}
