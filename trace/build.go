@@ -93,7 +93,7 @@ func (b *Builder) sortRows() []int32 {
 	first, free := 0, []int32(nil)
 	for id := range t.tracks {
 		rows := perm[first:next[id]]
-		free = runs.Sort(rows, c.compareRows, free)
+		free = runs.Sort(rows, t.compareRows, free)
 		first = next[id]
 	}
 	return perm
@@ -101,15 +101,16 @@ func (b *Builder) sortRows() []int32 {
 
 // compareRows orders rows of one track: by start, longer first, then by External
 // id, which grows inwards in Kineto, then as they stood in the file.
-func (c *Columns) compareRows(x, y int32) int {
+func (t *Trace) compareRows(x, y int32) int {
+	c := &t.col
 	if s := cmp.Compare(c.Start[x], c.Start[y]); s != 0 {
 		return s
 	}
 	if d := cmp.Compare(c.Dur[y], c.Dur[x]); d != 0 {
 		return d
 	}
-	if c.External[x] != 0 && c.External[y] != 0 && c.External[x] != c.External[y] {
-		return cmp.Compare(c.External[x], c.External[y])
+	if p, q := t.col.External[x], t.col.External[y]; p != 0 && q != 0 && p != q {
+		return cmp.Compare(t.Number(p), t.Number(q))
 	}
 	return cmp.Compare(x, y)
 }

@@ -145,7 +145,7 @@ func (b *Builder) Recategorize(pick func(r *Row, name string) Cat) {
 	c := &b.t.col
 	for i := range c.Start {
 		r := Row{Start: c.Start[i], Dur: c.Dur[i], Cat: c.Cat[i], Phase: c.Phase[i], Track: c.Track[i],
-			Corr: c.Corr[i], External: c.External[i], Offset: -1}
+			Corr: b.t.Number(c.Corr[i]), External: b.t.Number(c.External[i]), Offset: -1}
 		c.Cat[i] = pick(&r, b.String(c.Name[i]))
 	}
 }
@@ -180,6 +180,6 @@ func (b *Builder) Add(r *Row) {
 	c.Start, c.Dur = append(c.Start, r.Start), append(c.Dur, r.Dur)
 	c.Name, c.Cat = append(c.Name, r.Name), append(c.Cat, r.Cat)
 	c.Phase, c.Track = append(c.Phase, r.Phase), append(c.Track, r.Track)
-	c.Corr, c.External = append(c.Corr, r.Corr), append(c.External, r.External)
+	c.Corr, c.External = append(c.Corr, b.t.ids.id(r.Corr)), append(c.External, b.t.ids.id(r.External))
 	c.Args = append(c.Args, b.t.args.add(r.Args))
 }

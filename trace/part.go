@@ -19,6 +19,7 @@ type Part struct {
 	// made; what is here of them does not change.
 	strs, cats, keys []string
 	tracks           []Track
+	nums             []int64 // large ids
 	ids              *renumbering
 }
 
@@ -51,6 +52,7 @@ func (b *Builder) Cut(p *Part) {
 	p.named, b.named = b.named, p.named[:0]
 	p.probs, b.probs = b.probs.list, problemList{}
 	p.strs, p.cats, p.keys, p.tracks, p.ids = b.t.strings.strs, b.cats.names, b.t.keys, b.t.tracks, b.ids
+	p.nums = b.t.ids.nums
 }
 
 // empty takes all rows out and keeps their room.
@@ -73,7 +75,8 @@ func (b *Builder) Append(p *Part) {
 	b.renumber(p)
 	c := &b.t.col
 	c.Start, c.Dur = append(c.Start, p.col.Start...), append(c.Dur, p.col.Dur...)
-	c.Corr, c.External = append(c.Corr, p.col.Corr...), append(c.External, p.col.External...)
+	c.Corr = b.t.ids.appendIDs(c.Corr, p.col.Corr, p.nums)
+	c.External = b.t.ids.appendIDs(c.External, p.col.External, p.nums)
 	c.Phase = append(c.Phase, p.col.Phase...)
 	for _, id := range p.col.Name {
 		c.Name = append(c.Name, b.stringOf(p, id))

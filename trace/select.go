@@ -11,7 +11,7 @@ import (
 // and everything else that is said of the recording as a whole are. A row's parent is
 // the innermost one that was selected. StringIDs are other ones than in t.
 func (t *Trace) Select(rows []int32) *Trace {
-	s := &Trace{cats: t.cats, keys: t.keys, meta: t.meta, tracks: slices.Clone(t.tracks), problems: slices.Clone(t.problems)}
+	s := &Trace{cats: t.cats, keys: t.keys, meta: t.meta, tracks: slices.Clone(t.tracks), problems: slices.Clone(t.problems), ids: idTable{nums: t.ids.nums}}
 	s.meta.Extra = nil
 	for i := range s.problems {
 		s.problems[i].Detail = strings.Clone(s.problems[i].Detail)

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"hash/maphash"
+	"slices"
 	"strings"
 )
 
@@ -51,8 +52,9 @@ func (t *stringTable) intern(s []byte) StringID {
 
 // find returns the id of s where it was interned.
 func (t *stringTable) find(s string) (StringID, bool) {
-	if len(t.slots) == 0 {
-		return 0, s == ""
+	if len(t.slots) == 0 { // of a Select
+		i := slices.Index(t.strs, s)
+		return StringID(max(i, 0)), i >= 0
 	}
 	hash, mask := uint32(maphash.String(t.seed, s)), uint32(len(t.slots)-1)
 	for i := hash & mask; ; i = (i + 1) & mask {

@@ -30,8 +30,8 @@ type Columns struct {
 	Phase    []Phase
 	Track    []TrackID
 	Parent   []int32  // row of the innermost complete event open at Start on this track, or NoParent
-	Corr     []int64  // correlation id; the flow id for flows; 0 where absent
-	External []int64  // External id; 0 where absent
+	Corr     []ID     // correlation id; the flow id for flows; 0 where absent
+	External []ID     // External id; 0 where absent
 	Args     []uint32 // opaque; use Event.Arg
 }
 
@@ -39,6 +39,7 @@ type Columns struct {
 type Trace struct {
 	col      Columns
 	strings  stringTable
+	ids      idTable
 	cats     []string
 	keys     []string
 	args     argTable
@@ -127,10 +128,10 @@ func (e Event) Phase() Phase { return e.t.col.Phase[e.i] }
 func (e Event) Track() *Track { return &e.t.tracks[e.t.col.Track[e.i]] }
 
 // Corr is the correlation id of the event, the flow id of a flow, else 0.
-func (e Event) Corr() int64 { return e.t.col.Corr[e.i] }
+func (e Event) Corr() int64 { return e.t.Number(e.t.col.Corr[e.i]) }
 
 // External is the External id of the event, else 0.
-func (e Event) External() int64 { return e.t.col.External[e.i] }
+func (e Event) External() int64 { return e.t.Number(e.t.col.External[e.i]) }
 
 // Parent is the innermost event of the track that was open when e began.
 func (e Event) Parent() (Event, bool) {

@@ -26,10 +26,10 @@ func (c *computer) indexLaunches(tracks []trace.TrackID) *launchIndex {
 			}
 		}
 	}
-	runs.Sort(ix.row, func(a, b int32) int { return cmp.Compare(c.col.Corr[a], c.col.Corr[b]) }, nil)
+	runs.Sort(ix.row, func(a, b int32) int { return cmp.Compare(c.t.Number(c.col.Corr[a]), c.t.Number(c.col.Corr[b])) }, nil)
 	ix.corr = make([]int64, len(ix.row))
 	for i, row := range ix.row {
-		ix.corr[i] = c.col.Corr[row]
+		ix.corr[i] = c.t.Number(c.col.Corr[row])
 	}
 	return ix
 }
@@ -53,7 +53,7 @@ func (ix *launchIndex) first(corr int64) (int, bool) {
 // inside it share an id and are one launch, the outer one. Two separate calls
 // with one id are damage: the External id decides, else there is no launch.
 func (ix *launchIndex) find(c *computer, row int32) (int32, bool) {
-	corr := c.col.Corr[row]
+	corr := c.t.Number(c.col.Corr[row])
 	if corr == 0 {
 		return 0, false
 	}

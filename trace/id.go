@@ -1,0 +1,56 @@
+package trace
+
+// ID is a correlation, flow or External id as a column holds it: the number itself
+// where that is small, as nearly all are, else the place of the number in a table.
+// Within one Trace equal IDs are equal numbers; Trace.Number tells the number.
+type ID uint32
+
+// firstLarge is the first number that stands in the table.
+const firstLarge = 1 << 31
+
+// idTable holds the numbers that are negative or large, each once.
+type idTable struct {
+	nums []int64
+	ids  map[int64]ID
+}
+
+func (t *idTable) id(n int64) ID {
+	if uint64(n) < firstLarge {
+		return ID(n)
+	}
+	return t.large(n)
+}
+
+func (t *idTable) large(n int64) ID {
+	id, ok := t.ids[n]
+	if !ok {
+		if t.ids == nil {
+			t.ids = make(map[int64]ID)
+		}
+		id = firstLarge + ID(len(t.nums))
+		t.nums, t.ids[n] = append(t.nums, n), id
+	}
+	return id
+}
+
+func (t *idTable) number(id ID) int64 {
+	if id < firstLarge {
+		return int64(id)
+	}
+	return t.nums[id-firstLarge]
+}
+
+// Number is the number that id stands for.
+func (t *Trace) Number(id ID) int64 { return t.ids.number(id) }
+
+// appendIDs adds ids, whose large numbers are nums, to those of col.
+func (t *idTable) appendIDs(col, ids []ID, nums []int64) []ID {
+	if len(nums) == 0 {
+		return append(col, ids...)
+	}
+	from := idTable{nums: nums}
+	for _, id := range ids {
+		col = append(col, t.id(from.number(id)))
+	}
+	return col
+}
