@@ -82,7 +82,7 @@ func (d *Device) shrink() {
 
 func (s *Set) shrink() {
 	if s != nil && cap(s.start) > len(s.start) {
-		s.start, s.end, s.before = slices.Clone(s.start), slices.Clone(s.end), slices.Clone(s.before)
+		s.start, s.before = slices.Clone(s.start), slices.Clone(s.before)
 	}
 }
 

@@ -3,16 +3,17 @@ package facts
 import "sort"
 
 // Set is a set of instants: sorted, disjoint, non-touching half-open intervals
-// in ns, with the length before each of them. Zero-length intervals vanish.
+// in ns, each by its start and the length of all before it. Zero-length intervals
+// vanish.
 type Set struct {
-	start, end []int64
-	before     []int64 // length of all earlier intervals
-	total      int64
+	start  []int64
+	before []int64 // length of all earlier intervals
+	total  int64
 }
 
 // newSet returns an empty set with room for n intervals.
 func newSet(n int) *Set {
-	return &Set{start: make([]int64, 0, n), end: make([]int64, 0, n), before: make([]int64, 0, n)}
+	return &Set{start: make([]int64, 0, n), before: make([]int64, 0, n)}
 }
 
 // Len is the length of the set in ns.
@@ -26,23 +27,27 @@ func (s *Set) add(start, end int64) {
 	if end <= start {
 		return
 	}
-	if n := len(s.start) - 1; n >= 0 && start <= s.end[n] {
-		if end > s.end[n] {
-			s.total += end - s.end[n]
-			s.end[n] = end
-		}
+	if n := len(s.start) - 1; n >= 0 && start <= s.end(n) {
+		s.total += max(0, end-s.end(n))
 		return
 	}
-	s.start, s.end = append(s.start, start), append(s.end, end)
-	s.before = append(s.before, s.total)
+	s.start, s.before = append(s.start, start), append(s.before, s.total)
 	s.total += end - start
+}
+
+// end is where the i-th interval ends.
+func (s *Set) end(i int) int64 {
+	if i+1 < len(s.before) {
+		return s.start[i] + s.before[i+1] - s.before[i]
+	}
+	return s.start[i] + s.total - s.before[i]
 }
 
 // Overlap is the length of the intersection of s and o in ns.
 func (s *Set) Overlap(o *Set) int64 {
 	var n int64
 	for i := range s.start {
-		n += o.Within(s.start[i], s.end[i])
+		n += o.Within(s.start[i], s.end(i))
 	}
 	return n
 }
@@ -55,13 +60,13 @@ func (s *Set) Minus(o *Set) *Set {
 	rest := newSet(len(s.start))
 	j := 0
 	for i := range s.start {
-		from := s.start[i]
+		from, end := s.start[i], s.end(i)
 		j = o.endingAfter(from, j)
-		for k := j; k < len(o.start) && o.start[k] < s.end[i]; k++ {
+		for k := j; k < len(o.start) && o.start[k] < end; k++ {
 			rest.add(from, o.start[k])
-			from = max(from, o.end[k])
+			from = max(from, o.end(k))
 		}
-		rest.add(from, s.end[i])
+		rest.add(from, end)
 	}
 	return rest
 }
@@ -70,12 +75,12 @@ func (s *Set) Minus(o *Set) *Set {
 // looks in steps that double, so many small moves and few large ones are both quick.
 func (s *Set) endingAfter(t int64, j int) int {
 	low, step := j, 1
-	for low+step <= len(s.end) && s.end[low+step-1] <= t {
+	for low+step <= len(s.start) && s.end(low+step-1) <= t {
 		low += step
 		step *= 2
 	}
-	rest := s.end[low:min(low+step, len(s.end))]
-	return low + sort.Search(len(rest), func(i int) bool { return rest[i] > t })
+	n := min(step, len(s.start)-low)
+	return low + sort.Search(n, func(i int) bool { return s.end(low+i) > t })
 }
 
 // Within is the length of the part of s that lies in [start, end), in ns.
@@ -92,5 +97,5 @@ func (s *Set) upTo(t int64) int64 {
 	if i == 0 {
 		return 0
 	}
-	return s.before[i-1] + min(t, s.end[i-1]) - s.start[i-1]
+	return s.before[i-1] + min(t, s.end(i-1)) - s.start[i-1]
 }

@@ -55,7 +55,7 @@ func (c *computer) calls(r *Rank) {
 
 // describedCalls reads the messages of record_param_comms spans.
 func (c *computer) describedCalls(spans []hostOp) []Call {
-	var calls []Call
+	calls := make([]Call, 0, len(spans))
 	for _, s := range spans {
 		e := c.t.Event(int(s.row))
 		kind := kindOf(e.ArgText(trace.KeyCollective))
@@ -125,10 +125,17 @@ func (c *computer) place(r *Rank, call *Call) {
 	call.Step = r.StepAt(call.Start)
 	call.Pass = sort.Search(len(r.Backwards), func(i int) bool { return r.Backwards[i].Start > call.Start }) - 1
 	call.Site = c.siteOf(call.Row)
-	if call.Kind != AllReduce && call.Kind != ReduceScatter {
-		return
+	call.Gradient = r.reducesGradients(call.Kind, call.Elems, call.Site)
+}
+
+// reducesGradients tells whether a collective can be one that reduces gradients: a
+// reduction of more elements than norms and counters have.
+func (r *Rank) reducesGradients(kind Collective, elems int64, site LaunchSite) bool {
+	if kind != AllReduce && kind != ReduceScatter {
+		return false
 	}
-	call.Gradient = call.Elems > maxCounter || call.Elems > 1 && r.Params.has(call.Elems) || call.Elems == Unknown && (call.Kind == ReduceScatter || call.Site.Site == SiteBackwardHook)
+	return elems > maxCounter || elems > 1 && r.Params.has(elems) ||
+		elems == Unknown && (kind == ReduceScatter || site.Site == SiteBackwardHook)
 }
 
 // maxCounter is the greatest number of elements of a message that is taken for norms,
