@@ -9,6 +9,7 @@ import (
 // pairing says which item of a sequence is which of the reference.
 type pairing struct {
 	at         []int32 // by item of the reference: the item of the sequence, -1 none
+	ambiguous  bool    // two fit
 	gapped     bool    // it has collectives missing in the middle, on either side
 	mismatches int     // pairs that would have to be one collective and cannot be
 	failed     string  // why there is none; empty if there is one
@@ -30,9 +31,9 @@ const (
 //  2. By the shift without a mismatch whose ends lie nearest to each other, if the
 //     second nearest is ten times further and the ends are no further apart than
 //     collectives last.
-//  3. Where collectives that should be one do not even overlap in time, or no shift
-//     is without a mismatch: with gaps.
-//  4. Else the clocks may differ: by the shift whose ends are all equally far apart.
+//  3. Else the clocks may differ: by the shift whose ends are all equally far apart.
+//  4. Else, and where collectives that should be one do not even overlap in time, one
+//     may be missing: with gaps, if the clocks are the same.
 func align(ref, q *sequence, power []uint64) pairing {
 	if p, ok := bySeq(ref, q); ok {
 		return p
@@ -42,18 +43,15 @@ func align(ref, q *sequence, power []uint64) pairing {
 	if p.failed == "" && disjoint(ref, q, p.at) == 0 {
 		return p
 	}
-	if p.failed == "" || p.mismatches > 0 {
-		if g, ok := withGaps(ref, q, tolerance); ok {
-			return g
+	if p.failed != "" {
+		if loose, ok := byDifferences(ref, q, power, tolerance); ok {
+			return loose
 		}
 	}
-	if p.failed == "" {
-		return p // what does not overlap gives no figure later
+	if g, ok := withGaps(ref, q, tolerance); ok && !p.ambiguous {
+		return g
 	}
-	if loose, ok := byDifferences(ref, q, power, tolerance); ok {
-		return loose
-	}
-	return p
+	return p // where pairs do not overlap, they give no figure later
 }
 
 // shifted pairs item i with item i+shift of the reference.
@@ -113,11 +111,11 @@ func byEnds(ref, q *sequence, power []uint64, tolerance int64) pairing {
 			second = d
 		}
 	}
-	p := pairing{at: shifted(ref, q, at)}
+	p := pairing{at: shifted(ref, q, at), ambiguous: best <= tolerance && second >= 0 && second < ambiguity*max(best, 1)}
 	switch {
 	case best > tolerance:
 		p.failed = fmt.Sprintf("in the best alignment the ends of one collective are %s apart, which is longer than collectives last", micros(best))
-	case second >= 0 && second < ambiguity*max(best, 1):
+	case p.ambiguous:
 		p.failed = fmt.Sprintf("two alignments fit: their ends are %s and %s apart", micros(best), micros(second))
 	}
 	return p

@@ -13,10 +13,10 @@ const (
 )
 
 // withGaps aligns two sequences on one clock of which one lacks a collective here and
-// there. Of all ways to pair what is active at the same time and can be one
-// collective, it takes that with the least sum of distances between ends, where
-// leaving one out costs tolerance; at both ends of the recordings it costs nothing.
-// It takes time and memory linear in the length: a band around the clock's diagonal.
+// there. Of all ways to pair what is active at the same time and can be one collective
+// it takes the cheapest: a pair costs the distance of its ends less tolerance, leaving
+// one out costs tolerance, and nothing at both ends of the recordings. It takes time
+// and memory linear in the length: a band around the clock's diagonal.
 func withGaps(ref, q *sequence, tolerance int64) (pairing, bool) {
 	t := newTable(ref, q, tolerance)
 	for i := range t.rows {
@@ -94,7 +94,7 @@ func (t *table) fill(i int) {
 		if i > 0 && j > 0 {
 			a, b := &t.q.items[i-1], &t.ref.items[j-1]
 			if c := t.cost(i-1, j-1); c < impossible && together(a, b) && a.compatible(b) {
-				if c += abs(a.end - b.end); c < cost {
+				if c += abs(a.end-b.end) - t.gap; c < cost {
 					cost, how = c, pair
 				}
 			}
