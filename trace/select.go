@@ -5,32 +5,33 @@ import (
 	"strings"
 )
 
-// Select returns a trace of its own that holds only some rows of t: row i of it is
-// rows[i], which must ascend. Names and arguments of other rows are not kept, nor are
-// the top-level entries that only writing asks for; tracks, categories, keys, problems
-// and everything else that is said of the recording as a whole are. A row's parent is
-// the innermost one that was selected. StringIDs are other ones than in t.
+// Select returns a trace of its own that holds only some rows of t, without their
+// arguments: row i of it is rows[i], which must ascend. Tracks, categories, problems and
+// what is said of the recording as a whole are kept, but not the top-level entries that
+// only writing asks for. A row's parent is the innermost one that was selected.
+// StringIDs are other ones than in t.
 func (t *Trace) Select(rows []int32) *Trace {
-	s := &Trace{cats: t.cats, keys: t.keys, meta: t.meta, tracks: slices.Clone(t.tracks), problems: slices.Clone(t.problems), ids: idTable{nums: t.ids.nums}}
+	s := &Trace{cats: t.cats, keys: t.keys, meta: t.meta, tracks: slices.Clone(t.tracks), problems: slices.Clone(t.problems)}
 	s.meta.Extra = nil
 	for i := range s.problems {
 		s.problems[i].Detail = strings.Clone(s.problems[i].Detail)
 	}
-	names := renaming{from: t, ids: make([]StringID, t.NumStrings()), strs: []string{""}}
 	s.col = t.col.selected(rows)
+	ids, strs := make([]StringID, t.NumStrings()), []string{""}
 	for i, id := range s.col.Name {
-		s.col.Name[i] = names.id(id)
+		if ids[id] == 0 && id != 0 {
+			ids[id] = StringID(len(strs))
+			strs = append(strs, strings.Clone(t.String(id)))
+		}
+		s.col.Name[i] = ids[id]
 	}
-	for i, row := range rows {
-		s.col.Args[i] = s.args.add(names.args(t.Event(int(row)).Args()))
-	}
-	s.strings.strs = slices.Clip(names.strs)
+	s.strings.strs = slices.Clip(strs)
 	s.selectTracks()
 	parents(&s.col, s.tracks)
 	return s
 }
 
-// selected copies rows; names, arguments and parents are left to the caller.
+// selected copies rows without arguments; names and parents are left to the caller.
 func (c *Columns) selected(rows []int32) Columns {
 	return Columns{
 		Start: pick(c.Start, rows), Dur: pick(c.Dur, rows), Name: pick(c.Name, rows), Cat: pick(c.Cat, rows),
@@ -64,29 +65,4 @@ func (t *Trace) selectTracks() {
 			track.First = 0
 		}
 	}
-}
-
-// renaming gives the strings of one trace that are asked for the ids of another.
-type renaming struct {
-	from *Trace
-	ids  []StringID // 0: not asked yet, or the empty string
-	strs []string
-}
-
-func (r *renaming) id(id StringID) StringID {
-	if r.ids[id] == 0 && id != 0 {
-		r.ids[id] = StringID(len(r.strs))
-		r.strs = append(r.strs, strings.Clone(r.from.String(id)))
-	}
-	return r.ids[id]
-}
-
-// args gives the texts of some arguments their new ids, in place.
-func (r *renaming) args(args []Arg) []Arg {
-	for i := range args {
-		if args[i].Kind != Int {
-			args[i].Str = r.id(args[i].Str)
-		}
-	}
-	return args
 }

@@ -27,9 +27,9 @@ func (c *computer) remember(r *Rank) {
 }
 
 // Compact lets go of a trace: its ranks, all that Compute returned for it, keep a
-// trace of only those rows that facts name, whose numbers are changed with it. Figures
-// stay what they are; Rows and Launch of devices are gone. Nobody else may use the
-// ranks meanwhile.
+// trace of only those rows that facts name, without arguments, and their numbers are
+// changed with it. Figures stay what they are; Rows and Launch of devices are gone.
+// Nobody else may use the ranks meanwhile.
 func Compact(ranks []*Rank) {
 	if len(ranks) == 0 {
 		return
@@ -57,8 +57,17 @@ func Compact(ranks []*Rank) {
 			}
 		})
 		r.eachText(func(text *string) { *text = own(kept, *text) })
+		r.Messages, r.Calls, r.Groups, r.Backwards = tight(r.Messages), tight(r.Calls), tight(r.Groups), tight(r.Backwards)
 		r.Trace = small
 	}
+}
+
+// tight is a list without room that it does not use.
+func tight[T any](list []T) []T {
+	if cap(list)-len(list) > len(list)/8 {
+		return slices.Clone(list)
+	}
+	return list
 }
 
 // own is a copy of a text that holds no larger one in memory, one for all equal texts.
