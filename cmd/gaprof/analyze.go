@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -12,12 +10,12 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/analyze/rules"
-	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
 // analyzeFlags are the flags of analyze.
 type analyzeFlags struct {
 	inputFlags
+	machineFlags
 	outputFlags
 	selectFlags
 	show   []string
@@ -39,6 +37,7 @@ It exits with 0 whenever anything was analysed, unless --fail-on says otherwise.
 	}
 	flags := cmd.Flags()
 	f.inputFlags.add(flags)
+	f.machineFlags.add(flags)
 	f.outputFlags.add(flags)
 	f.selectFlags.add(flags)
 	flags.StringSliceVar(&f.show, "show", nil, "more sections in text and md: "+strings.Join(render.Sections(), ", "))
@@ -47,17 +46,19 @@ It exits with 0 whenever anything was analysed, unless --fail-on says otherwise.
 }
 
 func runAnalyze(s streams, paths []string, f analyzeFlags) error {
+	machine, err := f.machineFlags.parse()
+	if err != nil {
+		return err
+	}
 	threshold, outputs, options, err := f.parse()
 	if err != nil {
 		return err
 	}
-	inputs, size, err := readInputs(s, paths, f.inputFlags)
+	options.Version = version
+	report, err := analyzePaths(s, paths, f.inputFlags, machine, options)
 	if err != nil {
 		return err
 	}
-	options.Version = version
-	report := analyze.Run(inputs, options)
-	report.Source.Bytes = size
 	if len(report.Source.Ranks) == 0 {
 		return nothingToAnalyse(report.Source.Files, f.selectFlags)
 	}
@@ -94,44 +95,6 @@ func (f *analyzeFlags) parse() (analyze.Severity, outputs, analyze.Options, erro
 		return "", nil, o, err
 	}
 	return threshold, outputs, o, f.readTokens(&o)
-}
-
-// readInputs reads all traces. What cannot be read is named on stderr and left out
-// as long as anything can; size is the bytes of the files as stored.
-func readInputs(s streams, paths []string, f inputFlags) (inputs []analyze.Input, size int64, err error) {
-	files, err := tracefile.Expand(paths)
-	if err != nil {
-		return nil, 0, err
-	}
-	p := startProgress(s.err, f, files)
-	var failures []error
-	for _, file := range files {
-		traces, err := tracefile.Read(file, f.options(s, p, file, false))
-		if err != nil {
-			failures = append(failures, err)
-			continue
-		}
-		size += fileSize(file)
-		for _, t := range traces {
-			inputs = append(inputs, analyze.Input{File: file, Trace: t})
-		}
-	}
-	p.done()
-	if len(failures) > 0 && (len(inputs) == 0 || f.strict) {
-		return nil, 0, errors.Join(failures...)
-	}
-	for _, err := range failures {
-		s.say("%v; left out", err)
-	}
-	return inputs, size, nil
-}
-
-func fileSize(file string) int64 {
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() {
-		return 0
-	}
-	return info.Size()
 }
 
 // nothingToAnalyse explains a run in which no rank was found.

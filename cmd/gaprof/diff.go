@@ -22,9 +22,11 @@ import (
 // diffFlags are the flags of diff.
 type diffFlags struct {
 	inputFlags
+	machineFlags
 	outputFlags
 	selectFlags
 	base, new []string
+	machine   machine
 }
 
 func newDiffCommand(s streams) *cobra.Command {
@@ -49,6 +51,7 @@ of low confidence. It exits with 0 whenever both sides were analysed.`,
 	}
 	flags := cmd.Flags()
 	f.inputFlags.add(flags)
+	f.machineFlags.add(flags)
 	f.outputFlags.add(flags)
 	f.selectFlags.add(flags)
 	flags.StringArrayVar(&f.base, "base", nil, "one more PATH of the base side; may be repeated")
@@ -114,6 +117,9 @@ func (f *diffFlags) parse() (outputs, analyze.Options, error) {
 	if err != nil {
 		return nil, o, err
 	}
+	if f.machine, err = f.machineFlags.parse(); err != nil {
+		return nil, o, err
+	}
 	if o, err = f.selectFlags.parse(rules.All()); err != nil {
 		return nil, o, err
 	}
@@ -154,12 +160,10 @@ func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*ana
 
 // analyzeFiles makes one report of some traces.
 func analyzeFiles(s streams, files []string, o analyze.Options, f diffFlags) (*analyze.Report, error) {
-	inputs, size, err := readInputs(s, files, f.inputFlags)
+	report, err := analyzePaths(s, files, f.inputFlags, f.machine, o)
 	if err != nil {
 		return nil, err
 	}
-	report := analyze.Run(inputs, o)
-	report.Source.Bytes = size
 	if len(report.Source.Ranks) == 0 {
 		return nil, nothingToAnalyse(report.Source.Files, f.selectFlags)
 	}

@@ -80,6 +80,20 @@ func (p *progress) reader(file string) func(done, total int64) {
 	}
 }
 
+// leaveOut says that nothing more will be read of a file.
+func (p *progress) leaveOut(file string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f := p.files[file]; f != nil && !f.finished {
+		f.finished = true
+		f.done = f.total
+		p.left--
+	}
+}
+
 func (p *progress) fileDone(file string, f *fileProgress) {
 	if p.plain {
 		fmt.Fprintf(p.w, "gaprof: read %s, %s (%d of %d)\n", escape.Control(file), bytesText(f.done), len(p.files)-p.left, len(p.files))

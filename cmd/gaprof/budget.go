@@ -1,0 +1,79 @@
+package main
+
+import "sync"
+
+// What reading costs, in bytes. The columns of a trace, their arguments and facts are
+// 0.35 to 0.75 of the text (docs/performance.md), a quarter of it garbage; the rest is
+// windows, tables of the reader, and decompression.
+const (
+	shareOfText  = 0.6
+	perFile      = 8e6
+	ownMemory    = 24e6 // the program without any file
+	leastMemory  = 48e6
+	unknownText  = 16e6 // of what says no length: reserved at first
+	retainedPart = 50   // facts that are kept are at most this part of the text
+)
+
+// needOf is the memory that reading a text and computing its facts takes at most.
+func needOf(text int64) int64 { return int64(shareOfText*float64(text)) + perFile }
+
+// textIn is the longest text that so much memory is enough for.
+func textIn(memory int64) int64 { return int64(float64(memory-perFile) / shareOfText) }
+
+// budget hands out places for readers and memory to read into. Those who wait get
+// their turn in the order in which they ask, if only one asks at a time.
+type budget struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	places  int // free
+	all     int
+	limit   int64
+	used    int64
+}
+
+func newBudget(m machine) *budget {
+	b := &budget{places: m.jobs, all: m.jobs, limit: m.memory, used: ownMemory}
+	b.changed = sync.NewCond(&b.mu)
+	return b
+}
+
+// take waits for some places and bytes. It fails where there are too few bytes though
+// nobody else reads.
+func (b *budget) take(places int, bytes int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.places < places || b.places < b.all && b.used+bytes > b.limit {
+		b.changed.Wait()
+	}
+	if b.used+bytes > b.limit {
+		return false
+	}
+	b.places, b.used = b.places-places, b.used+bytes
+	return true
+}
+
+// grow takes more bytes for a reader that has a place, without waiting.
+func (b *budget) grow(bytes int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.used+bytes > b.limit {
+		return false
+	}
+	b.used += bytes
+	return true
+}
+
+// give gives places and bytes back.
+func (b *budget) give(places int, bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.places, b.used = b.places+places, b.used-bytes
+	b.changed.Broadcast()
+}
+
+// left is how many bytes are free.
+func (b *budget) left() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.limit - b.used
+}
