@@ -120,7 +120,7 @@ func (c *computer) elements(row int32) (n int64, dtype string) {
 }
 
 // place finds step, backward pass and site of a call and whether it can be one that
-// reduces gradients: a reduction of more elements than norms and counters have.
+// reduces gradients.
 func (c *computer) place(r *Rank, call *Call) {
 	call.Step = r.StepAt(call.Start)
 	call.Pass = sort.Search(len(r.Backwards), func(i int) bool { return r.Backwards[i].Start > call.Start }) - 1

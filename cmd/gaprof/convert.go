@@ -1,11 +1,16 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gaprof/gaprof/analyze/pprof"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -21,20 +26,25 @@ func newConvertCommand(s streams) *cobra.Command {
 	var f convertFlags
 	cmd := &cobra.Command{
 		Use:   "convert IN -o OUT",
-		Short: "write a trace in another format: " + strings.Join(tracefile.Writable(), ", "),
-		Long: `convert reads a trace and writes it as ` + strings.Join(tracefile.Writable(), ", ") + `: by --to, else by the
+		Short: "write a trace in another format: " + strings.Join(convertFormats(), ", "),
+		Long: `convert reads a trace and writes it as ` + strings.Join(convertFormats(), ", ") + `: by --to, else by the
 extension of OUT, compressed where that ends in .gz or .zst. What analyze repairs
 is repaired, and named on stderr. The traces of a file with several go to several
-files: {} in OUT stands for their number.`,
-		Example: "  gaprof convert damaged.json.gz -o repaired.json.gz\n  gaprof convert trace.json -o - --to text",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return convert(s, args[0], f) },
+files: {} in OUT stands for their number.
+
+pprof (.pb.gz, .pprof) is a profile of the device's time for go tool pprof: kind of
+step, phase, launch site of communication, operator and kernel are the stack; rank,
+step and stream are tags. Its time is SOURCE_DATE_EPOCH, else that of the trace.`,
+		Example: "  gaprof convert damaged.json.gz -o repaired.json.gz\n  gaprof convert trace.json -o - --to text\n" +
+			"  gaprof convert trace.json.gz -o trace.pb.gz && go tool pprof -top trace.pb.gz",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return convert(s, args[0], f) },
 	}
 	flags := cmd.Flags()
 	f.add(flags)
-	flags.StringVar(&f.to, "to", "", "format to write: "+strings.Join(tracefile.Writable(), ", "))
+	flags.StringVar(&f.to, "to", "", "format to write: "+strings.Join(convertFormats(), ", "))
 	flags.StringVarP(&f.out, "output", "o", "", "file to write, - for stdout (required)")
-	flags.BoolVar(&f.force, "force", false, "overwrite OUT")
+	flags.BoolVar(&f.force, "force", false, forceHelp)
 	return cmd
 }
 
@@ -55,26 +65,70 @@ func convert(s streams, in string, f convertFlags) error {
 		if !f.quiet {
 			sayProblems(s, in, t)
 		}
-		if err := writeTrace(s, strings.ReplaceAll(f.out, "{}", strconv.Itoa(i)), t, f); err != nil {
+		if err := writeTrace(s, in, strings.ReplaceAll(f.out, "{}", strconv.Itoa(i)), t, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// toPprof is the format that is not one of traces: it holds what was derived of one.
+const toPprof = "pprof"
+
+func convertFormats() []string { return append(tracefile.Writable(), toPprof) }
+
 func (f *convertFlags) check() error {
 	switch {
 	case f.out == "":
 		return usage("-o - writes to stdout", "no output given")
-	case f.out == tracefile.Stdin && f.to == "":
-		return usage("formats are "+strings.Join(tracefile.Writable(), ", "), "stdout has no extension to tell the format by; pass --to")
+	case isStream(f.out) && f.to == "":
+		return usage("formats are "+strings.Join(convertFormats(), ", "), "stdout has no extension to tell the format by; pass --to")
 	}
-	return f.inputFlags.check()
+	if err := f.inputFlags.check(); err != nil {
+		return err
+	}
+	if strings.Contains(f.out, "{}") {
+		return nil // the names are known when the traces are
+	}
+	return refused(f.out, f.force)
 }
 
-func writeTrace(s streams, out string, t *trace.Trace, f convertFlags) error {
-	if out == tracefile.Stdin {
-		return tracefile.Encode(s.out, t, f.to)
+// isPprof tells whether a profile is asked for.
+func (f *convertFlags) isPprof() bool {
+	return f.to == toPprof || f.to == "" && (strings.HasSuffix(f.out, ".pb.gz") || strings.HasSuffix(f.out, ".pprof"))
+}
+
+func writeTrace(s streams, in, out string, t *trace.Trace, f convertFlags) error {
+	var err error
+	switch {
+	case f.isPprof():
+		err = writeProfile(s, in, out, t, f)
+	case isStream(out):
+		err = deliver(s, out, f.force, func(w io.Writer) error { return tracefile.Encode(w, t, f.to) })
+	default:
+		err = tracefile.Write(out, t, tracefile.WriteOptions{Format: f.to, Force: f.force})
 	}
-	return tracefile.Write(out, t, tracefile.WriteOptions{Format: f.to, Force: f.force})
+	var unknown *tracefile.UnknownFormat
+	if errors.As(err, &unknown) {
+		return usage("", "no format to write is called %q; there are %s", unknown.Name, strings.Join(convertFormats(), ", "))
+	}
+	return err
+}
+
+// writeProfile writes the profile of a trace.
+func writeProfile(s streams, in, out string, t *trace.Trace, f convertFlags) error {
+	o := pprof.Options{Version: version, Rank: func() (int64, bool) { return rankOfFile(defaultRank)(in) }}
+	if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
+		seconds, err := strconv.ParseInt(epoch, 10, 64)
+		if err != nil || seconds < 0 || seconds > 1<<33 {
+			return usage("it is seconds since 1970", "SOURCE_DATE_EPOCH is %q", epoch)
+		}
+		nanos := seconds * 1e9
+		o.TimeNanos = &nanos
+	}
+	p, err := pprof.Profile(t, o)
+	if err != nil {
+		return &codeError{code: exitInput, err: fmt.Errorf("%s: %w", in, err), hint: "record with torch.profiler.ProfilerActivity.CUDA"}
+	}
+	return deliver(s, out, f.force, func(w io.Writer) error { return p.Write(w) })
 }

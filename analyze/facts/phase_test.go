@@ -1,0 +1,120 @@
+package facts
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Each kernel is named by what its phase is expected to be; the second word, if any, by
+// its operator.
+func TestPhases(t *testing.T) {
+	const node = `cpu_op "autograd::engine::evaluate_function: MulBackward0"`
+	for _, test := range []struct{ name, source, want string }{
+		{"no launch", "0/7 1 +1 kernel k", "unknown"},
+		{"no optimizer: backward alone is known", `1/1 1 +1 cuda_runtime l corr=1
+1/2 10 +5 ` + node + `
+1/2 11 +1 cuda_runtime l corr=2
+1/1 20 +1 cuda_runtime l corr=3
+0/7 30 +1 kernel a corr=1
+0/7 31 +1 kernel b corr=2
+0/7 32 +1 kernel c corr=3`, "unknown l, backward autograd::engine::evaluate_function: MulBackward0, unknown l"},
+		{"no backward pass", `1/1 1 +1 cuda_runtime l corr=1
+1/1 10 +5 user_annotation Optimizer.step#A.step
+1/1 11 +1 cuda_runtime l corr=2
+0/7 30 +1 kernel a corr=1
+0/7 31 +1 kernel b corr=2`, "unknown l, optimizer l"},
+		{"a step", step, "forward aten::mm, backward aten::mm, backward l, after_backward aten::mul_, optimizer aten::add_, optimizer zero, unknown l"},
+		{"an optimizer in backward", `1/2 10 +20 ` + node + `
+1/2 11 +15 cpu_op torch::autograd::AccumulateGrad
+1/2 12 +5 user_annotation Optimizer.step#A.step
+1/2 13 +1 cuda_runtime l corr=1
+1/2 20 +1 cuda_runtime l corr=2
+0/7 40 +1 kernel a corr=1
+0/7 41 +1 kernel b corr=2`, "optimizer torch::autograd::AccumulateGrad, backward torch::autograd::AccumulateGrad"},
+		{"collectives of gradients, of a norm, of activations", `distributed backend=nccl rank=0 world_size=2
+1/1 1 +3 cpu_op record_param_comms coll=allreduce in=500 out=500 dtype=Float
+1/1 2 +1 cuda_runtime l corr=1
+1/2 10 +9 ` + node + `
+1/2 11 +1 cpu_op torch::autograd::AccumulateGrad
+1/2 12 +6 cpu_op c10d::allreduce_
+1/2 13 +4 cpu_op record_param_comms coll=allreduce in=500 out=500 dtype=Float
+1/2 14 +1 cuda_runtime l corr=2
+1/1 20 +3 cpu_op record_param_comms coll=allreduce in=1 out=1 dtype=Float
+1/1 21 +1 cuda_runtime l corr=3
+1/1 30 +9 user_annotation Optimizer.step#A.step
+1/1 31 +3 cpu_op record_param_comms coll=allgather in=500 out=500 dtype=Float
+1/1 32 +1 cuda_runtime l corr=4
+0/7 40 +1 kernel ncclDevKernel_AllReduce corr=1
+0/7 41 +1 kernel ncclDevKernel_AllReduce corr=2
+0/7 42 +1 kernel ncclDevKernel_AllReduce corr=3
+0/7 43 +1 kernel ncclDevKernel_AllGather corr=4`,
+			"forward record_param_comms, gradient_sync c10d::allreduce_, after_backward record_param_comms, optimizer record_param_comms"},
+	} {
+		r := one(t, test.source)
+		l := r.Launches()
+		var got []string
+		for _, d := range r.Devices {
+			for i, row := range d.Rows {
+				text := string(l.Phase(row, d.Launch[i]))
+				if d.Launch[i] >= 0 {
+					text += " " + l.Operator(d.Launch[i])
+				}
+				got = append(got, text)
+			}
+		}
+		if text := strings.Join(got, ", "); text != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", test.name, text, test.want)
+		}
+	}
+}
+
+// step launches from every place of a step, and once after it.
+const step = `1/1 1 +3 cpu_op aten::mm
+1/1 2 +1 cuda_runtime l corr=1
+1/2 10 +9 cpu_op "autograd::engine::evaluate_function: MmBackward0"
+1/2 11 +3 cpu_op aten::mm
+1/2 12 +1 cuda_runtime l corr=2
+1/2 15 +2 cpu_op torch::autograd::AccumulateGrad
+1/2 30 +1 cuda_runtime l corr=3
+1/1 40 +3 cpu_op aten::mul_
+1/1 41 +1 cuda_runtime l corr=4
+1/1 50 +9 user_annotation Optimizer.step#A.step
+1/1 51 +3 cpu_op aten::add_
+1/1 52 +1 cuda_runtime l corr=5
+1/1 60 +9 user_annotation Optimizer.zero_grad#A.zero_grad
+1/1 61 +3 cpu_op zero
+1/1 62 +1 cuda_runtime l corr=6
+1/1 80 +1 cuda_runtime l corr=7
+0/7 101 +1 kernel a corr=1
+0/7 102 +1 kernel b corr=2
+0/7 103 +1 kernel c corr=3
+0/7 104 +1 kernel d corr=4
+0/7 105 +1 kernel e corr=5
+0/7 106 +1 kernel f corr=6
+0/7 107 +1 kernel g corr=7`
+
+// What is shared out sums to what Measure says of all.
+func TestExposedEach(t *testing.T) {
+	for _, test := range []struct{ source, want string }{
+		{"0/7 0 +10 kernel k", "[]"},
+		{"0/7 0 +10 kernel nccl_AllReduce", "[10]"},
+		{"0/7 0 +0 kernel nccl_AllReduce", "[0]"},
+		{"0/7 0 +10 kernel nccl_AllReduce\n0/8 2 +4 kernel k", "[6]"},
+		{"0/7 0 +10 kernel nccl_AllReduce\n0/8 2 +4 kernel nccl_AllGather\n0/9 5 +10 kernel nccl_ReduceScatter", "[10 0 5]"},
+		{"0/7 0 +10 kernel nccl_AllReduce\n0/8 5 +10 kernel nccl_AllGather\n0/9 8 +4 kernel k", "[8 3]"},
+		{"0/7 0 +10 kernel nccl_AllReduce\n1/7 5 +10 kernel nccl_AllGather", "[10 10]"},
+		{"0/7 0 +10 kernel nccl_AllReduce\n0/8 0 +10 gpu_memcpy copy", "[10]"},
+	} {
+		r := one(t, test.source)
+		each := r.ExposedEach()
+		var sum int64
+		for _, ns := range each {
+			sum += ns
+		}
+		whole := r.Measure(r.Select(func(*Message) bool { return true }))
+		if got := fmt.Sprint(each); got != test.want || sum != whole.Exposed() {
+			t.Errorf("%s: %s, want %s; all %d", test.source, got, test.want, whole.Exposed())
+		}
+	}
+}

@@ -1,0 +1,265 @@
+// Package pprof writes the device time of a trace as a profile of github.com/google/pprof,
+// for go tool pprof and every viewer of its format: kind of step, phase, launch site of
+// communication, operator and kernel are the stack.
+package pprof
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/internal/escape"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Options are what a trace does not say of itself.
+type Options struct {
+	Version   string
+	Rank      func() (rank int64, ok bool) // of a trace that does not say its rank; nil: none is known
+	TimeNanos *int64                       // ns since 1970, goes before the time that the trace says
+}
+
+// The values of a sample, in this order.
+const (
+	deviceTime = iota // ns, summed over events
+	exposed           // ns, of communication
+	events
+	size // bytes of messages, copies and sets
+	numValues
+)
+
+// sampleTypes are made anew for each profile, which writes to them.
+func sampleTypes() []*profile.ValueType {
+	return []*profile.ValueType{
+		{Type: "device_time", Unit: "nanoseconds"},
+		{Type: "exposed_communication", Unit: "nanoseconds"},
+		{Type: "events", Unit: "count"},
+		{Type: "bytes", Unit: "bytes"},
+	}
+}
+
+// comment states what is not plain from the names of the values.
+const comment = "exposed_communication: busy time without a compute kernel (exposed_ns of gaprof.report/1)"
+
+// mapped is what stands for a binary, which viewers name in their headers.
+const mapped = "device activity"
+
+// ErrNoDevice says that a trace holds no device activity to make a profile of.
+var ErrNoDevice = errors.New("no device activity: there is no device time to profile")
+
+// Write writes the profile of a trace to w, compressed, as the format asks for. Equal
+// traces give equal bytes. The error is ErrNoDevice or that of w.
+func Write(w io.Writer, t *trace.Trace, o Options) error {
+	p, err := Profile(t, o)
+	if err != nil {
+		return err
+	}
+	return p.Write(w)
+}
+
+// Profile makes the profile of a trace. Names are escaped: viewers print them to
+// terminals.
+func Profile(t *trace.Trace, o Options) (*profile.Profile, error) {
+	b := &builder{t: t, samples: make(map[event]*profile.Sample), locations: make(map[string]*profile.Location),
+		p: &profile.Profile{SampleType: sampleTypes(), DefaultSampleType: "device_time", PeriodType: sampleTypes()[deviceTime], Period: 1,
+			Comments: []string{strings.TrimSpace("gaprof " + o.Version), comment}}}
+	next := int64(0)
+	for _, r := range facts.Compute(t) {
+		if r.DeviceEvents == 0 {
+			continue
+		}
+		if r.ID < 0 {
+			r.ID = assigned(o, next)
+		}
+		next = max(next, r.ID+1)
+		b.rank(r)
+	}
+	if len(b.p.Sample) == 0 {
+		return nil, ErrNoDevice
+	}
+	b.p.Mapping = []*profile.Mapping{{ID: 1, File: mapped, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}}
+	for _, l := range b.p.Location {
+		l.Mapping = b.p.Mapping[0]
+	}
+	b.p.DurationNanos = b.end - b.start
+	b.p.TimeNanos = timeOf(t, b.start, o)
+	return b.p, b.p.CheckValid()
+}
+
+// assigned is the rank of a trace that does not say it, else the next number.
+func assigned(o Options, next int64) int64 {
+	if o.Rank != nil {
+		if id, ok := o.Rank(); ok {
+			return id
+		}
+	}
+	return next
+}
+
+// timeOf is when the first device event started, in ns since 1970, 0 where the trace
+// does not say.
+func timeOf(t *trace.Trace, start int64, o Options) int64 {
+	switch base := t.Meta().BaseTime; {
+	case o.TimeNanos != nil:
+		return *o.TimeNanos
+	case base > 0:
+		return base + start
+	}
+	return 0
+}
+
+// builder is a profile in the making.
+type builder struct {
+	t          *trace.Trace
+	p          *profile.Profile
+	samples    map[event]*profile.Sample
+	locations  map[string]*profile.Location
+	start, end int64 // of device activity, ns
+	seen       bool
+}
+
+// rank adds every device event of a rank.
+func (b *builder) rank(r *facts.Rank) {
+	launches := r.Launches()
+	messages := make(map[int32]int)
+	for i := range r.Messages {
+		messages[r.Messages[i].Row] = i
+	}
+	shares := r.ExposedEach()
+	col := b.t.Columns()
+	for _, d := range r.Devices {
+		for i, row := range d.Rows {
+			e := b.t.Event(int(row))
+			b.extend(e)
+			one := event{rank: r, device: d.PID, track: col.Track[row], name: col.Name[row], step: -1, linked: d.Launch[i] >= 0,
+				phase: launches.Phase(row, d.Launch[i])}
+			if one.linked {
+				one.step = r.StepAt(col.Start[d.Launch[i]])
+				one.operator = launches.Operator(d.Launch[i])
+			}
+			value := [numValues]int64{deviceTime: e.Dur(), events: 1}
+			if m, ok := messages[row]; ok {
+				one.site, one.corr = r.Messages[m].Site, e.Corr()
+				value[exposed], value[size] = shares[m], max(0, r.Messages[m].Bytes)
+			} else if n, ok := e.ArgInt(trace.KeyBytes); ok && n > 0 {
+				value[size] = n
+			}
+			b.add(one, value)
+		}
+	}
+}
+
+func (b *builder) extend(e trace.Event) {
+	if !b.seen {
+		b.start, b.end, b.seen = e.Start(), e.End(), true
+	}
+	b.start, b.end = min(b.start, e.Start()), max(b.end, e.End())
+}
+
+// event is what one sample says of device events: equal ones are added up.
+type event struct {
+	rank     *facts.Rank
+	device   string
+	track    trace.TrackID
+	name     trace.StringID
+	linked   bool // the launch is recorded
+	step     int  // index, -1 none
+	phase    facts.Phase
+	operator string
+	site     facts.LaunchSite // of collectives, else empty
+	corr     int64            // of collectives, else 0
+}
+
+// stack is the frames of an event from the kernel outwards.
+func (v *event) stack() []string {
+	frames := []string{v.rank.Trace.String(v.name)}
+	if !v.linked {
+		return append(frames, "launched outside the recording")
+	}
+	frames = append(frames, v.operator)
+	if v.site.Site != "" {
+		frames = append(frames, "from "+strings.TrimSpace(spaced(string(v.site.Site))+" "+v.site.Name))
+	}
+	frames = append(frames, phaseNames[v.phase])
+	if v.step < 0 {
+		return append(frames, "outside any step")
+	}
+	return append(frames, "step "+strings.Join(v.rank.Steps[v.step].Optimizers, " + "))
+}
+
+// phaseNames are the frames of phases, so called that no operator has their name.
+var phaseNames = map[facts.Phase]string{
+	facts.PhaseForward:       "phase forward",
+	facts.PhaseBackward:      "phase backward",
+	facts.PhaseGradientSync:  "phase gradient sync",
+	facts.PhaseAfterBackward: "phase after backward",
+	facts.PhaseOptimizer:     "phase optimizer",
+	facts.PhaseUnknown:       "phase unknown",
+}
+
+// label puts on a sample what it can be chosen by: -tagfocus step=3. Numbers are numbers,
+// because pprof takes a number for a range of them. Collectives, of which there are
+// few, carry the correlation id by which a viewer of traces finds them.
+func (v *event) label(s *profile.Sample) {
+	s.NumLabel = map[string][]int64{"rank": {v.rank.ID}}
+	s.Label = make(map[string][]string)
+	for _, l := range []struct{ key, value string }{{"device", v.device}, {"stream", v.rank.Trace.Tracks()[v.track].TID}} {
+		if n, err := strconv.ParseInt(l.value, 10, 64); err == nil {
+			s.NumLabel[l.key] = []int64{n}
+		} else {
+			s.Label[l.key] = []string{escape.Control(l.value)}
+		}
+	}
+	if v.step >= 0 {
+		s.NumLabel["step"] = []int64{int64(v.rank.Steps[v.step].Index)}
+		s.Label["kind"] = []string{v.rank.Steps[v.step].Kind}
+	}
+	if v.corr != 0 {
+		s.NumLabel["correlation"] = []int64{v.corr}
+	}
+	s.NumUnit = make(map[string][]string)
+	for key := range s.NumLabel {
+		s.NumUnit[key] = []string{key} // as readers take it to be; without one a zero is lost
+	}
+}
+
+// add adds an event to its sample.
+func (b *builder) add(v event, value [numValues]int64) {
+	s := b.samples[v]
+	if s == nil {
+		s = &profile.Sample{Value: make([]int64, numValues)}
+		v.label(s)
+		for _, name := range v.stack() {
+			s.Location = append(s.Location, b.location(escape.Control(name)))
+		}
+		b.samples[v] = s
+		b.p.Sample = append(b.p.Sample, s)
+	}
+	for i, n := range value {
+		s.Value[i] += n
+	}
+}
+
+// location is the place in the profile that stands for a name. SystemName stays empty:
+// where it equals the name, pprof takes it for mangled and cuts parameters off.
+func (b *builder) location(name string) *profile.Location {
+	if name == "" {
+		name = "(no name)"
+	}
+	l := b.locations[name]
+	if l == nil {
+		id := uint64(len(b.locations) + 1)
+		f := &profile.Function{ID: id, Name: name}
+		l = &profile.Location{ID: id, Line: []profile.Line{{Function: f}}}
+		b.locations[name] = l
+		b.p.Function = append(b.p.Function, f)
+		b.p.Location = append(b.p.Location, l)
+	}
+	return l
+}
+
+func spaced(id string) string { return strings.ReplaceAll(id, "_", " ") }
