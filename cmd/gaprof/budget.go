@@ -3,15 +3,15 @@ package main
 import "sync"
 
 // What reading costs, in bytes. The columns of a trace, their arguments and facts are
-// 0.35 to 0.75 of the text (docs/performance.md), a quarter of it garbage; the rest is
+// 0.25 to 0.55 of the text (docs/performance.md), a quarter of it garbage; the rest is
 // windows, tables of the reader, and decompression.
 const (
-	shareOfText  = 0.6
-	perFile      = 8e6
-	ownMemory    = 24e6 // the program without any file
-	leastMemory  = 48e6
-	unknownText  = 16e6 // of what says no length: reserved at first
-	retainedPart = 50   // facts that are kept are at most this part of the text
+	shareOfText = 0.6
+	perFile     = 8e6
+	ownMemory   = 24e6 // the program without any file
+	leastMemory = 48e6
+	unknownText = 16e6 // of what says no length: reserved at first
+	keptPart    = 16   // facts that are kept are about this part of the text
 )
 
 // needOf is the memory that reading a text and computing its facts takes at most.
@@ -29,6 +29,7 @@ type budget struct {
 	all     int
 	limit   int64
 	used    int64
+	facts   int64 // of used: what is kept of files that have been read
 }
 
 func newBudget(m machine) *budget {
@@ -63,12 +64,19 @@ func (b *budget) grow(bytes int64) bool {
 	return true
 }
 
-// give gives places and bytes back.
-func (b *budget) give(places int, bytes int64) {
+// give gives places and bytes back, but for those that are kept.
+func (b *budget) give(places int, bytes, kept int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.places, b.used = b.places+places, b.used-bytes
+	b.places, b.used, b.facts = b.places+places, b.used-bytes+kept, b.facts+kept
 	b.changed.Broadcast()
+}
+
+// kept is how many bytes are kept for good.
+func (b *budget) kept() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.facts
 }
 
 // left is how many bytes are free.

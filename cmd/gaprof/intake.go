@@ -49,9 +49,12 @@ type job struct {
 // be read is named on stderr and left out as long as anything can be, unless damage is
 // refused.
 func analyzePaths(s streams, paths []string, f inputFlags, m machine, o analyze.Options) (*analyze.Report, error) {
-	files, err := tracefile.Expand(paths)
+	files, again, err := tracefile.ExpandOnce(paths)
 	if err != nil {
 		return nil, err
+	}
+	if !f.quiet {
+		sayAgain(s, again)
 	}
 	defer m.apply()()
 	in := &intake{s: s, f: f, m: m, analysis: analyze.New(o), progress: startProgress(s.err, f, files), budget: newBudget(m)}
@@ -66,6 +69,24 @@ func analyzePaths(s streams, paths []string, f inputFlags, m machine, o analyze.
 	}
 	return in.analysis.Report(), nil
 }
+
+// sayAgain tells of files that were named more than once, the first few one by one.
+func sayAgain(s streams, again []tracefile.Again) {
+	for i, a := range again {
+		if i == mostAgain {
+			s.say("%d more files were named again; each is read once", len(again)-i)
+			return
+		}
+		if a.File == a.Known {
+			s.say("%s was named more than once; it is read once", a.File)
+		} else {
+			s.say("%s is the same file as %s; it is read once", a.File, a.Known)
+		}
+	}
+}
+
+// mostAgain is how many such files are named.
+const mostAgain = 5
 
 // jobs measures the files.
 func (in *intake) jobs(files []string) []*job {
@@ -109,7 +130,7 @@ func (in *intake) start(j *job) {
 		return
 	}
 	if !in.budget.take(j.places, needOf(j.text)) {
-		j.err = in.tooLarge(j, "needs about "+bytesText(needOf(j.text))+" of memory for "+bytesText(j.text)+" of text")
+		j.err = in.tooLarge(j, "needs about "+bytesText(ownMemory+needOf(j.text))+" of memory for "+bytesText(j.text)+" of text")
 		in.progress.leaveOut(j.file)
 		return
 	}
@@ -119,14 +140,14 @@ func (in *intake) start(j *job) {
 // work reads a file, hands its traces over and keeps, of the memory reserved for it,
 // what its facts take.
 func (in *intake) work(j *job) {
-	retained := int64(0)
+	kept := int64(0)
 	defer func() {
 		if bug := recover(); bug != nil {
 			in.mu.Lock()
 			in.bug = fmt.Errorf("%v, while reading %s\n%s", bug, j.file, debug.Stack())
 			in.mu.Unlock()
 		}
-		in.budget.give(j.places, needOf(j.text)-retained)
+		in.budget.give(j.places, needOf(j.text), kept)
 	}()
 	o := in.f.options(in.s, in.progress, j.file, false)
 	o.Alone = j.places == 1
@@ -139,13 +160,13 @@ func (in *intake) work(j *job) {
 		return
 	}
 	if errors.Is(err, errOutgrown) {
-		err = in.tooLarge(j, "has more than "+bytesText(j.text)+" of text, which needs more than "+bytesText(needOf(j.text))+" of memory")
+		err = in.tooLarge(j, "has more than "+bytesText(j.text)+" of text, which needs more than "+bytesText(ownMemory+needOf(j.text))+" of memory")
 	}
 	if j.err = err; err != nil {
 		in.progress.leaveOut(j.file)
 		return
 	}
-	j.traces, retained = len(traces), j.text/retainedPart
+	j.traces, kept = len(traces), j.text/keptPart
 	for i, t := range traces {
 		input := analyze.Input{File: j.file, Trace: t}
 		if i == 0 {
@@ -177,9 +198,13 @@ func (in *intake) grow(j *job, text int64) error {
 	return nil
 }
 
+// tooLarge says why a file is left out, and what can be done about it.
 func (in *intake) tooLarge(j *job, what string) error {
-	return &tracefile.Error{File: j.file, Reason: what + "; the limit is " + bytesText(in.m.memory),
-		Hint: "raise --mem-limit, read fewer files at a time (-j), or record fewer steps, without stacks and shapes"}
+	reason := what + "; the limit is " + bytesText(in.m.memory)
+	if facts := in.budget.kept(); facts > in.m.memory/4 {
+		reason += ", of which the facts of other files hold " + bytesText(facts)
+	}
+	return &tracefile.Error{File: j.file, Reason: reason, Hint: "raise --mem-limit, or record fewer steps, without stacks and shapes"}
 }
 
 // tell names what could not be read, in the order of the files, or returns it as an
@@ -196,8 +221,13 @@ func (in *intake) tell(jobs []*job) error {
 	if len(failures) > 0 && (read == 0 || in.f.strict) {
 		return errors.Join(failures...)
 	}
+	var hints []string
 	for _, err := range failures {
 		in.s.say("%v; left out", err)
+		if hint := hintOf(err); hint != "" && !slices.Contains(hints, hint) {
+			hints = append(hints, hint)
+			in.s.say("hint: %s", hint)
+		}
 	}
 	return nil
 }

@@ -56,9 +56,17 @@ func (f *machineFlags) parse() (machine, error) {
 	return m, nil
 }
 
+// programText is the resident part of the program itself, of which the runtime does
+// not know, in bytes.
+const programText = 10e6
+
 // apply makes the runtime keep to the bounds; undo takes that back.
 func (m machine) apply() (undo func()) {
-	memory, cores := debug.SetMemoryLimit(m.memory), runtime.GOMAXPROCS(0)
+	limit := m.memory
+	if limit < math.MaxInt64 {
+		limit -= programText
+	}
+	memory, cores := debug.SetMemoryLimit(limit), runtime.GOMAXPROCS(0)
 	if m.jobs < cores {
 		runtime.GOMAXPROCS(m.jobs)
 	}

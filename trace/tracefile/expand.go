@@ -20,7 +20,18 @@ import (
 //   - @FILE: arguments of these kinds from a file, one a line, # for comments.
 //
 // An argument that names nothing is an *Error.
+//
+// A file that is reached by several names, through symbolic links or otherwise, is one.
 func Expand(args []string) ([]string, error) {
+	files, _, err := ExpandOnce(args)
+	return files, err
+}
+
+// Again is a file that was named more than once: another name, and the one it goes by.
+type Again struct{ File, Known string }
+
+// ExpandOnce is Expand, and tells which files were named more than once.
+func ExpandOnce(args []string) ([]string, []Again, error) {
 	var e expansion
 	for _, arg := range args {
 		list, isList := strings.CutPrefix(arg, "@")
@@ -31,26 +42,52 @@ func Expand(args []string) ([]string, error) {
 			err = e.argument(arg)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return e.files, nil
+	return e.files, e.again, nil
 }
 
 // expansion collects files.
 type expansion struct {
 	files []string
-	seen  map[string]bool
+	again []Again
+	seen  map[string]int // by the path without links: index into files
 }
 
+// add notes a file. One that is reached by several names goes by its own where that is
+// among them: it may say the rank.
 func (e *expansion) add(file string) {
 	if e.seen == nil {
-		e.seen = make(map[string]bool)
+		e.seen = make(map[string]int)
 	}
-	if key := filepath.Clean(file); !e.seen[key] {
-		e.seen[key] = true
+	key := realPath(file)
+	i, ok := e.seen[key]
+	if !ok {
+		e.seen[key] = len(e.files)
 		e.files = append(e.files, file)
+		return
 	}
+	if first := e.files[i]; filepath.Base(first) != filepath.Base(key) && filepath.Base(file) == filepath.Base(key) {
+		e.files[i], file = file, first
+	}
+	e.again = append(e.again, Again{file, e.files[i]})
+}
+
+// realPath is the one path of a file, whatever links lead to it. What is not there
+// keeps its name.
+func realPath(file string) string {
+	if file == Stdin {
+		return file
+	}
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return filepath.Clean(file)
+	}
+	if abs, err := filepath.Abs(real); err == nil {
+		return abs
+	}
+	return real
 }
 
 func exists(path string) bool {

@@ -145,3 +145,31 @@ func TestMayMatchBelow(t *testing.T) {
 		}
 	}
 }
+
+// A file is one file, however often and by whichever name it is named.
+func TestExpandOnce(t *testing.T) {
+	tree(t, map[string]string{
+		"a/rank0.json": aTrace, "a/latest.json": "->rank0.json", "a/rank1.json": aTrace,
+		"b/copy.json": "->../a/rank1.json", "linked": "->a",
+	})
+	here, _ := os.Getwd()
+	for _, c := range []struct {
+		args  []string
+		files []string
+		again []Again
+	}{
+		{[]string{"a/rank0.json", "a/rank0.json"}, []string{"a/rank0.json"}, []Again{{"a/rank0.json", "a/rank0.json"}}},
+		{[]string{"a/rank0.json", filepath.Join(here, "a", "rank0.json")}, []string{"a/rank0.json"},
+			[]Again{{filepath.Join(here, "a", "rank0.json"), "a/rank0.json"}}},
+		{[]string{"a"}, []string{"a/rank0.json", "a/rank1.json"}, []Again{{"a/latest.json", "a/rank0.json"}}},
+		{[]string{"b", "a/rank1.json"}, []string{"a/rank1.json"}, []Again{{"b/copy.json", "a/rank1.json"}}},
+		{[]string{"a/rank1.json", "linked/rank1.json"}, []string{"a/rank1.json"}, []Again{{"linked/rank1.json", "a/rank1.json"}}},
+		{[]string{"-", "-"}, []string{"-"}, []Again{{"-", "-"}}},
+		{[]string{"a/rank0.json", "a/rank1.json"}, []string{"a/rank0.json", "a/rank1.json"}, nil},
+	} {
+		files, again, err := ExpandOnce(c.args)
+		if err != nil || !slices.Equal(files, c.files) || !slices.Equal(again, c.again) {
+			t.Errorf("%q: %q, again %q, error %v", c.args, files, again, err)
+		}
+	}
+}
