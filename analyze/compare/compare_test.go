@@ -96,7 +96,11 @@ func lines(d *Diff) []string {
 		out = append(out, f.Change+" "+f.Rule)
 	}
 	for _, k := range d.Kinds {
-		out = append(out, fmt.Sprintf("kind %s %d|%d only %q", k.Name, k.BaseSteps, k.NewSteps, k.Only))
+		what := fmt.Sprintf("only %q", k.Only)
+		if k.Uncompared != "" {
+			what = k.Uncompared
+		}
+		out = append(out, fmt.Sprintf("kind %s %d|%d %s", k.Name, k.BaseSteps, k.NewSteps, what))
 	}
 	return out
 }
@@ -126,18 +130,19 @@ func TestStructure(t *testing.T) {
 	other.Source.Device, other.Source.WorldSize, other.Source.Fingerprint.Model = "TPU", &world, "unknown"
 	skipping := plain()
 	skipping.Skipped = []analyze.Skip{{Rule: "OV004", Reason: "no launches"}}
-	micro := plain()
-	four := 4
-	micro.Steps[0].MicroBatches = &four
+	micro, two := plain(), plain()
+	two.Steps[0].MicroBatches, micro.Steps[0].MicroBatches = new(int), new(int)
+	*two.Steps[0].MicroBatches, *micro.Steps[0].MicroBatches = 2, 4
 	for _, test := range []struct {
 		name      string
 		base, new made
 		want      string
 	}{
 		{"two empty reports", report(), report(), ""},
-		{"an empty side", report(), plain(), `kind Adam 0|1 only "new"`},
+		{"an empty side", report(), plain(), `kind Adam 0|1 base has no optimizer steps`},
 		{"no steps", noSteps, noSteps, ""},
-		{"no step is complete", incomplete, plain(), `kind Adam 0|1 only "new"`},
+		{"no step of a kind is complete", incomplete, plain(), `kind Adam 0|1 base has incomplete ones only`},
+		{"no step is complete", incomplete, incomplete, `kind Adam 0|0 none is complete`},
 		{"the same report twice", plain().group(rs, "backward_hook", "", 8, "a"), plain().group(rs, "backward_hook", "", 8, "a"),
 			`stayed reduce_scatter {backward_hook }->{backward_hook } 1|1 [{Adam 1}]; kind Adam 1|1 only ""`},
 		{"letters say nothing", report(0).step("A", 1, "X").step("B", 1, "Y"), report(0).step("A", 1, "Y").step("B", 1, "X"),
@@ -150,7 +155,8 @@ func TestStructure(t *testing.T) {
 			`kind X 1|1 only ""; kind X 1|1 only ""`},
 		{"accumulation known of one step of a kind", report(0).step("A", 1, "X").step("A", 1, "X/2"), report(0).step("A", 1, "X/2"),
 			`kind X 2|1 only ""`},
-		{"micro-batches", plain(), micro, `setting micro_batches of Adam: unknown|4; kind Adam 1|1 only ""`},
+		{"micro-batches", two, micro, `setting micro_batches of Adam: 2|4; kind Adam 1|1 only ""`},
+		{"micro-batches that one side does not know", plain(), micro, `kind Adam 1|1 only ""`},
 		{"a move", plain().group(rs, "optimizer_step", "Adam", 8, "a", "a"), plain().group(rs, "backward_hook", "", 8, "a", "a"),
 			`moved reduce_scatter {optimizer_step Adam}->{backward_hook } 2|2 [{Adam 2}]; kind Adam 1|1 only ""`},
 		{"a move among unequal numbers of steps",

@@ -150,7 +150,7 @@ func Between(base, new []*analyze.Report, version string) *Diff {
 	pairs := match(b, n)
 	for i := range pairs {
 		d.structure(&pairs[i])
-		d.Kinds = append(d.Kinds, kindOf(&pairs[i]))
+		d.Kinds = append(d.Kinds, kindOf(&pairs[i], len(b.pools) > 0, len(n.pools) > 0))
 	}
 	sortMoves(d.Moves)
 	d.Settings = settings(pairs, b, n)

@@ -22,8 +22,9 @@ const (
 
 // Kind is the times of one kind of step on both sides.
 type Kind struct {
-	Name           string              `json:"name"` // its optimizers
-	Only           string              `json:"only"` // base or new where the other has no complete step of it; else empty
+	Name           string              `json:"name"`       // its optimizers
+	Only           string              `json:"only"`       // base or new where the other side has steps, but none of the kind; else empty
+	Uncompared     string              `json:"uncompared"` // why the kind could be neither compared nor called missing; else empty
 	BaseLetters    []string            `json:"base_kinds"`
 	NewLetters     []string            `json:"new_kinds"`
 	BaseOptimizers []analyze.Optimizer `json:"base_optimizers"`
@@ -96,7 +97,8 @@ func bucket(of func(*analyze.Ledger) int64) func(*analyze.Step) *int64 {
 	}
 }
 
-func kindOf(p *pair) Kind {
+// kindOf compares the times of a pair; anyBase and anyNew tell whether a side has any steps.
+func kindOf(p *pair, anyBase, anyNew bool) Kind {
 	k := Kind{Name: p.name(), BaseLetters: []string{}, NewLetters: []string{}, BaseOptimizers: []analyze.Optimizer{},
 		NewOptimizers: []analyze.Optimizer{}, Figures: []Figure{}}
 	if b := p.base; b != nil {
@@ -107,12 +109,7 @@ func kindOf(p *pair) Kind {
 		k.NewLetters, k.NewOptimizers = n.letters, n.optimizers
 		k.NewSteps, k.NewRankSteps, k.NewLeftOut = len(n.units), n.rankSteps, n.incomplete
 	}
-	switch {
-	case k.BaseSteps > 0 && k.NewSteps == 0:
-		k.Only = "base"
-	case k.NewSteps > 0 && k.BaseSteps == 0:
-		k.Only = "new"
-	}
+	k.Only, k.Uncompared = p.only(anyBase, anyNew)
 	k.LowConfidence = k.BaseSteps < Few || k.NewSteps < Few
 	for _, f := range figures {
 		one := Figure{Name: f.name, Unit: f.unit}

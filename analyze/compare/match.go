@@ -61,6 +61,31 @@ func (p *pair) comparable() bool {
 	return p.base != nil && p.new != nil && p.base.rankSteps > 0 && p.new.rankSteps > 0
 }
 
+// only tells which side alone has the kind, or else why a kind without a partner cannot be
+// said to be missing.
+func (p *pair) only(anyBase, anyNew bool) (side, uncompared string) {
+	for _, s := range []struct {
+		name, other string
+		has, lacks  *pool
+		any         bool // the other side has steps at all
+	}{{"base", "new", p.base, p.new, anyNew}, {"new", "base", p.new, p.base, anyBase}} {
+		switch {
+		case s.has == nil || s.has.rankSteps == 0:
+		case s.lacks != nil && s.lacks.rankSteps > 0:
+		case s.lacks != nil:
+			return "", s.other + " has incomplete ones only"
+		case !s.any:
+			return "", s.other + " has no optimizer steps"
+		default:
+			return s.name, ""
+		}
+	}
+	if !p.comparable() {
+		return "", "none is complete"
+	}
+	return "", ""
+}
+
 // name is what the kind is called: its optimizers.
 func (p *pair) name() string {
 	q := p.base

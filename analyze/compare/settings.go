@@ -8,12 +8,13 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 )
 
-// settings lists how accumulation, synchronisation and normalisation differ.
+// settings lists how accumulation, synchronisation and normalisation differ. What one
+// side does not know is no difference.
 func settings(pairs []pair, base, new *side) []Setting {
 	list := []Setting{}
 	add := func(what, of, b, n string) {
 		s := Setting{what, of, b, n}
-		if b != n && !slices.Contains(list, s) {
+		if b != n && b != unknown && n != unknown && !slices.Contains(list, s) {
 			list = append(list, s)
 		}
 	}

@@ -177,7 +177,7 @@ func kindTitle(d *compare.Diff, k *compare.Kind) string {
 		title += " (accumulation " + a + ")"
 	}
 	title += fmt.Sprintf(": %d in base, %d in new%s, ms", k.BaseSteps, k.NewSteps, onRanks(d))
-	if k.LowConfidence && k.Only == "" {
+	if k.LowConfidence && k.BaseSteps > 0 && k.NewSteps > 0 {
 		title += ", low confidence"
 	}
 	return title

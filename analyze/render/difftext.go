@@ -22,9 +22,14 @@ func diffSentences(d *compare.Diff) []sentence {
 	}
 	structure := structureSentences(d)
 	if !d.Changed() {
-		structure = []sentence{{"SAME", sameText(d)}}
+		structure = []sentence{sameSentence(d)}
 	}
 	list = append(list, structure...)
+	for i := range d.Kinds {
+		if k := &d.Kinds[i]; k.Uncompared != "" {
+			list = append(list, sentence{"UNKNOWN", "steps of " + k.Name + " are not compared: " + k.Uncompared})
+		}
+	}
 	for i := range d.Findings {
 		list = append(list, findingSentence(&d.Findings[i]))
 	}
@@ -37,12 +42,10 @@ func structureSentences(d *compare.Diff) []sentence {
 		list = append(list, collectiveSentence(&d.Collectives[i]))
 	}
 	for i := range d.Kinds {
-		if k := &d.Kinds[i]; k.Only != "" {
-			n, head, absent := k.BaseSteps, "GONE", leftOut(k.NewLeftOut)
-			if k.Only == "new" {
-				n, head, absent = k.NewSteps, "ADDED", leftOut(k.BaseLeftOut)
-			}
-			list = append(list, sentence{head, plural(n, "step") + " of " + k.Name + " in " + k.Only + " only" + absent})
+		if k := &d.Kinds[i]; k.Only == "base" {
+			list = append(list, sentence{"GONE", plural(k.BaseSteps, "step") + " of " + k.Name + ", a kind that new has none of"})
+		} else if k.Only == "new" {
+			list = append(list, sentence{"ADDED", plural(k.NewSteps, "step") + " of " + k.Name + ", a kind that base has none of"})
 		}
 	}
 	for i := range d.Passes {
@@ -59,13 +62,6 @@ func structureSentences(d *compare.Diff) []sentence {
 		list = append(list, orderSentence(&d.Orders[i]))
 	}
 	return list
-}
-
-func leftOut(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return "; " + plural(n, "incomplete one") + " on the other side left out"
 }
 
 // sideText is the files and steps of a side.
@@ -93,11 +89,13 @@ func sideText(s *compare.Side) string {
 	return text
 }
 
-// sameText is for two sides of one structure.
-func sameText(d *compare.Diff) string {
-	compared := 0
-	equal := true
+// sameSentence is for two sides in whose structure nothing is seen to differ.
+func sameSentence(d *compare.Diff) sentence {
+	compared, equal := 0, true
 	for i := range d.Kinds {
+		if d.Kinds[i].Uncompared != "" {
+			continue
+		}
 		for j := range d.Kinds[i].Figures {
 			f := &d.Kinds[i].Figures[j]
 			compared++
@@ -105,12 +103,12 @@ func sameText(d *compare.Diff) string {
 		}
 	}
 	switch {
-	case len(d.Kinds) == 0:
-		return "no optimizer steps on either side: nothing of the structure could be compared"
-	case compared > 0 && equal:
-		return "no change: neither in structure nor in the median of any figure"
+	case compared == 0:
+		return sentence{"UNKNOWN", "no complete steps on both sides: nothing of the structure could be compared"}
+	case equal:
+		return sentence{"SAME", "no change: neither in structure nor in the median of any figure"}
 	}
-	return "no change in structure"
+	return sentence{"SAME", "no change in structure"}
 }
 
 // moveSentences tells what moved, each with what of its kind stayed.
@@ -286,40 +284,48 @@ func findingSentence(f *compare.FindingChange) sentence {
 	return sentence{"STAYED", rated(f.New) + *f.Is + "; was " + was}
 }
 
-// timeSentences say how far the times can be believed and what changed significantly.
+// timeSentences say what changed significantly and how far the times can be believed.
 func timeSentences(d *compare.Diff) []sentence {
 	var list []sentence
-	compared, significant := 0, 0
-	low := ""
+	compared, significant, low := 0, 0, false
 	for i := range d.Kinds {
 		k := &d.Kinds[i]
-		if k.Only != "" || k.BaseSteps == 0 {
+		if k.BaseSteps == 0 || k.NewSteps == 0 {
 			continue
 		}
 		compared++
-		if k.LowConfidence {
-			low = fmt.Sprintf("fewer than %d steps of a kind on a side", compare.Few)
-		}
+		low = low || k.LowConfidence
 		for j := range k.Figures {
-			if f := &k.Figures[j]; f.Significant {
-				significant++
-				if f.Name == "duration" || f.Name == "host_duration" && k.Figures[0].Name != "duration" {
-					list = append(list, sentence{"TIMES", fmt.Sprintf("%s of steps of %s: %s -> %s ms, %s", spaced(f.Name), k.Name,
-						millis(f.Base.Median), millis(f.New.Median), changeText(f))})
-				}
+			f := &k.Figures[j]
+			if !f.Significant {
+				continue
+			}
+			significant++
+			if f.Name == "duration" || f.Name == "host_duration" && k.Figures[0].Name != "duration" {
+				list = append(list, sentence{"TIMES", fmt.Sprintf("%s of steps of %s: %s -> %s ms, %s", spaced(f.Name), k.Name,
+					millis(f.Base.Median), millis(f.New.Median), changeText(f))})
 			}
 		}
 	}
-	if compared > 0 && significant == 0 {
+	switch {
+	case low:
+		list = append(list, sentence{"TIMES", lowText(d, significant)})
+	case compared > 0 && significant == 0:
 		list = append(list, sentence{"TIMES", "no significant difference"})
 	}
-	if low != "" {
-		if d.RecordSteps != nil {
-			low += fmt.Sprintf("; record at least %d steps: schedule(active=%d)", *d.RecordSteps, *d.RecordSteps)
-		}
-		list = append(list, sentence{"LOW", "confidence in times: " + low})
-	}
 	return list
+}
+
+// lowText warns of times of few steps.
+func lowText(d *compare.Diff, significant int) string {
+	text := fmt.Sprintf("low confidence: fewer than %d steps of a kind on a side", compare.Few)
+	if significant == 0 {
+		text += ", too few for a difference to be significant"
+	}
+	if d.RecordSteps != nil {
+		text += fmt.Sprintf("; record at least %d steps: schedule(active=%d)", *d.RecordSteps, *d.RecordSteps)
+	}
+	return text
 }
 
 // accumulationsOf are the accumulation steps of a kind's optimizers, empty where none
