@@ -194,7 +194,7 @@ func mayBeTrace(path string) bool {
 		return true
 	}
 	defer f.Close()
-	in, err := unpack(&counter{r: f})
+	in, err := unpackHead(&counter{r: f})
 	if err != nil {
 		return true
 	}

@@ -11,6 +11,7 @@ import (
 type input struct {
 	peeker
 	layers string // what was taken off: "", "gzip", "zstd", "gzip in gzip"
+	brief  bool   // only the beginning is wanted: nothing runs ahead
 	close  []func()
 }
 
@@ -42,8 +43,14 @@ func openZstd(p peeker) (io.Reader, error) {
 const maxLayers = 2
 
 // unpack takes compression off the file behind c.
-func unpack(c *counter) (*input, error) {
-	in := &input{peeker: newPeeker(c)}
+func unpack(c *counter) (*input, error) { return unpackInto(&input{peeker: newPeeker(c)}) }
+
+// unpackHead does so for a look at the beginning.
+func unpackHead(c *counter) (*input, error) {
+	return unpackInto(&input{peeker: newPeeker(c), brief: true})
+}
+
+func unpackInto(in *input) (*input, error) {
 	for layer := 0; ; layer++ {
 		kind, open := in.compression()
 		if open == nil {
@@ -75,9 +82,13 @@ func (in *input) push(kind string, open func(peeker) (io.Reader, error)) {
 	if err != nil {
 		r = failing{err}
 	}
-	a := startAhead(&watched{r: r, kind: kind, compressed: compressed})
-	in.close = append([]func(){a.Close}, in.close...)
-	in.peeker = newPeeker(&counter{r: a})
+	r = &watched{r: r, kind: kind, compressed: compressed}
+	if !in.brief {
+		a := startAhead(r)
+		in.close = append([]func(){a.Close}, in.close...)
+		r = a
+	}
+	in.peeker = newPeeker(&counter{r: r})
 	if in.layers != "" {
 		kind += " in " + in.layers
 	}
