@@ -39,6 +39,7 @@ type Matching struct {
 	EndSkewMax     *int64         `json:"end_skew_max_ns"`
 	TransferMedian *int64         `json:"transfer_median_ns"`
 	TransferMin    *int64         `json:"transfer_min_ns"`
+	Window         *int64         `json:"window_ns"`      // from the first start to the last end of what was matched; waits are sums over it
 	ClocksAligned  bool           `json:"clocks_aligned"` // residuals were subtracted in some group
 	SameSteps      *bool          `json:"same_steps"`     // null with one rank
 	CommonSteps    int            `json:"common_steps"`   // last steps that all ranks have alike
@@ -113,6 +114,7 @@ func matchingOf(m *ranks.Result) Matching {
 		row.Impossible += g.Impossible
 		row.Groups = append(row.Groups, groupStatus(m, g))
 	}
+	row.Window = windowOf(m)
 	if skews, transfers := m.Distribution(); len(skews) > 0 {
 		row.EndSkewMedian, row.EndSkewMax = middle(skews), &skews[len(skews)-1]
 		row.TransferMedian, row.TransferMin = middle(transfers), &transfers[0]
@@ -122,6 +124,27 @@ func matchingOf(m *ranks.Result) Matching {
 		row.Notes = matchNotes(m)
 	}
 	return row
+}
+
+// windowOf is how long what was matched lasts, over all groups, in ns; nil without any.
+func windowOf(m *ranks.Result) *int64 {
+	var from, to int64
+	known := false
+	for _, g := range m.Groups {
+		start, end, ok := g.Window()
+		switch {
+		case !ok:
+		case !known:
+			from, to, known = start, end, true
+		default:
+			from, to = min(from, start), max(to, end)
+		}
+	}
+	if !known {
+		return nil
+	}
+	length := to - from
+	return &length
 }
 
 // middle is the median of an ascending list.
@@ -243,7 +266,7 @@ func (p *Pass) Matched() *ranks.Result { return p.matched }
 // Notes are the limits of what the ranks say together, for caveats.
 func (p *Pass) Notes() []string { return matchNotes(p.matched) }
 
-// Several tells whether there is more than one rank whose waiting is known.
+// waitsKnown tells whether waiting is known of any rank.
 func waitsKnown(m *ranks.Result) bool {
 	return slices.ContainsFunc(m.Figures, func(f ranks.Figures) bool { return f.Known })
 }

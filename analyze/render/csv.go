@@ -25,6 +25,7 @@ func CSV(w io.Writer, r *analyze.Report, _ Options) error {
 			t.row("launch_sites", c.Rank, "", c.Kind, s.Site+" "+s.Name, int64(s.Count), "count")
 		}
 	}
+	t.ranks(r)
 	for _, d := range r.Health.DeviceEvents {
 		t.row("health", d.Rank, "", "device_events", "count", int64(d.Count), "count")
 		t.row("health", d.Rank, "", "device_events", "unlinked", int64(d.Unlinked), "count")

@@ -24,10 +24,13 @@ func Markdown(w io.Writer, r *analyze.Report, o Options) error {
 			fmt.Fprintf(&b, "  - but: %s\n", markdownText(c))
 		}
 	}
+	if len(r.Ranks) > 1 {
+		fmt.Fprintf(&b, "\n**Ranks:** %s\n", markdownText(waitText(r)))
+	}
 	for _, t := range tables(r, o) {
 		drawMarkdown(&b, t)
 	}
-	for i, s := range r.Skipped {
+	for i, s := range unjudged(r) {
 		if i == 0 {
 			b.WriteString("\n## Not judged\n\n")
 		}

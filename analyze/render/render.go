@@ -38,7 +38,7 @@ var formats = []Format{
 }
 
 // Sections are the names that Options.Show knows.
-func Sections() []string { return []string{"findings", "top", "groups", "health"} }
+func Sections() []string { return []string{"findings", "top", "groups", "ranks", "health"} }
 
 // FormatNames lists the formats in the order of help texts.
 func FormatNames() []string {

@@ -20,6 +20,7 @@ func Text(w io.Writer, r *analyze.Report, o Options) error {
 		return flush(w, &b)
 	}
 	also(&b, r)
+	together(&b, r)
 	if o.shows("findings") {
 		for i := range r.Findings {
 			details(&b, &r.Findings[i])
@@ -43,7 +44,7 @@ func tables(r *analyze.Report, o Options) []table {
 	for _, extra := range []struct {
 		section string
 		make    func(*analyze.Report) table
-	}{{"groups", groupTable}, {"top", topTable}, {"health", healthTable}} {
+	}{{"ranks", rankTable}, {"ranks", matchTable}, {"groups", groupTable}, {"top", topTable}, {"health", healthTable}} {
 		if o.shows(extra.section) {
 			list = append(list, extra.make(r))
 		}
@@ -193,7 +194,7 @@ func verdict(b *strings.Builder, r *analyze.Report) {
 // clean says what no finding means: which questions were asked at all.
 func clean(r *analyze.Report) string {
 	text := "nothing above a note"
-	if n := len(r.Skipped); n > 0 {
+	if n := len(unjudged(r)); n > 0 {
 		text += fmt.Sprintf("; %d rules could not be judged", n)
 	}
 	return text
@@ -263,11 +264,12 @@ func drawText(b *strings.Builder, t table) {
 
 // skipped lists the rules that could not run; silence is not health.
 func skipped(b *strings.Builder, r *analyze.Report) {
-	if len(r.Skipped) == 0 {
+	list := unjudged(r)
+	if len(list) == 0 {
 		return
 	}
 	b.WriteString("\nNot judged\n")
-	for _, s := range r.Skipped {
+	for _, s := range list {
 		fmt.Fprintf(b, "  %s  %s\n", s.Rule, escape.Control(s.Reason))
 	}
 }

@@ -100,5 +100,11 @@ func (c siteCount) of(site facts.Site) (total int, names string) {
 	return total, strings.Join(parts, ", ")
 }
 
-// waitCaveat is true of every figure about communication kernels of one rank.
-const waitCaveat = "a communication kernel's duration is transfer plus waiting for the slowest rank; analyse all ranks together to tell them apart"
+// waitCaveat says what a duration of communication holds, and how to tell it apart.
+func waitCaveat(p *analyze.Pass) string {
+	const what = "a communication kernel's duration is transfer plus waiting for the slowest rank; "
+	if p.WaitsKnown() {
+		return what + "--show ranks tells them apart"
+	}
+	return what + "analyse all ranks together to tell them apart"
+}

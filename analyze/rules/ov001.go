@@ -36,7 +36,7 @@ func runOV001(p *analyze.Pass) {
 			Why:      whyExposed(p.Ranks),
 			Saving:   &analyze.Range{Low: 0, High: mean},
 			Evidence: mostExposed(p.Ranks, selected),
-			Caveats:  []string{waitCaveat},
+			Caveats:  []string{waitCaveat(p)},
 		}
 	})
 }

@@ -55,7 +55,7 @@ func runOV004(p *analyze.Pass) {
 			Saving:   &analyze.Range{Low: 0, High: mean},
 			Evidence: mostExposed(p.Ranks, selected),
 			Caveats: []string{
-				waitCaveat,
+				waitCaveat(p),
 				"the saving is an upper bound: the reductions of the gradients that backward finishes last have little compute left to hide behind",
 				"with gradient accumulation the hook must wait for the last micro-batch",
 			},

@@ -1,0 +1,259 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/ranks"
+)
+
+// ST001 finds one rank that the others wait for.
+var ST001 = analyze.Rule{
+	ID: "ST001",
+	Doc: analyze.Doc{
+		Title: "straggler",
+		Why: "A collective moves data when its last rank has entered it; until then its kernel only waits on all the others. One rank " +
+			"that comes late again and again takes its delay from every rank. Who comes last most often is not who costs most: the " +
+			"time by which it is later than the next to last counts.",
+		Fix: "look at what the late rank does before these collectives and the others do not: data loading, logging, checkpoints and " +
+			"garbage collection on its host, longer samples, a device that is throttled or shared",
+	},
+	Needs: []analyze.Need{analyze.NeedRanks, analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedWaits},
+	Run:   runST001,
+}
+
+// standsOut is how many times more wait than any other rank a straggler causes: in
+// every run somebody is last.
+const standsOut = 2
+
+func runST001(p *analyze.Pass) {
+	m := p.Matched()
+	if m.Straggler < 0 || m.Figures[m.Straggler].Caused < standsOut*secondMost(m) {
+		return
+	}
+	var cost analyze.Cost
+	late := latenesses(m)
+	for _, r := range p.Ranks {
+		claimLate(p, r, late[r], &cost)
+	}
+	straggler := m.Sources[m.Straggler].Rank
+	f := analyze.Finding{Why: whyLate(m), Evidence: worstLate(m), Caveats: append(p.Notes(),
+		"the saving ends where the others would wait for the next to last; that the late rank would then come late nowhere else is assumed")}
+	if fix := fixLate(m); fix != "" {
+		f.Fix = fix
+	}
+	p.ReportWait(&cost, hiddenShare(m), f, func(mean, step int64) string {
+		if mean == 0 {
+			return fmt.Sprintf("the others wait for rank %d, beside compute that hides it", straggler.ID)
+		}
+		return fmt.Sprintf("the others wait for rank %d, exposed %s", straggler.ID, perStep(mean, step))
+	})
+}
+
+// secondMost is the most wait that any rank but the straggler causes, in ns.
+func secondMost(m *ranks.Result) int64 {
+	second := int64(0)
+	for i, f := range m.Figures {
+		if i != m.Straggler {
+			second = max(second, f.Caused)
+		}
+	}
+	return second
+}
+
+// lateness is a stretch in which a rank waits for the straggler alone, on its own clock.
+type lateness struct {
+	device   int
+	kind     facts.Collective
+	from, to int64 // ns
+}
+
+// eachLate calls do for the collectives that the straggler enters last.
+func eachLate(m *ranks.Result, do func(g *ranks.Group, c *ranks.Collective)) {
+	for _, g := range m.Groups {
+		if g.NoFigures != "" {
+			continue
+		}
+		for i := range g.Collectives {
+			if c := &g.Collectives[i]; !c.Impossible && g.Ranks[c.Latest] == m.Straggler && c.LatestAt > c.NextAt {
+				do(g, c)
+			}
+		}
+	}
+}
+
+// latenesses lists by rank when it waits for the straggler alone.
+func latenesses(m *ranks.Result) map[*facts.Rank][]lateness {
+	late := make(map[*facts.Rank][]lateness)
+	eachLate(m, func(g *ranks.Group, c *ranks.Collective) {
+		for k, source := range g.Ranks {
+			if k == c.Latest {
+				continue
+			}
+			r := m.Sources[source].Rank
+			message := &r.Messages[c.Messages[k]]
+			from, to := g.Late(m.Sources, c, k)
+			late[r] = append(late[r], lateness{message.Device, message.Kind, from, to})
+		}
+	})
+	return late
+}
+
+// claimLate claims, step by step, the time in which a rank does nothing but wait for
+// the straggler.
+func claimLate(p *analyze.Pass, r *facts.Rank, late []lateness, cost *analyze.Cost) {
+	late = disjointLate(late)
+	for _, kind := range facts.Collectives() {
+		bucket := facts.BucketOf(kind)
+		var exposed []*facts.Set
+		if slices.ContainsFunc(late, func(l lateness) bool { return l.kind == kind }) {
+			exposed = r.Exposed(r.Select(func(m *facts.Message) bool { return m.Kind == kind }), bucket)
+		}
+		for i := range r.Steps {
+			for w, window := range r.Steps[i].Windows {
+				want := int64(0)
+				for _, l := range late {
+					if l.kind == kind && l.device == window.Device && !r.Steps[i].Excluded {
+						want += exposed[l.device].Within(max(l.from, window.Start), min(l.to, window.End))
+					}
+				}
+				if want == 0 {
+					continue
+				}
+				got, others := p.Claim(r, i, w, bucket, want)
+				cost.Add(r, i, got)
+				p.Remark(others)
+			}
+		}
+	}
+}
+
+// disjointLate cuts stretches of one device and kind that overlap, on several streams,
+// so that no moment counts twice.
+func disjointLate(late []lateness) []lateness {
+	slices.SortFunc(late, func(a, b lateness) int {
+		return cmp.Or(cmp.Compare(a.device, b.device), cmp.Compare(a.kind, b.kind), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
+	for i := 1; i < len(late); i++ {
+		if before := &late[i-1]; before.device == late[i].device && before.kind == late[i].kind && late[i].from < before.to {
+			late[i].from = before.to
+			late[i].to = max(late[i].to, before.to)
+		}
+	}
+	return late
+}
+
+// hiddenShare is how long the straggler kept all others waiting, as a share of the
+// time that was compared.
+func hiddenShare(m *ranks.Result) float64 {
+	var late, window int64
+	eachLate(m, func(_ *ranks.Group, c *ranks.Collective) { late += c.LatestAt - c.NextAt })
+	for _, g := range m.Groups {
+		if start, end, ok := g.Window(); ok {
+			window = max(window, end-start)
+		}
+	}
+	if window == 0 {
+		return 0
+	}
+	return float64(late) / float64(window)
+}
+
+// whyLate says how often and by how much the straggler is late, and what its device
+// does meanwhile.
+func whyLate(m *ranks.Result) string {
+	f := m.Figures[m.Straggler]
+	total := int64(0)
+	for _, other := range m.Figures {
+		total += other.Caused
+	}
+	why := fmt.Sprintf("it enters %d of %d matched collectives last and causes %s of the %s that ranks wait for a last one", f.Last, f.Matched, ms(f.Caused), ms(total))
+	idle, compute, ok := moreThanOthers(m)
+	switch {
+	case !ok:
+	case idle > compute:
+		why += fmt.Sprintf("; its device is idle %s a step longer than those of the others, so its host comes late", ms(idle))
+	case compute > 0:
+		why += fmt.Sprintf("; its device computes %s a step longer than those of the others", ms(compute))
+	}
+	return why
+}
+
+// fixLate is where to look, if the ledgers tell.
+func fixLate(m *ranks.Result) string {
+	rank := m.Sources[m.Straggler].Rank.ID
+	idle, compute, ok := moreThanOthers(m)
+	switch {
+	case !ok:
+		return ""
+	case idle > compute:
+		return fmt.Sprintf("look at the host of rank %d before these collectives: data loading, logging, checkpoints, garbage collection, other processes on its cores", rank)
+	}
+	return fmt.Sprintf("look at the device of rank %d: more or longer samples than the others have, throttling, another process on it", rank)
+}
+
+// moreThanOthers is how much longer than the median of the others the straggler's
+// device is idle and computes, in ns a step; ok is false where neither is a tenth of
+// what it is late by.
+func moreThanOthers(m *ranks.Result) (idle, compute int64, ok bool) {
+	var idles, computes []int64
+	steps := int64(0)
+	for i, s := range m.Sources {
+		is, cs, n := meanStep(s.Rank)
+		switch {
+		case n == 0:
+		case i == m.Straggler:
+			idle, compute, steps = is, cs, n
+		default:
+			idles, computes = append(idles, is), append(computes, cs)
+		}
+	}
+	if steps == 0 || len(idles) == 0 {
+		return 0, 0, false
+	}
+	slices.Sort(idles)
+	slices.Sort(computes)
+	idle, compute = idle-idles[len(idles)/2], compute-computes[len(computes)/2]
+	late := int64(0)
+	eachLate(m, func(_ *ranks.Group, c *ranks.Collective) { late += c.LatestAt - c.NextAt })
+	return idle, compute, 10*max(idle, compute) > late/steps
+}
+
+// meanStep is the mean idle and compute time of a rank's complete steps in ns.
+func meanStep(r *facts.Rank) (idle, compute, steps int64) {
+	for i := range r.Steps {
+		if s := &r.Steps[i]; s.Complete && !s.Excluded && len(s.Windows) > 0 {
+			for _, w := range s.Windows {
+				idle += w.Ledger[facts.IdleBucket]
+				compute += w.Ledger[facts.ComputeBucket]
+			}
+			steps++
+		}
+	}
+	if steps == 0 {
+		return 0, 0, 0
+	}
+	return idle / steps, compute / steps, steps
+}
+
+// worstLate shows the straggler's kernels of the collectives in which it is latest.
+func worstLate(m *ranks.Result) []analyze.Evidence {
+	type entry struct {
+		row  int32
+		late int64
+	}
+	var list []entry
+	r := m.Sources[m.Straggler].Rank
+	eachLate(m, func(g *ranks.Group, c *ranks.Collective) {
+		list = append(list, entry{r.Messages[c.Messages[c.Latest]].Row, (c.LatestAt - c.NextAt) * int64(len(g.Ranks)-1)})
+	})
+	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(b.late, a.late) })
+	var evidence []analyze.Evidence
+	for _, e := range list[:min(maxEvidence, len(list))] {
+		evidence = append(evidence, analyze.EvidenceOf(r, e.row))
+	}
+	return evidence
+}

@@ -1,0 +1,47 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// TH003 says that the numbers of ranks were made up.
+var TH003 = analyze.Rule{
+	ID: "TH003",
+	Doc: analyze.Doc{
+		Title: "ranks without a number of their own",
+		Why: "Of several traces some do not say which rank wrote them, or two say the same. They were numbered in the order of the files, " +
+			"so figures by rank name the wrong process, and whether a rank is missing is unknown.",
+		Fix: "pass --rank-regex with a group that matches the rank in the file names, or record with torch.distributed initialised, " +
+			"which writes distributedInfo; check that the files are of one run",
+	},
+	Needs: []analyze.Need{analyze.NeedRanks},
+	Run:   runTH003,
+}
+
+func runTH003(p *analyze.Pass) {
+	severity := analyze.Note
+	var files, why []string
+	for _, problem := range p.Problems {
+		switch trace.Code(problem.Code) {
+		case trace.RankConflict:
+			severity = analyze.Warn
+		case trace.RankAssigned:
+		default:
+			continue
+		}
+		files = append(files, problem.File)
+		if text := problem.Message; !strings.Contains(strings.Join(why, "; "), text) {
+			why = append(why, text)
+		}
+	}
+	if len(files) == 0 {
+		return
+	}
+	p.Report(severity, analyze.Finding{
+		Message: plural(int64(len(files)), "rank") + " had to be numbered, first that of " + files[0],
+		Why:     strings.Join(why, "; "),
+	})
+}

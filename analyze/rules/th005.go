@@ -1,0 +1,93 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/ranks"
+)
+
+// TH005 says that the clocks of ranks cannot be compared.
+var TH005 = analyze.Rule{
+	ID: "TH005",
+	Doc: analyze.Doc{
+		Title: "clocks of ranks that cannot be compared",
+		Why: "Ranks leave a collective at nearly the same moment. Where one leaves all of them early or late, its clock is off, and who waits " +
+			"for whom cannot be read from start times. Times that contradict each other, such as an end before the last start, say the same.",
+		Fix: "synchronise the clocks of the hosts (PTP, chrony); --align-clocks subtracts from each rank's times the median distance of its " +
+			"ends from those of the others",
+	},
+	Needs: []analyze.Need{analyze.NeedRanks, analyze.NeedDevice, analyze.NeedCollectives},
+	Run:   runTH005,
+}
+
+func runTH005(p *analyze.Pass) {
+	m := p.Matched()
+	severity := analyze.Note
+	var why []string
+	var evidence []analyze.Evidence
+	for _, g := range m.Groups {
+		if g.Status != ranks.Matched {
+			continue
+		}
+		switch {
+		case g.NoFigures != "":
+			severity = analyze.Warn
+			why = append(why, fmt.Sprintf("%s: %s", nameOf(g), g.NoFigures))
+		case g.Impossible > 0:
+			why = append(why, fmt.Sprintf("%s: %d of %d collectives have impossible times and are left out", nameOf(g), g.Impossible, len(g.Collectives)))
+		case g.Aligned:
+			why = append(why, fmt.Sprintf("%s: its ranks run on several hosts, so clock residuals of up to %s were subtracted", nameOf(g), us(largest(g.Residual))))
+		default:
+			continue
+		}
+		evidence = append(evidence, clockEvidence(m, g, maxEvidence-len(evidence))...)
+	}
+	if len(why) == 0 {
+		return
+	}
+	message := "waiting between ranks is measured on clocks that had to be aligned or contradict each other"
+	if severity == analyze.Warn {
+		message = "the clocks of the ranks cannot be compared: no rank's waiting is known"
+		if p.WaitsKnown() {
+			message = "the clocks of some ranks cannot be compared: the waiting in their process group is unknown"
+		}
+	}
+	p.Report(severity, analyze.Finding{Message: message, Why: strings.Join(why, "; "), Evidence: evidence})
+}
+
+func largest(list []int64) int64 {
+	most := int64(0)
+	for _, n := range list {
+		most = max(most, n, -n)
+	}
+	return most
+}
+
+func us(ns int64) string { return fmt.Sprintf("%.1f us", float64(ns)/1e3) }
+
+// clockEvidence shows what contradicts itself: the impossible collectives, else the
+// last one on the ranks whose clocks are off.
+func clockEvidence(m *ranks.Result, g *ranks.Group, n int) []analyze.Evidence {
+	var list []analyze.Evidence
+	show := func(k int, c *ranks.Collective) {
+		if r := m.Sources[g.Ranks[k]].Rank; len(list) < n {
+			list = append(list, analyze.EvidenceOf(r, messageOf(r, c, k).Row))
+		}
+	}
+	for i := range g.Collectives {
+		if c := &g.Collectives[i]; c.Impossible {
+			show(c.Latest, c)
+		}
+	}
+	for _, k := range g.OffClock {
+		show(k, &g.Collectives[len(g.Collectives)-1])
+	}
+	return list
+}
+
+func messageOf(r *facts.Rank, c *ranks.Collective, k int) *facts.Message {
+	return &r.Messages[c.Messages[k]]
+}
