@@ -27,6 +27,7 @@ type Report struct {
 	Findings          []Finding         `json:"findings"`
 	Skipped           []Skip            `json:"skipped"`
 	Exit              Exit              `json:"exit"`
+	Drawing           *Drawing          `json:"drawing,omitempty"` // absent unless asked for
 }
 
 // Source says what was read.

@@ -35,6 +35,8 @@ type Options struct {
 
 	AlignClocks bool // subtract each rank's clock residual before waiting is measured
 
+	Drawing bool // say what figures need too: Report.Drawing
+
 	KeepTraces bool // do not compact the facts; the report is the same
 }
 
@@ -72,6 +74,8 @@ type fileRank struct {
 	file    string
 	rank    *facts.Rank
 	kernels []Kernel // without the number of the rank
+
+	timeline *Timeline // neither
 }
 
 // finish makes the report of all files, which are in order.
@@ -90,6 +94,7 @@ func (a *assembly) finish() *Report {
 	a.normalization()
 	a.remarkOnTokens()
 	a.runRules()
+	a.drawing()
 	return a.report
 }
 

@@ -38,7 +38,7 @@ func (a *Analysis) Add(place int, in Input) {
 	ranks := facts.Compute(in.Trace)
 	for _, rank := range ranks {
 		if !rank.Empty() {
-			r.ranks = append(r.ranks, fileRank{in.File, rank, topKernels(rank, cmp.Or(a.o.Top, 10))})
+			r.ranks = append(r.ranks, fileRank{in.File, rank, topKernels(rank, cmp.Or(a.o.Top, 10)), a.o.timelineOf(rank)})
 		}
 	}
 	if !a.o.KeepTraces {
