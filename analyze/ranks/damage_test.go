@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -67,6 +68,11 @@ func (doc document) read(t *testing.T) *trace.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return readText(t, data)
+}
+
+func readText(t *testing.T, data []byte) *trace.Trace {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "trace.json")
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		t.Fatal(err)
@@ -98,37 +104,59 @@ func (doc document) time(i int) int64 {
 	return int64(n)
 }
 
-// drop removes the collectives from the n-th to below the m-th.
-func (doc document) drop(n, m int) document {
-	gone := doc.collectives()[n:m]
-	slices.Sort(gone)
-	kept := slices.Clone(doc.events())
-	for _, i := range slices.Backward(gone) {
-		kept = slices.Delete(kept, i, i+1)
-	}
-	doc["traceEvents"] = kept
-	return doc
+// drop is a rank of the real run without its collectives from the n-th to below the
+// last-th.
+func drop(t *testing.T, rank, n, last int) *trace.Trace {
+	t.Helper()
+	r := normuon(t)[rank].Rank
+	return dropFrom(r.Trace, r, n, last)
 }
 
-// shift moves the clock of a rank by ns.
-func (doc document) shift(ns int64) document {
-	base, _ := doc["baseTimeNanoseconds"].(json.Number).Int64()
-	doc["baseTimeNanoseconds"] = base + ns
-	return doc
+// dropFrom leaves the collectives of r, a rank of the trace, out of it.
+func dropFrom(tr *trace.Trace, r *facts.Rank, n, last int) *trace.Trace {
+	gone := make(map[int32]bool)
+	for _, m := range r.Messages[n:last] {
+		gone[m.Row] = true
+	}
+	var rows []int32
+	for i := range int32(tr.Len()) {
+		if !gone[i] {
+			rows = append(rows, i)
+		}
+	}
+	return tr.Select(rows)
+}
+
+// shift is a rank of the real run whose clock is ahead by ns.
+func shift(t *testing.T, rank int, ns int64) *trace.Trace {
+	t.Helper()
+	if _, err := os.Stat(normuonFile(rank)); err != nil {
+		t.Skipf("SKIP: real traces are not here: %v", err)
+	}
+	texts, err := documents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const base = 1759300074000000000
+	text := bytes.ReplaceAll(texts[rank], []byte(fmt.Sprint(base)), []byte(fmt.Sprint(base+ns)))
+	if bytes.Equal(text, texts[rank]) {
+		t.Fatal("no base time")
+	}
+	return readText(t, text)
 }
 
 // with replaces single ranks of the real run.
-func with(t *testing.T, changed map[int]document) []Source {
+func with(t *testing.T, changed map[int]*trace.Trace) []Source {
 	t.Helper()
 	sources := normuon(t)
-	for rank, doc := range changed {
-		sources[rank] = sourcesOf(t, doc.read(t))[0]
+	for rank, tr := range changed {
+		sources[rank] = sourcesOf(t, tr)[0]
 	}
 	return sources
 }
 
 func TestCompactJSON(t *testing.T) {
-	if got := print(Match(with(t, map[int]document{0: decode(t, 0), 5: decode(t, 5)}), Options{})); got != wantNormuon {
+	if got := print(Match(with(t, map[int]*trace.Trace{0: decode(t, 0).read(t), 5: decode(t, 5).read(t)}), Options{})); got != wantNormuon {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -158,7 +186,7 @@ func TestOneCollectiveMissing(t *testing.T) {
 		"in the middle, next to the end": {1, 74, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := Match(with(t, map[int]document{c.rank: decode(t, c.rank).drop(c.at, c.at+1)}), Options{})
+			r := Match(with(t, map[int]*trace.Trace{c.rank: drop(t, c.rank, c.at, c.at+1)}), Options{})
 			g := r.Groups[0]
 			want := 75
 			if name == "at the start of the longest" {
@@ -211,7 +239,7 @@ func checkAgainst(t *testing.T, r *Result, whole []Source) {
 // Signatures repeat every 28 collectives, so an alignment that is wrong by a period has
 // no mismatch either. Where a period is cut off the end, the right one is found.
 func TestPeriodCutOff(t *testing.T) {
-	r := Match(with(t, map[int]document{4: decode(t, 4).drop(81-28, 81)}), Options{})
+	r := Match(with(t, map[int]*trace.Trace{4: drop(t, 4, 81-28, 81)}), Options{})
 	g := r.Groups[0]
 	if g.Status != Matched || len(g.Collectives) != 76-28 || g.NoFigures != "" {
 		t.Fatalf("%s", print(r))
@@ -223,8 +251,9 @@ func TestPeriodCutOff(t *testing.T) {
 // are left: without a mismatch, and 89 ms apart.
 func TestNoCommonPeriod(t *testing.T) {
 	for _, ask := range []bool{false, true} {
-		early, late := decode(t, 4).drop(81-28, 81).drop(0, 81-56), decode(t, 5).drop(0, 84-28)
-		r := Match([]Source{sourcesOf(t, early.read(t))[0], sourcesOf(t, late.read(t))[0]}, Options{AlignClocks: ask})
+		early := drop(t, 4, 81-28, 81)
+		early = dropFrom(early, sourcesOf(t, early)[0].Rank, 0, 81-56)
+		r := Match(sourcesOf(t, early, drop(t, 5, 0, 84-28)), Options{AlignClocks: ask})
 		g := r.Groups[0]
 		if g.Status != Unmatched || len(g.Collectives) > 0 || r.Figures[0].Known || r.Straggler != -1 {
 			t.Fatalf("%s", print(r))
@@ -241,7 +270,7 @@ func TestClockOff(t *testing.T) {
 	for _, off := range []int64{5_000_000, -5_000_000, 300_000} {
 		for _, rank := range []int{0, 6, 7} {
 			t.Run(fmt.Sprintf("rank %d by %d", rank, off), func(t *testing.T) {
-				sources := with(t, map[int]document{rank: decode(t, rank).shift(off)})
+				sources := with(t, map[int]*trace.Trace{rank: shift(t, rank, off)})
 				r := Match(sources, Options{})
 				g := r.Groups[0]
 				if g.Status != Matched || g.NoFigures == "" || r.Figures[0].Known || r.Straggler != -1 {
@@ -267,7 +296,7 @@ func TestClockOff(t *testing.T) {
 
 // A tenth of a millisecond is less than collectives last; the short ones show it.
 func TestClockSlightlyOff(t *testing.T) {
-	r := Match(with(t, map[int]document{6: decode(t, 6).shift(100_000)}), Options{})
+	r := Match(with(t, map[int]*trace.Trace{6: shift(t, 6, 100_000)}), Options{})
 	if g := r.Groups[0]; g.Status != Matched || g.NoFigures == "" || g.Impossible < 20 || r.Straggler != -1 {
 		t.Fatalf("%s", print(r))
 	}
@@ -275,7 +304,7 @@ func TestClockSlightlyOff(t *testing.T) {
 
 // Between hosts the residuals are subtracted without being asked.
 func TestTwoHosts(t *testing.T) {
-	sources := with(t, map[int]document{6: decode(t, 6).shift(5_000_000), 7: decode(t, 7).shift(5_000_000)})
+	sources := with(t, map[int]*trace.Trace{6: shift(t, 6, 5_000_000), 7: shift(t, 7, 5_000_000)})
 	for i := range sources {
 		sources[i].Host = fmt.Sprintf("host%d", i/6)
 	}
@@ -294,8 +323,9 @@ func TestClockDrifts(t *testing.T) {
 		n, _ := e["ts"].(json.Number).Float64()
 		e["ts"] = json.Number(fmt.Sprintf("%.3f", n+float64(doc.time(i)-first)/100)) // 1 %
 	}
+	sources := with(t, map[int]*trace.Trace{6: doc.read(t)})
 	for _, ask := range []bool{false, true} {
-		r := Match(with(t, map[int]document{6: doc}), Options{AlignClocks: ask})
+		r := Match(sources, Options{AlignClocks: ask})
 		if r.Straggler != -1 || r.Figures[0].Known {
 			t.Fatalf("%s", print(r))
 		}

@@ -56,6 +56,7 @@ type Group struct {
 	Last        []int
 
 	sequences []*sequence
+	mixed     string // why no sequence can be trusted, empty if all can
 }
 
 // Gap is a collective that a rank lacks, or alone has, in the middle of what it recorded.
@@ -91,7 +92,11 @@ func newGroup(key groupKey, sequences []*sequence, sources []Source) *Group {
 	for _, q := range sequences {
 		g.Ranks = append(g.Ranks, q.source)
 		g.Count = append(g.Count, len(q.items))
-		has[sources[q.source].Rank.ID] = true
+		r := sources[q.source].Rank
+		has[r.ID] = true
+		if r.Mixed {
+			g.mixed = fmt.Sprintf("the process of rank %d carries messages of several ranks", r.ID)
+		}
 	}
 	members := strings.ReplaceAll(key.members, " ", ",")
 	if isWhole(key.members) && json.Unmarshal([]byte(members), &g.Members) == nil && numbered {
@@ -107,7 +112,7 @@ func newGroup(key groupKey, sequences []*sequence, sources []Source) *Group {
 	return g
 }
 
-// Rank is what the caller calls the k-th rank of the group.
+// number is what the caller calls the k-th rank of the group.
 func (g *Group) number(sources []Source, k int) int64 { return sources[g.Ranks[k]].Rank.ID }
 
 // references is how many sequences may serve as the reference: a recording that is
@@ -119,6 +124,9 @@ func (g *Group) match() {
 	switch {
 	case len(g.Ranks) < 2:
 		g.Status = Alone
+		return
+	case g.mixed != "":
+		g.fail("%s", g.mixed)
 		return
 	case g.Size > 0 && len(g.Ranks) > int(g.Size):
 		g.fail("%d ranks have collectives of a group of %d: several groups have this name and their members are unknown", len(g.Ranks), g.Size)

@@ -201,6 +201,15 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// Ranks that share a process cannot be told apart, so neither can their collectives.
+func TestMixedProcess(t *testing.T) {
+	sources := run(t, reductions(5, "0", 9, 64, 0, 1), reductions(5, "0", 9, 64, 0, 1))
+	sources[1].Rank.Mixed = true
+	if got := summary(Match(sources, Options{})); got != "0[0 1] unmatched 0; -1: 0/0 0/0" {
+		t.Error(got)
+	}
+}
+
 // A message that the link could not carry in the time of the transfer has no figure.
 func TestBeyondTheLink(t *testing.T) {
 	calls := reductions(10, "0", 9, 25_000_000, 0, 1) // 100 MB in 100 us: half of it to be sent, 500 GB/s
