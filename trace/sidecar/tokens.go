@@ -1,4 +1,3 @@
-// Package sidecar reads what a training run writes beside its trace: the log of token
 // Package sidecar reads and writes what a training run leaves beside its trace: token
 // and loss logs, gradients as safetensors; and it reads the folder of an oracle.
 package sidecar
