@@ -223,12 +223,8 @@ func (g *Group) describe(c *Collective) {
 }
 
 // findGaps lists what single ranks lack or alone have between their first and last
-// pair. What more than half of the others differ in is put down to the reference.
+// pair. The reference was chosen so that most ranks agree with it.
 func (g *Group) findGaps(ref int, pairings []pairing) {
-	reference := g.sequences[ref]
-	lacking := make(map[int][]int)  // by item of the reference
-	inserted := make(map[int][]int) // by the item of the reference that stands before
-	first := make(map[int]int32)    // of those in inserted: what the first rank has there
 	for k := range pairings {
 		if !pairings[k].gapped {
 			continue
@@ -238,40 +234,16 @@ func (g *Group) findGaps(ref int, pairings []pairing) {
 		before := at[from] - 1
 		for j := from; j <= to; j++ {
 			if at[j] < 0 {
-				lacking[j] = append(lacking[j], k)
+				g.gap(k, false, ref, int32(j))
 				continue
 			}
-			if at[j] > before+1 {
-				if len(inserted[j]) == 0 {
-					first[j] = before + 1
-				}
-				inserted[j] = append(inserted[j], k)
+			for i := before + 1; i < at[j]; i++ {
+				g.gap(k, true, k, i)
 			}
 			before = at[j]
 		}
 	}
-	others := len(pairings) - 1
-	for j := range reference.items {
-		if who := lacking[j]; 2*len(who) > others && others > 1 {
-			g.gap(ref, true, ref, int32(j))
-		} else {
-			for _, k := range who {
-				g.gap(k, false, ref, int32(j))
-			}
-		}
-		if who := inserted[j]; 2*len(who) > others && others > 1 {
-			g.gap(ref, false, who[0], first[j])
-		} else {
-			for _, k := range who {
-				g.gap(k, true, k, g.insertedAt(pairings[k].at, j))
-			}
-		}
-	}
 }
-
-// insertedAt is the item of a sequence that stands between two pairs, before the
-// reference's item j, without a partner.
-func (g *Group) insertedAt(at []int32, j int) int32 { return at[j] - 1 }
 
 // gap notes that a rank lacks an item of the owner, or has one that the others lack.
 func (g *Group) gap(rank int, extra bool, owner int, i int32) {

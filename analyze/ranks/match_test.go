@@ -75,6 +75,18 @@ func moved(calls []call, us int) []call {
 // without leaves calls out.
 func without(calls []call, from, to int) []call { return slices.Delete(slices.Clone(calls), from, to) }
 
+// insert adds a call between two others, 500 us behind the first.
+func insert(calls []call, at int) []call {
+	extra := calls[at-1]
+	extra.start, extra.end = extra.start+500, extra.end+500
+	return slices.Insert(slices.Clone(calls), at, extra)
+}
+
+// later moves calls as a whole.
+func later(calls []call, us int) []call {
+	return edit(calls, func(_ int, c *call) { c.start, c.end = c.start+us, c.end+us })
+}
+
 // edit changes every call.
 func edit(calls []call, f func(int, *call)) []call {
 	calls = slices.Clone(calls)
@@ -186,6 +198,13 @@ func TestMatch(t *testing.T) {
 		{"the clock is off by 5 of 10 ms", [][]call{
 			edit(equal, func(i int, c *call) { c.elems = 64 + i }), edit(equal, func(i int, c *call) { c.elems, c.start, c.end = 64+i, c.start+5000, c.end+5000 })},
 			"0[0 1] unmatched 0; -1: 0/0 0/0"},
+		{"one more than the others have", [][]call{three, three, insert(three, 5)},
+			"0[0 1 2] matched 10 gaps [{2 true 2 5}]; -1: 0/0 0/0 0/0"},
+		// One stream with two groups does not say whose the collectives without a message are.
+		{"two groups on one stream", [][]call{
+			edit(append(reductions(4, "a", 9, 64, 0, 1), later(reductions(4, "b", 9, 64, 0, 1), 4000)...), func(i int, c *call) { c.unlinked = i == 0 }),
+			edit(append(reductions(4, "a", 9, 64, 0, 1), later(reductions(4, "b", 9, 64, 0, 1), 4000)...), func(i int, c *call) { c.unlinked = i == 0 })},
+			"[0 1] matched 1, a[0 1] matched 3, b[0 1] matched 4; -1: 0/0 0/0"},
 		{"more ranks than the group has", [][]call{
 			reductions(4, "g", 9, 64, 0, 1), reductions(4, "g", 9, 64, 0, 1), reductions(4, "g", 9, 64, 0, 1)}, "g[0 1 2] unmatched 0; -1: 0/0 0/0 0/0"},
 	} {
@@ -207,6 +226,21 @@ func TestMixedProcess(t *testing.T) {
 	sources[1].Rank.Mixed = true
 	if got := summary(Match(sources, Options{})); got != "0[0 1] unmatched 0; -1: 0/0 0/0" {
 		t.Error(got)
+	}
+}
+
+// A clock that drifts by more than collectives last is said to, aligned or not.
+func TestDrift(t *testing.T) {
+	calls := edit(reductions(40, "0", 9, 64, 0, 1), func(i int, c *call) { c.seq = i })
+	drifting := edit(calls, func(i int, c *call) { c.start, c.end = c.start+6*i-120, c.end+6*i-120 })
+	for _, ask := range []bool{false, true} {
+		r := Match(run(t, calls, drifting), Options{AlignClocks: ask})
+		if g := r.Groups[0]; g.Status != Matched || strings.Contains(g.NoFigures, "drifts") || r.Figures[0].Known {
+			t.Errorf("%+v", g)
+		}
+		if r = Match(run(t, calls, edit(drifting, func(i int, c *call) { c.start, c.end = c.start+6*i, c.end+6*i })), Options{AlignClocks: ask}); !strings.Contains(r.Groups[0].NoFigures, "drifts by") {
+			t.Error(r.Groups[0].NoFigures)
+		}
 	}
 }
 
