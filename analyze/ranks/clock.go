@@ -22,7 +22,8 @@ func (g *Group) clocks(sources []Source, o Options) {
 		}
 		g.Residual[k] = median(distance[k])
 	}
-	g.Aligned = o.AlignClocks || severalHosts(g.Ranks, sources)
+	g.OnHosts = severalHosts(g.Ranks, sources)
+	g.Aligned = o.AlignClocks || g.OnHosts
 	limit := g.shortest()
 	var off []string
 	for k := range g.Ranks {

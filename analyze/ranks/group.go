@@ -48,6 +48,7 @@ type Group struct {
 	Residual    []int64 // median distance of a rank's ends from those of all, ns
 	Drift       []int64 // how much that changes from the first to the second half, ns
 	Aligned     bool    // the residuals were subtracted
+	OnHosts     bool    // its ranks are known to run on several machines
 	OffClock    []int   // places in Ranks of those whose clock cannot be compared
 	NoFigures   string  // why there are none although the group is matched
 	Impossible  int     // collectives without figures: no transfer, or one beyond the link

@@ -37,8 +37,10 @@ func compareSteps(sources []Source) Steps {
 			fromEnd(kinds[0], s.Common), sources[0].Rank.ID, fromEnd(kinds[who], s.Common), sources[who].Rank.ID)
 	case least < most:
 		few, many := slices.Index(s.Recorded, least), slices.Index(s.Recorded, most)
-		s.Differ = fmt.Sprintf("rank %d has %d steps, rank %d has %d; the last %d are of the same optimizers on all ranks",
-			sources[few].Rank.ID, least, sources[many].Rank.ID, most, s.Common)
+		s.Differ = fmt.Sprintf("rank %d has %d steps, rank %d has %d", sources[few].Rank.ID, least, sources[many].Rank.ID, most)
+		if s.Common > 0 {
+			s.Differ += fmt.Sprintf("; the last %d are of the same optimizers on all ranks", s.Common)
+		}
 	}
 	s.Same = s.Differ == ""
 	return s

@@ -62,4 +62,7 @@ func drawMarkdown(b *strings.Builder, t table) {
 	if t.note != "" {
 		fmt.Fprintf(b, "\n%s\n", t.note)
 	}
+	for _, m := range t.more {
+		fmt.Fprintf(b, "\n%s\n", markdownText(m))
+	}
 }

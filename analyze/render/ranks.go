@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // rankTable lists how long each rank waits inside collectives, and for whom.
 func rankTable(r *analyze.Report) table {
 	t := table{title: "Waiting inside matched collectives, ms; clocks in us", left: 1,
-		header: []string{"rank", "collectives", "matched", "waits", "causes", "last", "clock"}, note: rankNote(r)}
+		header: []string{"rank", "collectives", "matched", "waits", "causes", "last", "clock"}, more: rankNote(r)}
 	for i := range r.Ranks {
 		row := &r.Ranks[i]
 		t.rows = append(t.rows, []string{strconv.FormatInt(row.Rank, 10), strconv.Itoa(row.Collectives), strconv.Itoa(row.Matched),
@@ -36,19 +35,16 @@ func lastArrivals(row *analyze.RankWaits) string {
 	return strconv.Itoa(*row.Last)
 }
 
-// rankNote defines the columns and says how far the matching can be believed.
-func rankNote(r *analyze.Report) string {
-	note := window(r) + "waits: from its own start to the latest start; causes: of all others, by coming later than the next to last; " +
-		"last: how often it comes last; clock: median distance of its ends from the middle of all ends"
+// rankNote says how far the matching can be believed, and what the columns are.
+func rankNote(r *analyze.Report) []string {
 	m := &r.Matching
+	notes := append([]string{}, m.Notes...)
 	if m.TransferMedian != nil {
-		note += fmt.Sprintf("; transfer, from the latest start to the earliest end: median %s us, least %s; ends apart: median %s us, most %s",
-			micros(*m.TransferMedian), micros(*m.TransferMin), micros(*m.EndSkewMedian), micros(*m.EndSkewMax))
+		notes = append(notes, fmt.Sprintf("Transfer, from the latest start to the earliest end: median %s us, least %s. Ends lie apart: median %s us, most %s.",
+			micros(*m.TransferMedian), micros(*m.TransferMin), micros(*m.EndSkewMedian), micros(*m.EndSkewMax)))
 	}
-	for _, n := range m.Notes {
-		note += "; " + escape.Control(n)
-	}
-	return note
+	return append(notes, window(r)+"waits: from its own start to the latest start. causes: wait of all others, by coming later than the next to last. "+
+		"last: how often it comes last. clock: median distance of its ends from the middle of all ends.")
 }
 
 // window says what the waits are sums over.
@@ -56,7 +52,7 @@ func window(r *analyze.Report) string {
 	if r.Matching.Window == nil {
 		return ""
 	}
-	return fmt.Sprintf("sums over the %s ms from the first to the last matched collective; ", millis(*r.Matching.Window))
+	return fmt.Sprintf("Sums over the %s ms from the first to the last matched collective. ", millis(*r.Matching.Window))
 }
 
 // matchTable lists the process groups.

@@ -24,8 +24,10 @@ func nastyReport() *analyze.Report {
 			Ledger: &analyze.Ledger{Compute: 7}}},
 		Collectives: []analyze.Collectives{{Kind: "reduce_scatter", Count: 1, Overlap: analyze.Overlap{Busy: 2, Overlapped: 1, Ratio: &ratio},
 			Sites: []analyze.LaunchSite{{Site: "annotation", Name: nasty, Count: 1}}}},
-		Groups:  []analyze.CollectiveGroup{{Kind: "reduce_scatter", Site: "annotation", Name: nasty, Count: 1, Kernels: []string{nasty}}},
-		Kernels: []analyze.Kernel{{Name: nasty, Cat: "kernel", Count: 1, Busy: 7}},
+		Groups:   []analyze.CollectiveGroup{{Kind: "reduce_scatter", Site: "annotation", Name: nasty, Count: 1, Kernels: []string{nasty}}},
+		Ranks:    []analyze.RankWaits{{Rank: 0, Wait: &n, WaitCaused: &n}, {Rank: 1}},
+		Matching: analyze.Matching{Matched: 1, Notes: []string{nasty}, Groups: []analyze.MatchedGroup{{Name: nasty, Status: "matched", Reason: nasty}}},
+		Kernels:  []analyze.Kernel{{Name: nasty, Cat: "kernel", Count: 1, Busy: 7}},
 		Findings: []analyze.Finding{{Rule: "OV004", Severity: analyze.Warn, Message: nasty, Why: nasty, Fix: nasty, Caveats: []string{nasty},
 			Evidence: []analyze.Evidence{{Name: nasty, Track: nasty}}}},
 		Skipped: []analyze.Skip{{Rule: "OV001", Reason: nasty}},
@@ -129,5 +131,39 @@ func TestEmptyReport(t *testing.T) {
 	}
 	if _, err := ByName("pdf"); err == nil {
 		t.Error("pdf is a format")
+	}
+}
+
+// Of several ranks one line says who is waited for, or why that is unknown.
+func TestRanksLine(t *testing.T) {
+	ns := func(n int64) *int64 { return &n }
+	two := analyze.Report{Source: analyze.Source{Ranks: []int64{0, 1}}, Ranks: []analyze.RankWaits{
+		{Rank: 0, Collectives: 9, Matched: 9, Wait: ns(2_000_000), WaitCaused: ns(500_000)}, {Rank: 1, Collectives: 9, Matched: 9, Wait: ns(500_000), WaitCaused: ns(2_000_000)}}}
+	for _, c := range []struct {
+		change func(r *analyze.Report)
+		want   string
+	}{
+		{func(r *analyze.Report) { r.Matching.Matched, r.Straggler = 9, ns(1) },
+			"9 collectives matched on 2 ranks, which wait 0.500 to 2.000 ms in them; rank 1 causes most: 80 % of what they wait for a last one"},
+		{func(r *analyze.Report) { r.Matching.Matched = 9 }, "9 collectives matched on 2 ranks; none waits for one other alone"},
+		{func(r *analyze.Report) {
+			r.Matching.Matched, r.Matching.Notes = 9, []string{"the clocks differ"}
+			r.Ranks = []analyze.RankWaits{{}, {Rank: 1}}
+		}, "9 collectives matched, but who waits is unknown: the clocks differ"},
+		{func(r *analyze.Report) { r.Ranks = []analyze.RankWaits{{}, {Rank: 1}} }, "who waits for whom is unknown: the ranks have no collectives in common"},
+	} {
+		r := two
+		c.change(&r)
+		if got := waitText(&r); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestRanges(t *testing.T) {
+	for want, list := range map[string][]int64{"": nil, "3": {3}, "0-3,6": {0, 1, 2, 3, 6}, "1,3,5-6": {1, 3, 5, 6}} {
+		if got := ranges(list); got != want {
+			t.Errorf("%v: %q, want %q", list, got, want)
+		}
 	}
 }

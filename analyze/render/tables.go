@@ -17,7 +17,8 @@ type table struct {
 	header []string
 	rows   [][]string
 	note   string
-	left   int // how many columns, from the left, hold text
+	more   []string // sentences that stand below; they may hold names from the trace
+	left   int      // how many columns, from the left, hold text
 }
 
 // ledgerColumns are the buckets in the order of the ledger, with their short heads.

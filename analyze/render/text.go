@@ -15,11 +15,11 @@ import (
 func Text(w io.Writer, r *analyze.Report, o Options) error {
 	var b strings.Builder
 	b.WriteString(headline(r) + "\n")
-	verdict(&b, r)
+	say(&b, verdict(r))
 	if o.Quiet {
 		return flush(w, &b)
 	}
-	also(&b, r)
+	say(&b, also(r))
 	together(&b, r)
 	if o.shows("findings") {
 		for i := range r.Findings {
@@ -175,20 +175,27 @@ func wrap(text string, width int) []string {
 	return append(lines, current)
 }
 
-// verdict prints the first finding that is more than a note; else that there is none.
-func verdict(b *strings.Builder, r *analyze.Report) {
+// saying is a labelled sentence with a word at its right.
+type saying struct {
+	head, text, right string
+	severity          analyze.Severity
+}
+
+// verdict is the first finding that is more than a note; else that there is none.
+func verdict(r *analyze.Report) []saying {
 	if len(r.Findings) == 0 || r.Findings[0].Severity == analyze.Note {
-		line(b, "VERDICT", clean(r), "")
-		return
+		return []saying{{head: "VERDICT", text: clean(r)}}
 	}
 	f := &r.Findings[0]
-	line(b, "VERDICT", f.Message, f.Rule+" "+string(f.Severity))
-	line(b, "WHY", f.Why, "")
 	next := f.Fix
 	if f.Saving != nil && f.Saving.High > 0 {
 		next += fmt.Sprintf("; at most -%.2f ms/step", float64(f.Saving.High)/1e6)
 	}
-	line(b, "NEXT", next, "gaprof explain "+f.Rule)
+	return []saying{
+		{"VERDICT", f.Message, f.Rule + " " + string(f.Severity), f.Severity},
+		{"WHY", f.Why, "", ""},
+		{"NEXT", next, "gaprof explain " + f.Rule, ""},
+	}
 }
 
 // clean says what no finding means: which questions were asked at all.
@@ -201,13 +208,21 @@ func clean(r *analyze.Report) string {
 }
 
 // also lists the other findings, a line each.
-func also(b *strings.Builder, r *analyze.Report) {
+func also(r *analyze.Report) []saying {
+	var list []saying
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if i == 0 && f.Severity != analyze.Note {
 			continue
 		}
-		line(b, "ALSO", f.Message, f.Rule+" "+string(f.Severity))
+		list = append(list, saying{"ALSO", f.Message, f.Rule + " " + string(f.Severity), f.Severity})
+	}
+	return list
+}
+
+func say(b *strings.Builder, list []saying) {
+	for _, s := range list {
+		line(b, s.head, s.text, s.right)
 	}
 }
 
@@ -259,6 +274,11 @@ func drawText(b *strings.Builder, t table) {
 	}
 	if t.note != "" {
 		fmt.Fprintf(b, "  (%s)\n", t.note)
+	}
+	for _, m := range t.more {
+		for _, part := range wrap(escape.Control(m), fullWidth-4) {
+			b.WriteString("  " + part + "\n")
+		}
 	}
 }
 

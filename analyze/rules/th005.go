@@ -38,7 +38,7 @@ func runTH005(p *analyze.Pass) {
 			why = append(why, fmt.Sprintf("%s: %s", nameOf(g), g.NoFigures))
 		case g.Impossible > 0:
 			why = append(why, fmt.Sprintf("%s: %d of %d collectives have impossible times and are left out", nameOf(g), g.Impossible, len(g.Collectives)))
-		case g.Aligned:
+		case g.OnHosts:
 			why = append(why, fmt.Sprintf("%s: its ranks run on several hosts, so clock residuals of up to %s were subtracted", nameOf(g), us(largest(g.Residual))))
 		default:
 			continue
