@@ -81,7 +81,7 @@ func BenchmarkEndToEnd(b *testing.B) {
 
 // runProgram runs this program in a process of its own and returns its greatest
 // resident memory in bytes.
-func runProgram(b *testing.B, args ...string) int64 {
+func runProgram(b testing.TB, args ...string) int64 {
 	b.Helper()
 	self, err := os.Executable()
 	if err != nil {

@@ -6,7 +6,7 @@ import "sync"
 // 0.25 to 0.55 of the text (docs/performance.md), a quarter of it garbage; the rest is
 // windows, tables of the reader, and decompression.
 const (
-	shareOfText = 0.6
+	shareOfText = 0.5
 	perFile     = 8e6
 	ownMemory   = 24e6 // the program without any file
 	leastMemory = 48e6
