@@ -53,12 +53,39 @@ func TestProgressPlain(t *testing.T) {
 	}
 }
 
+// Several files are read at once, and one of them is left out half-way.
+func TestProgressOfSeveral(t *testing.T) {
+	p, c, out := testProgress(false, "a", "b", "c", "d")
+	for _, file := range p.files {
+		file.total = 1e6
+	}
+	a, b, d := p.reader("a"), p.reader("b"), p.reader("d")
+	c.t = c.t.Add(time.Second)
+	a(500e3, 1e6)
+	c.t = c.t.Add(time.Second)
+	b(500e3, 1e6)
+	p.leaveOut("b")
+	p.leaveOut("b") // once
+	b(700e3, 1e6)   // nothing more is told of it
+	p.leaveOut("c") // before it was begun
+	c.t = c.t.Add(time.Second)
+	d(500e3, 1e6)
+	p.done()
+	want := "\r\x1b[Kreading a: 500.0 kB of 4.0 MB, 0 of 4 files, 7s left" +
+		"\r\x1b[Kreading b: 1.0 MB of 4.0 MB, 0 of 4 files, 6s left" +
+		"\r\x1b[Kreading d: 3.0 MB of 4.0 MB, 2 of 4 files, 1s left\r\x1b[K"
+	if out.String() != want {
+		t.Errorf("got\n%q\nwant\n%q", out.String(), want)
+	}
+}
+
 func TestNoProgress(t *testing.T) {
 	for _, f := range []inputFlags{{progress: "auto"}, {progress: "off"}, {progress: "plain", quiet: true}} {
 		p := startProgress(&strings.Builder{}, f, []string{"a"})
 		if p != nil || p.reader("a") != nil {
 			t.Errorf("%+v: progress is shown", f)
 		}
+		p.leaveOut("a")
 		p.done()
 	}
 }
