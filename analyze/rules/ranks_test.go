@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/internal/tracegen"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
@@ -159,6 +161,30 @@ func TestHostsOfFileNames(t *testing.T) {
 		slices.Sort(got)
 		if text := strings.Join(got, ", "); text != c.want || r.Matching.ClocksAligned != (c.first[:5] != c.second[:5]) {
 			t.Errorf("%s and %s: %q, want %q", c.first, c.second, text, c.want)
+		}
+	}
+}
+
+// Where every rank is late now and then by as much, none is called a straggler: of
+// several made-up runs with and without sequence numbers.
+func TestNobodyStandsOut(t *testing.T) {
+	for seed := range uint64(6) {
+		var inputs []analyze.Input
+		for rank := range 4 {
+			var b bytes.Buffer
+			if err := tracegen.Write(&b, tracegen.Options{Steps: 6, Rank: rank, WorldSize: 4, Seed: seed, NoSeq: seed%2 == 0}); err != nil {
+				t.Fatal(err)
+			}
+			inputs = append(inputs, rankFile(t, fmt.Sprintf("rank%d.json", rank), b.String()))
+		}
+		r := analyze.Run(inputs, analyze.Options{Rules: rules.All()})
+		if r.Matching.Matched == 0 || r.Straggler == nil || len(r.Matching.Notes) > 0 {
+			t.Fatalf("%+v", r.Matching)
+		}
+		for _, f := range findings(r) {
+			if strings.HasPrefix(f, "ST") || strings.HasPrefix(f, "TH") {
+				t.Errorf("seed %d: %s", seed, f)
+			}
 		}
 	}
 }
