@@ -46,6 +46,7 @@ var thirdParty = []struct {
 	{"github.com/klauspost/compress", false},
 	{"github.com/google/jsonschema-go", false},
 	{"golang.org/x/perf", false},
+	{"github.com/goccy/go-yaml", false},
 	{"github.com/google/pprof", false},
 	{"github.com/rogpeppe/go-internal", true},
 	{"github.com/go-json-experiment/json", true},

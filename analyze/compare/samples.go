@@ -1,0 +1,51 @@
+package compare
+
+import (
+	"golang.org/x/perf/benchmath"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// Steps are the complete steps of one kind on both sides. Each step is its rows, one a
+// rank and device, which point into the reports.
+type Steps struct {
+	Kind       string // its optimizers
+	Optimizers []analyze.Optimizer
+	Base, New  [][]*analyze.Step
+}
+
+// Match pairs the steps of two sides by kind, as Between does; kinds without a complete
+// step are left out. Either side may be empty.
+func Match(base, new []*analyze.Report) []Steps {
+	var list []Steps
+	for _, p := range match(newSide(base), newSide(new)) {
+		s := Steps{Kind: p.name(), Base: p.base.steps(), New: p.new.steps()}
+		if p.base != nil {
+			s.Optimizers = p.base.optimizers
+		} else {
+			s.Optimizers = p.new.optimizers
+		}
+		if len(s.Base)+len(s.New) > 0 {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// steps are the rows of each complete step in the order of the reports.
+func (p *pool) steps() [][]*analyze.Step {
+	if p == nil {
+		return nil
+	}
+	var list [][]*analyze.Step
+	for _, u := range p.units {
+		list = append(list, p.rows[u])
+	}
+	return list
+}
+
+// P is the probability that two samples of one distribution differ as much as these, by
+// the two-sided Mann-Whitney U test; it is exact for small samples. Both must hold a value.
+func P(base, new []float64) float64 {
+	return benchmath.AssumeNothing.Compare(sample(base), sample(new)).P
+}

@@ -1,0 +1,232 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// The exit codes of a check, part of the contract of the command line.
+const (
+	exitOK           = 0
+	exitFailed       = 1
+	exitInconclusive = 4
+)
+
+// check is a gate at work.
+type check struct {
+	config    Config
+	options   Options
+	result    *Result
+	base, new []*analyze.Report // with the selected steps
+	views     map[*analyze.Step]*view
+	newViews  []*view
+	baseViews []*view
+	unlike    string // in what the baseline is another experiment
+	used      map[int]bool
+}
+
+// Check judges reports of one side, and against those of a baseline where there are any.
+// Several reports of a side are pooled by kind of step. Reports are not changed.
+func Check(c Config, reports, baseline []*analyze.Report, o Options) *Result {
+	k := &check{config: c, options: o, views: make(map[*analyze.Step]*view), used: make(map[int]bool),
+		result: &Result{Schema: Schema, Version: o.Version, Config: o.Config, Extends: presetPrefix + cmp.Or(c.Extends, "off"),
+			Files: filesOf(reports), Baseline: filesOf(baseline), Rows: []Row{}, Notes: []string{}}}
+	k.new, k.newViews = k.selected(reports)
+	k.base, k.baseViews = k.selected(baseline)
+	if len(baseline) > 0 {
+		k.unlike = mismatch(baseline, reports)
+	}
+	k.job()
+	for i := range c.Budgets {
+		k.budget(&c.Budgets[i])
+	}
+	if len(baseline) > 0 {
+		for i := range c.Regressions {
+			k.regression(&c.Regressions[i])
+		}
+	} else if n := len(c.Regressions); n > 0 {
+		k.say("%s not judged: no --baseline", plural(n, "regression"))
+	}
+	k.findings()
+	k.ignoreNotes()
+	k.conclude()
+	return k.result
+}
+
+func filesOf(reports []*analyze.Report) []string {
+	files := []string{}
+	for _, r := range reports {
+		files = append(files, r.Source.Files...)
+	}
+	return files
+}
+
+func (k *check) say(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(k.result.Notes, text) {
+		k.result.Notes = append(k.result.Notes, text)
+	}
+}
+
+// add puts a row into the result, unless its severity is off.
+func (k *check) add(r Row) {
+	if i := k.ignoring(r.Metric); i >= 0 && r.Check != "job" {
+		k.used[i] = true
+		r.Verdict, r.Reason, r.damaged = Ignored, k.config.Ignores[i].Reason, false
+	}
+	if r.Verdict == Pass || r.Verdict == Ignored {
+		r.Next = ""
+	}
+	k.result.Rows = append(k.result.Rows, r)
+}
+
+// ignoring is the index of an ignore of a rule or metric that has not expired, or -1.
+func (k *check) ignoring(name string) int {
+	return slices.IndexFunc(k.config.Ignores, func(i Ignore) bool { return i.Rule == name && !i.expired(k.options) })
+}
+
+// expired tells whether the last day of an ignore is over.
+func (i Ignore) expired(o Options) bool {
+	return !i.Until.IsZero() && !o.Now.Before(i.Until.AddDate(0, 0, 1))
+}
+
+// ignoreNotes says what is ignored, and what no longer.
+func (k *check) ignoreNotes() {
+	for i, ignore := range k.config.Ignores {
+		switch {
+		case ignore.expired(k.options):
+			k.say("%s: the ignore of %s expired on %s and does nothing any more: %s", ignore.Place, ignore.Rule, ignore.Until.Format("2006-01-02"), ignore.Reason)
+		case !k.used[i]:
+			k.say("%s: the ignore of %s meets nothing", ignore.Place, ignore.Rule)
+		case ignore.Until.IsZero():
+			k.say("%s is ignored: %s", ignore.Rule, ignore.Reason)
+		default:
+			k.say("%s is ignored until %s: %s", ignore.Rule, ignore.Until.Format("2006-01-02"), ignore.Reason)
+		}
+	}
+}
+
+// job judges what the configuration declares of the run. It says nothing where the trace
+// does not tell.
+func (k *check) job() {
+	if k.config.Job.Accumulation == 0 {
+		return
+	}
+	want := float64(k.config.Job.Accumulation)
+	m, _ := FindMetric("accumulation_steps")
+	micro, _ := FindMetric("micro_batches")
+	row := Row{Check: "job", Metric: m.Name, Severity: analyze.Error, Unit: m.Unit, Limit: fmt.Sprintf("job.accum %d", k.config.Job.Accumulation),
+		Where: m.Path, Next: "correct job.accum, or pass a trace of that job", Verdict: Pass}
+	all := k.samples(m, k.newViews)
+	switch {
+	case k.spoiled(&row, m, k.new):
+	case len(all) == 0:
+		return
+	case slices.ContainsFunc(all, func(s sample) bool { return s.value == want }),
+		slices.ContainsFunc(k.samples(micro, k.newViews), func(s sample) bool { return s.value == want }):
+		row.Value = &want
+	default:
+		row.at(worst(all, true))
+		row.Verdict, row.Reason = Fail, "the trace is of another job than the configuration declares"
+	}
+	k.add(row)
+}
+
+// spoiled makes a row undecidable where damage of a trace touches its metric.
+func (k *check) spoiled(row *Row, m *Metric, reports []*analyze.Report) bool {
+	why := unhealthy(reports, m.touched)
+	if why == "" {
+		return false
+	}
+	row.Verdict, row.Reason, row.damaged = Undecidable, "the trace is unhealthy: "+why, true
+	row.Next = "record again; gaprof analyze --show health"
+	return true
+}
+
+// findings judges what rules found, where the command asks for it.
+func (k *check) findings() {
+	for _, r := range k.new {
+		for i := range r.Findings {
+			f := &r.Findings[i]
+			if index := k.ignoring(f.Rule); index >= 0 {
+				k.used[index] = true
+			}
+			if k.options.FailOn == "" || k.options.FailOn == analyze.Off || !f.Severity.AtLeast(k.options.FailOn) {
+				continue
+			}
+			row := Row{Check: "finding", Metric: f.Rule, Severity: analyze.Error, Verdict: Fail, Unit: Nanoseconds, Limit: "below " + string(k.options.FailOn),
+				Where: fmt.Sprintf("findings[%d]", i), Reason: string(f.Severity) + ": " + f.Message, Next: f.Fix}
+			if f.Cost != nil {
+				cost := float64(*f.Cost)
+				row.Value = &cost
+			}
+			k.add(row)
+		}
+	}
+}
+
+// conclude makes one verdict of all rows.
+//
+//  1. A row of severity error that fails is a failure, whatever else is unknown.
+//  2. A baseline of another experiment, damage that hides an error, or nothing at all
+//     that could be decided is inconclusive: a gate is never green on bad data.
+//  3. Else it passed.
+func (k *check) conclude() {
+	var failed, warned, undecided, hidden, decided, ignored int
+	for i := range k.result.Rows {
+		switch r := &k.result.Rows[i]; {
+		case r.Verdict == Fail && r.Severity == analyze.Error:
+			failed++
+		case r.Verdict == Fail:
+			warned++
+		case r.Verdict == Undecidable:
+			undecided++
+			if r.damaged && r.Severity == analyze.Error {
+				hidden++
+			}
+		case r.Verdict == Ignored:
+			ignored++
+		default:
+			decided++
+		}
+	}
+	r, n := k.result, len(k.result.Rows)
+	decided += failed + warned
+	r.Record = k.recordSteps()
+	switch {
+	case failed > 0:
+		r.Verdict, r.Exit = Failed, analyze.Exit{Code: exitFailed}
+		r.Summary = fmt.Sprintf("%d of %s failed", failed, plural(n, "check"))
+	case k.unlike != "":
+		r.Verdict, r.Exit = Inconclusive, analyze.Exit{Code: exitInconclusive}
+		r.Summary = "the baseline is of another experiment: " + k.unlike
+	case hidden > 0:
+		r.Verdict, r.Exit = Inconclusive, analyze.Exit{Code: exitInconclusive}
+		r.Summary = fmt.Sprintf("%d of %s cannot be decided on unhealthy data", hidden, plural(n, "check"))
+	case undecided > 0 && decided == 0:
+		r.Verdict, r.Exit = Inconclusive, analyze.Exit{Code: exitInconclusive}
+		r.Summary = fmt.Sprintf("none of %s could be decided", plural(n, "check"))
+	default:
+		r.Verdict = Passed
+		r.Summary = fmt.Sprintf("%d of %s passed", decided-warned, plural(n, "check"))
+	}
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{warned, "with a warning"}, {undecided, "undecidable"}, {ignored, "ignored"}} {
+		if part.n > 0 {
+			r.Summary += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
+	}
+	r.Exit.Reason = string(r.Verdict) + ": " + r.Summary
+}
+
+// plural is "1 thing" or "n things".
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,97 @@
+package gate
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// ConfigFile is the name that is searched for upward from the working directory.
+const ConfigFile = "gaprof.yaml"
+
+// Config is what a gate asks for. The zero value asks for nothing.
+type Config struct {
+	Extends     string // off, recommended or strict
+	Job         Job
+	Select      Select
+	Budgets     []Budget     // in the order of the table of metrics
+	Regressions []Regression // likewise
+	Ignores     []Ignore
+}
+
+// Job is what the configuration declares of the run.
+type Job struct {
+	Accumulation  int    // micro-batches that one optimizer step accumulates; 0 not declared
+	Normalization string // global, per_rank, micro_mean or sum; empty not declared
+	PeakBandwidth int64  // of the device's memory in bytes/s; 0 not declared
+}
+
+// Select chooses steps and how the values of several become one.
+type Select struct {
+	Steps     Range
+	Warmup    int    // steps to leave out at the beginning; AutoWarmup: those that compile or load code
+	Aggregate string // median, mean or max
+}
+
+// AutoWarmup leaves out the steps that rule TH006 found, where it found any.
+const AutoWarmup = -1
+
+// Range is steps by index: From to below To, or the Last ones. The zero value is all.
+type Range struct{ From, To, Last int }
+
+// Budget bounds a metric. A bound that is nil does not exist.
+type Budget struct {
+	Metric   *Metric
+	Severity analyze.Severity
+	Max, Min *float64 // in the unit of the metric
+}
+
+// Regression bounds how far a metric may move away from the baseline. It is one where
+// every condition holds.
+type Regression struct {
+	Metric      *Metric
+	Severity    analyze.Severity
+	MaxIncrease *Change
+	MaxDecrease *Change
+	MinDelta    float64 // in the unit of the metric
+	Alpha       float64 // of the Mann-Whitney test; times only
+}
+
+// Change is a share of the baseline, or an amount in the unit of the metric.
+type Change struct {
+	Value float64
+	Share bool
+}
+
+// Ignore takes a rule or a metric out of the gate until the end of a day (UTC); the zero
+// time is for ever.
+type Ignore struct {
+	Rule   string
+	Until  time.Time
+	Reason string
+	Place  string // file, line and column
+}
+
+// ConfigError is one thing wrong with a configuration. Line and Column count from 1;
+// 0 is a file as a whole.
+type ConfigError struct {
+	File         string
+	Line, Column int
+	Message      string
+	Hint         string // what would be right; may be empty
+}
+
+func (e *ConfigError) Error() string {
+	text := e.Message
+	if e.Hint != "" {
+		text += ": " + e.Hint
+	}
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.File, text)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, text)
+}
+
+// defaultAlpha is the significance of a change of times unless alpha says otherwise.
+const defaultAlpha = 0.05

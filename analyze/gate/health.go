@@ -1,0 +1,119 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// damage is what can be wrong with a trace, as bits.
+type damage uint8
+
+const (
+	hostEvents   damage = 1 << iota // host events are missing
+	deviceEvents                    // device events are missing
+	clocks                          // times are in doubt
+	streams                         // what overlaps what is in doubt
+	links                           // which launch a device event belongs to is in doubt
+
+	everything = hostEvents | deviceEvents | clocks | streams | links
+)
+
+// damageOf says what each problem touches. Other problems that are more than a note touch
+// everything; notes are repaired and touch nothing.
+var damageOf = map[trace.Code]damage{
+	trace.NegativeDuration: clocks,
+	trace.DuplicateLaunch:  links,
+	trace.ImpossibleDevice: clocks | links | deviceEvents,
+	trace.DroppedDevice:    deviceEvents,
+	trace.CommOnCompute:    streams,
+	trace.SuspectUnit:      clocks,
+	trace.RankConflict:     0, // runs of one rank, whose steps are pooled
+}
+
+// lostShare is the share of device events without a launch, other than at the start, from
+// which steps and launch sites are in doubt, as in rule TH004.
+const lostShare = 0.01
+
+// unhealthy says why damage of any report touches some figures, or nothing.
+func unhealthy(reports []*analyze.Report, touched damage) string {
+	var parts []string
+	note := func(text string) {
+		for _, p := range parts {
+			if p == text {
+				return
+			}
+		}
+		parts = append(parts, text)
+	}
+	for _, r := range reports {
+		for _, p := range r.Health.Problems {
+			d, listed := damageOf[trace.Code(p.Code)]
+			if !listed && p.Severity != string(trace.Note) {
+				d = everything
+			}
+			if d&touched != 0 {
+				note(p.Message)
+			}
+		}
+		for i := range r.Health.DeviceEvents {
+			if d := &r.Health.DeviceEvents[i]; lost(d) >= lostShare && touched&links != 0 {
+				note(fmt.Sprintf("%.1f %% of the device events of rank %d have no launch in the recording", 100*lost(d), d.Rank))
+			}
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// mismatch says in what two sides are not the same experiment, or nothing: device, world
+// size, framework, model and accumulation must agree, and so must what makes a step. What
+// one side alone knows cannot agree.
+func mismatch(base, new []*analyze.Report) string {
+	var parts []string
+	for _, f := range fingerprint {
+		b, n := answers(base, f.of), answers(new, f.of)
+		if b != n {
+			parts = append(parts, fmt.Sprintf("%s: %s in the baseline, %s here", f.what, b, n))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// fingerprint is what must agree before times of two reports are compared.
+var fingerprint = []struct {
+	what string
+	of   func(*analyze.Report) string
+}{
+	{"device", func(r *analyze.Report) string { return r.Source.Device }},
+	{"world size", func(r *analyze.Report) string {
+		if r.Source.WorldSize == nil {
+			return "unknown"
+		}
+		return fmt.Sprint(*r.Source.WorldSize)
+	}},
+	{"framework", func(r *analyze.Report) string { return r.Source.Format }},
+	{"model", func(r *analyze.Report) string { return r.Source.Fingerprint.Model }},
+	{"accumulation steps", func(r *analyze.Report) string { return fmt.Sprint(r.Source.Fingerprint.Accumulation) }},
+	{"steps by", func(r *analyze.Report) string { return r.Source.StepSource }},
+}
+
+// answers joins what the reports of a side say, each answer once.
+func answers(reports []*analyze.Report, of func(*analyze.Report) string) string {
+	var list []string
+	for _, r := range reports {
+		answer := of(r)
+		if answer == "" {
+			answer = "unknown"
+		}
+		found := false
+		for _, a := range list {
+			found = found || a == answer
+		}
+		if !found {
+			list = append(list, answer)
+		}
+	}
+	return strings.Join(list, " or ")
+}

@@ -1,0 +1,172 @@
+package gate
+
+import (
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// Both budgets and regressions are written as metric: [severity, {limits}]. A severity
+// alone changes that of the preset, and off takes the entry away.
+
+func (r *reader) budgets(n *node) {
+	r.entries(n, "budgets", "[error, {max: 5}]", func(m *Metric, s analyze.Severity, at, limits *node) {
+		b := Budget{Metric: m, Severity: s}
+		i := slices.IndexFunc(r.config.Budgets, func(b Budget) bool { return b.Metric == m })
+		switch {
+		case s == analyze.Off:
+		case limits == nil && i < 0:
+			r.fail(at, "write [error, {max: 5}]", "budget of %s without max and min", m.Name)
+			return
+		case limits == nil:
+			b.Max, b.Min = r.config.Budgets[i].Max, r.config.Budgets[i].Min
+		default:
+			r.each(limits, "a budget", map[string]func(*node){
+				"max": func(n *node) { b.Max = r.amount(n, m) },
+				"min": func(n *node) { b.Min = r.amount(n, m) },
+			})
+			r.checkBudget(limits, b)
+		}
+		r.config.setBudget(b)
+	})
+}
+
+func (r *reader) checkBudget(n *node, b Budget) {
+	switch {
+	case b.Max == nil && b.Min == nil && len(n.fields) == 0:
+		r.fail(n, "write {max: ...} or {min: ...}", "budget of %s without max and min", b.Metric.Name)
+	case b.Max != nil && b.Min != nil && *b.Max < *b.Min:
+		r.fail(n, "", "budget of %s whose max is less than its min", b.Metric.Name)
+	}
+}
+
+func (r *reader) regressions(n *node) {
+	r.entries(n, "regressions", "[error, {max_increase: 3%}]", func(m *Metric, s analyze.Severity, at, limits *node) {
+		g := Regression{Metric: m, Severity: s, Alpha: defaultAlpha}
+		i := slices.IndexFunc(r.config.Regressions, func(g Regression) bool { return g.Metric == m })
+		switch {
+		case s == analyze.Off:
+		case m.whole && m.timed:
+			r.fail(at, "give it a budget", "%s has no value for each step, so that changes cannot be told from noise", m.Name)
+			return
+		case m.whole:
+			r.fail(at, "compare "+m.Name+".per_step", "%s grows with the number of recorded steps", m.Name)
+			return
+		case limits == nil && i < 0:
+			r.fail(at, "write [error, {max_increase: 3%}]", "regression of %s without max_increase and max_decrease", m.Name)
+			return
+		case limits == nil:
+			g = r.config.Regressions[i]
+			g.Severity = s
+		default:
+			r.limits(limits, &g)
+		}
+		r.config.setRegression(g)
+	})
+}
+
+func (r *reader) limits(n *node, g *Regression) {
+	before := len(r.errs)
+	r.each(n, "a regression", map[string]func(*node){
+		"max_increase": func(n *node) { g.MaxIncrease = r.change(n, g.Metric) },
+		"max_decrease": func(n *node) { g.MaxDecrease = r.change(n, g.Metric) },
+		"min_delta": func(n *node) {
+			if v := r.amount(n, g.Metric); v != nil {
+				g.MinDelta = *v
+				r.notNegative(n, *v)
+			}
+		},
+		"alpha": func(n *node) { r.alpha(n, g) },
+	})
+	if len(r.errs) == before && g.MaxIncrease == nil && g.MaxDecrease == nil {
+		r.fail(n, "write {max_increase: 3%}", "regression of %s without max_increase and max_decrease", g.Metric.Name)
+	}
+}
+
+func (r *reader) alpha(n *node, g *Regression) {
+	if !r.want(n, scalar, "alpha", "write alpha: 0.01") {
+		return
+	}
+	v, ok := number(n.text)
+	switch {
+	case !ok || v <= 0 || v >= 1:
+		r.fail(n, "write alpha: 0.01", "alpha is a probability between 0 and 1, not %q", n.text)
+	case !g.Metric.timed:
+		r.fail(n, "leave alpha out", "%s is exact and has no significance", g.Metric.Name)
+	}
+	g.Alpha = v
+}
+
+// entries reads metric: [severity, {limits}]; limits is nil where only a severity stands.
+func (r *reader) entries(n *node, what, hint string, entry func(m *Metric, s analyze.Severity, at, limits *node)) {
+	if n.form == empty || !r.want(n, mapping, what, "metric: "+hint) {
+		return
+	}
+	seen := make(map[*Metric]bool)
+	for _, f := range n.fields {
+		m, ok := FindMetric(f.key.text)
+		switch {
+		case !ok:
+			r.unknown(f.key, "metric", MetricNames())
+			continue
+		case seen[m]:
+			r.fail(f.key, "", "%s stands twice", m.Name)
+			continue
+		}
+		seen[m] = true
+		parts := []*node{f.value}
+		if f.value.form == sequence {
+			parts = f.value.items
+		}
+		if len(parts) == 0 || len(parts) > 2 {
+			r.fail(f.value, "write "+hint, "%s needs a severity and limits", m.Name)
+			continue
+		}
+		before := len(r.errs)
+		s := r.severity(parts[0])
+		var limits *node
+		if len(parts) == 2 {
+			limits = parts[1]
+			r.want(limits, mapping, "what follows the severity", "write "+hint)
+		}
+		if len(r.errs) == before {
+			entry(m, s, f.key, limits)
+		}
+	}
+}
+
+// amount reads a value in the unit of a metric.
+func (r *reader) amount(n *node, m *Metric) *float64 {
+	if !r.want(n, scalar, "a limit of "+m.Name, "write "+example[m.Unit]) {
+		return nil
+	}
+	v, ok := m.Unit.value(n.text)
+	if !ok {
+		r.fail(n, "write "+example[m.Unit], "%q is no value of %s", n.text, m.Name)
+		return nil
+	}
+	return &v
+}
+
+// change reads a percentage of the baseline or an amount. Ratios have both in percent:
+// what is written so is a share.
+func (r *reader) change(n *node, m *Metric) *Change {
+	if head, ok := cutPercent(n); ok {
+		if v, ok := number(head); ok {
+			r.notNegative(n, v)
+			return &Change{v / 100, true}
+		}
+	}
+	v := r.amount(n, m)
+	if v == nil {
+		return nil
+	}
+	r.notNegative(n, *v)
+	return &Change{*v, false}
+}
+
+func (r *reader) notNegative(n *node, v float64) {
+	if v < 0 {
+		r.fail(n, "", "%s is less than nothing", n.text)
+	}
+}

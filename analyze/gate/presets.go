@@ -1,0 +1,93 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+)
+
+// presetPrefix stands before the names of presets in extends.
+const presetPrefix = "gaprof:"
+
+// presets are the configurations that extends names, off first. They are written as
+// a configuration is.
+var presets = []struct{ name, text string }{
+	{"off", ""},
+	{"recommended", `
+budgets:
+  grad.scale.needless: [error, {max: 0}]
+  norm.max_weight_error: [error, {max: 1e-3}]
+  collectives.mismatched: [error, {max: 0}]
+  reductions.per_step: [warn, {max: 1}]
+  rs.launched_in_optimizer.per_step: [warn, {max: 0}]
+  grad.scale.passes: [warn, {max: 1}]
+`},
+	{"strict", `
+budgets:
+  grad.scale.needless: [error, {max: 0}]
+  norm.max_weight_error: [error, {max: 1e-6}]
+  collectives.mismatched: [error, {max: 0}]
+  reductions.per_step: [error, {max: 1}]
+  rs.launched_in_optimizer.per_step: [error, {max: 0}]
+  grad.scale.passes: [error, {max: 1}]
+  findings.error: [error, {max: 0}]
+  findings.warn: [error, {max: 0}]
+  trace.unlinked.ratio: [error, {max: 1%}]
+regressions:
+  step.time: [error, {max_increase: 3%, min_delta: 1ms, alpha: 0.01}]
+  comm.exposed.time: [error, {max_increase: 5%, min_delta: 0.5ms, alpha: 0.01}]
+  idle.time: [warn, {max_increase: 10%, min_delta: 0.5ms, alpha: 0.01}]
+  collectives.per_step: [error, {max_increase: 0}]
+  comm.bytes.per_step: [error, {max_increase: 0}]
+`},
+}
+
+// PresetNames lists the presets as extends names them.
+func PresetNames() []string {
+	var names []string
+	for _, p := range presets {
+		names = append(names, presetPrefix+p.name)
+	}
+	return names
+}
+
+// Preset returns the configuration of a preset, with or without its prefix.
+func Preset(name string) (Config, bool) {
+	name = strings.TrimPrefix(name, presetPrefix)
+	for _, p := range presets {
+		if p.name == name {
+			c, err := parse(presetPrefix+name, []byte("version: 1\n"+p.text), Config{Extends: name, Select: defaultSelect})
+			if err != nil {
+				panic(err) // a preset that is wrong is a bug, which its test finds
+			}
+			return c, true
+		}
+	}
+	return Config{}, false
+}
+
+// defaultSelect is all steps behind a warm-up, by their median.
+var defaultSelect = Select{Warmup: AutoWarmup, Aggregate: "median"}
+
+// setBudget puts a budget in its place, instead of one of the same metric.
+func (c *Config) setBudget(b Budget) {
+	c.Budgets = inPlace(c.Budgets, b, func(b Budget) *Metric { return b.Metric }, b.Severity)
+}
+
+func (c *Config) setRegression(r Regression) {
+	c.Regressions = inPlace(c.Regressions, r, func(r Regression) *Metric { return r.Metric }, r.Severity)
+}
+
+// inPlace keeps a list in the order of the table; off takes its metric away.
+func inPlace[T any](list []T, one T, of func(T) *Metric, severity analyze.Severity) []T {
+	list = slices.DeleteFunc(slices.Clone(list), func(t T) bool { return of(t) == of(one) })
+	if severity == analyze.Off {
+		return list
+	}
+	at := slices.IndexFunc(list, func(t T) bool { return of(t).index() > of(one).index() })
+	if at < 0 {
+		at = len(list)
+	}
+	return slices.Insert(list, at, one)
+}

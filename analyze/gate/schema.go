@@ -1,0 +1,167 @@
+package gate
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+//go:generate go test -run TestPublished -update
+
+const (
+	draft     = "https://json-schema.org/draft/2020-12/schema"
+	schemaDir = "https://github.com/gaprof/gaprof/docs/schema/"
+)
+
+// JSONSchema describes the JSON form of a Result. Fields that it does not name may be
+// added in later versions.
+func JSONSchema() (*jsonschema.Schema, error) {
+	s, err := jsonschema.For[Result](nil)
+	if err != nil {
+		return nil, err
+	}
+	s.Schema, s.ID, s.Title = draft, schemaDir+"check-1.json", Schema
+	allowMore(s)
+	return s, nil
+}
+
+// allowMore permits fields that a later version adds.
+func allowMore(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	s.AdditionalProperties = nil
+	allowMore(s.Items)
+	for _, p := range s.Properties {
+		allowMore(p)
+	}
+}
+
+// ConfigSchema describes gaprof.yaml, for editors that complete and check YAML.
+func ConfigSchema() *jsonschema.Schema {
+	word := func(of ...string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Enum: anys(of)} }
+	s := object("The gate of gaprof check", map[string]*jsonschema.Schema{
+		"version": {Enum: []any{1}},
+		"extends": word(PresetNames()...),
+		"job": object("What is declared of the run", map[string]*jsonschema.Schema{
+			"accum":   {Type: "integer", Minimum: jsonschema.Ptr(1.0), Description: "micro-batches that one optimizer step accumulates"},
+			"norm":    word(normalizations...),
+			"peak_bw": {Type: "string", Pattern: `^[0-9.eE+]+ ?[TGM]B/s$`, Description: "memory bandwidth of the device, such as 3.35TB/s"},
+		}),
+		"select": object("Which steps count, and how the values of several become one", map[string]*jsonschema.Schema{
+			"steps":       {Type: "string", Pattern: `^(last:[1-9][0-9]*|[0-9]*:[0-9]*)$`},
+			"skip_warmup": {AnyOf: []*jsonschema.Schema{word("auto"), {Type: "boolean"}, {Type: "integer", Minimum: jsonschema.Ptr(0.0)}}},
+			"aggregate":   word("median", "mean", "max"),
+		}),
+		"budgets":     object("Absolute bounds", map[string]*jsonschema.Schema{}),
+		"regressions": object("Bounds of changes against the baseline; every condition must hold", map[string]*jsonschema.Schema{}),
+		"ignore": {Type: "array", Items: &jsonschema.Schema{Type: "object", Required: []string{"rule", "reason"}, AdditionalProperties: none(),
+			Properties: map[string]*jsonschema.Schema{
+				"rule":   word(append(ruleIDs(), MetricNames()...)...),
+				"until":  {Type: "string", Format: "date", Description: "the last day (UTC)"},
+				"reason": {Type: "string", MinLength: jsonschema.Ptr(1)},
+			}}},
+	})
+	for _, m := range Metrics() {
+		s.Properties["budgets"].Properties[m.Name] = entrySchema(m, "max", "min")
+		switch {
+		case m.whole:
+		case m.timed:
+			s.Properties["regressions"].Properties[m.Name] = entrySchema(m, "max_increase", "max_decrease", "min_delta", "alpha")
+		default:
+			s.Properties["regressions"].Properties[m.Name] = entrySchema(m, "max_increase", "max_decrease", "min_delta")
+		}
+	}
+	s.Schema, s.ID, s.Title = draft, schemaDir+"config-1.json", "gaprof.yaml, version 1"
+	s.Required = []string{"version"}
+	return s
+}
+
+// entrySchema is metric: severity, or [severity, {limits}].
+func entrySchema(m *Metric, keys ...string) *jsonschema.Schema {
+	severity := &jsonschema.Schema{Enum: anys([]string{"off", "note", "warn", "error"})}
+	limits := object("", map[string]*jsonschema.Schema{})
+	for _, key := range keys {
+		limits.Properties[key] = &jsonschema.Schema{Types: []string{"number", "string"}}
+	}
+	return &jsonschema.Schema{Description: m.Definition + "; write " + example[m.Unit], AnyOf: []*jsonschema.Schema{
+		severity,
+		{Type: "array", PrefixItems: []*jsonschema.Schema{severity, limits}, MinItems: jsonschema.Ptr(1), MaxItems: jsonschema.Ptr(2)},
+	}}
+}
+
+func object(description string, properties map[string]*jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Description: description, Properties: properties, AdditionalProperties: none()}
+}
+
+// none is the schema that nothing fits.
+func none() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
+
+func anys(words []string) []any {
+	var list []any
+	for _, w := range words {
+		list = append(list, w)
+	}
+	return list
+}
+
+// MetricsPage is docs/metrics.md: the table of metrics, presets and how values are made.
+func MetricsPage() string {
+	var b strings.Builder
+	b.WriteString(pageHead)
+	for _, m := range Metrics() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | `%s` |\n", m.Name, m.Unit, m.decided(), m.Definition, m.Path)
+	}
+	b.WriteString(pageMiddle)
+	for _, p := range presets {
+		text := strings.TrimSpace(p.text)
+		if text == "" {
+			text = "# nothing"
+		}
+		fmt.Fprintf(&b, "\n### `%s%s`\n\n```yaml\n%s\n```\n", presetPrefix, p.name, text)
+	}
+	return b.String()
+}
+
+// decided says how a metric is judged.
+func (m *Metric) decided() string {
+	switch {
+	case m.timed && m.whole:
+		return "recording"
+	case m.timed:
+		return "median"
+	case m.whole:
+		return "exact, recording"
+	}
+	return "exact"
+}
+
+const pageHead = `# Metrics
+
+What ` + "`gaprof check`" + ` can bound. This page is made of the table that also validates ` + "`gaprof.yaml`" + ` (` + "`go generate ./...`" + `).
+Every value comes from the report; the last column says where it stands in ` + "`gaprof analyze --format json`" + `.
+
+| metric | unit | decided by | definition | in the report |
+|---|---|---|---|---|
+`
+
+const pageMiddle = `
+**exact**: structure. The worst value of all complete steps, ranks and traces decides: the greatest against a maximum, the least against a minimum.
+**exact, recording**: likewise, of the whole recording; it cannot be compared with a baseline, because it grows with the steps that are recorded.
+**median**: a time or a ratio of times. A value for each complete step, the mean over its ranks; their median for each kind of step decides
+(or what ` + "`select.aggregate`" + ` says). Below five steps of a kind it decides nothing, and says how many steps to record.
+**recording**: one value for each rank, of which the worst decides; it decides nothing below five steps.
+
+Units: times are written ` + "`5ms`" + ` (ns, us, ms, s), ratios ` + "`0.8` or `80%`" + `, bytes ` + "`40MB`" + ` (MB is 10^6), counts as numbers. In a regression a
+percentage is one of the baseline's value.
+
+## Presets
+`
+
+// Encode writes a schema as the published files have it.
+func Encode(s *jsonschema.Schema) ([]byte, error) {
+	text, err := json.MarshalIndent(s, "", " ")
+	return append(text, '\n'), err
+}

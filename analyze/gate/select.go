@@ -1,0 +1,132 @@
+package gate
+
+import (
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/compare"
+)
+
+// selected leaves out the steps that the configuration does not select, in copies of the
+// reports.
+func (k *check) selected(reports []*analyze.Report) ([]*analyze.Report, []*view) {
+	var list []*analyze.Report
+	var views []*view
+	for _, r := range reports {
+		one := *r
+		one.Steps = nil
+		last := lastIndex(r.Steps)
+		warm := k.warmup(r)
+		for _, s := range r.Steps {
+			if s.Index >= warm && k.config.Select.Steps.holds(s.Index, last[s.Rank]) {
+				one.Steps = append(one.Steps, s)
+			}
+		}
+		v := newView(&one, k.config.Job, func(rule string) bool { return k.ignoring(rule) >= 0 })
+		for i := range one.Steps {
+			k.views[&one.Steps[i]] = v
+		}
+		list, views = append(list, &one), append(views, v)
+	}
+	return list, views
+}
+
+// lastIndex is the index of the last step of each rank.
+func lastIndex(steps []analyze.Step) map[int64]int {
+	last := make(map[int64]int)
+	for i := range steps {
+		last[steps[i].Rank] = max(last[steps[i].Rank], steps[i].Index)
+	}
+	return last
+}
+
+// holds tells whether a step of those up to last is in the range.
+func (s Range) holds(index, last int) bool {
+	switch {
+	case s.Last > 0:
+		return index > last-s.Last
+	case s.To > 0:
+		return index >= s.From && index < s.To
+	}
+	return true
+}
+
+// Window is the range as an analysis takes it, of n steps; nil for all.
+func (s Range) Window() func(n int) (from, to int) {
+	switch {
+	case s.Last > 0:
+		return func(n int) (int, int) { return max(0, n-s.Last), n }
+	case s.To > 0:
+		return func(n int) (int, int) { return min(s.From, n), min(s.To, n) }
+	}
+	return nil
+}
+
+// warmup is the index of the first step behind the warm-up of a report. That of itself is
+// the leading steps that hold evidence of rule TH006, which finds compilation.
+func (k *check) warmup(r *analyze.Report) int {
+	first := firstIndex(r.Steps)
+	if k.config.Select.Warmup != AutoWarmup {
+		return first + k.config.Select.Warmup
+	}
+	hit, at := compiling(r), first
+	for hit[at] { // compilation in the middle of training is no warm-up
+		at++
+	}
+	if at > first {
+		k.say("%s left out at the beginning: code is compiled or loaded there (TH006)", plural(at-first, "step"))
+	}
+	return at
+}
+
+// firstIndex is the least index of a step.
+func firstIndex(steps []analyze.Step) int {
+	first := 0
+	for i := range steps {
+		if i == 0 || steps[i].Index < first {
+			first = steps[i].Index
+		}
+	}
+	return first
+}
+
+// compiling are the steps in which evidence of TH006 stands, by index.
+func compiling(r *analyze.Report) map[int]bool {
+	hit := make(map[int]bool)
+	for i := range r.Findings {
+		if r.Findings[i].Rule != "TH006" {
+			continue
+		}
+		for _, e := range r.Findings[i].Evidence {
+			for j := range r.Steps {
+				if s := &r.Steps[j]; s.Rank == e.Rank && e.Start >= s.HostStart && e.Start < s.HostStart+s.HostDuration {
+					hit[s.Index] = true
+				}
+			}
+		}
+	}
+	return hit
+}
+
+// recordSteps is how many steps to record so that times decide; nil where they do.
+func (k *check) recordSteps() *int {
+	few := slices.ContainsFunc(k.result.Rows, func(r Row) bool {
+		m, ok := FindMetric(r.Metric)
+		return ok && m.timed && r.Verdict == Undecidable && !r.damaged && r.Value != nil
+	})
+	if !few {
+		return nil
+	}
+	n := leastRecorded
+	if len(k.base) > 0 {
+		if d := compare.Between(k.base, k.new, ""); d.RecordSteps != nil {
+			n = max(n, *d.RecordSteps)
+		}
+	} else if d := compare.Between(k.new, k.new, ""); d.RecordSteps != nil {
+		n = max(n, *d.RecordSteps)
+	}
+	return &n
+}
+
+// leastRecorded is the least that is asked for, schedule(active=10).
+const leastRecorded = 10
