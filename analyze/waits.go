@@ -68,7 +68,6 @@ func (a *assembly) matchRanks() *ranks.Result {
 	}
 	m := ranks.Match(sources, ranks.Options{AlignClocks: a.o.AlignClocks, Link: func(s ranks.Source) int64 { return hardware.Link(s.Rank.DeviceName) }})
 	a.report.Ranks, a.report.Matching = rankRows(m), matchingOf(m)
-	a.report.Matching.Notes = append(a.report.Matching.Notes, a.differentModels(m)...)
 	if m.Straggler >= 0 {
 		a.report.Straggler = &m.Sources[m.Straggler].Rank.ID
 	}
@@ -178,6 +177,7 @@ func matchNotes(m *ranks.Result) []string {
 	if m.Steps.Differ != "" {
 		notes = append(notes, "the ranks did not record the same steps: "+m.Steps.Differ)
 	}
+	notes = append(notes, differentModels(m)...)
 	if pointToPoint > 0 {
 		notes = append(notes, fmt.Sprintf("%d point-to-point messages (send, receive) concern two ranks and are not matched", pointToPoint))
 	}
@@ -238,15 +238,15 @@ func rankList(list []int64) string {
 
 // differentModels speaks of ranks that do not train the same, where they do not match:
 // traces of several runs, or stages of a pipeline that someone named one group.
-func (a *assembly) differentModels(m *ranks.Result) []string {
+func differentModels(m *ranks.Result) []string {
 	if !slices.ContainsFunc(m.Groups, func(g *ranks.Group) bool { return g.Status == ranks.Unmatched }) {
 		return nil
 	}
 	seen := make(map[string]int64)
-	for _, fr := range a.ranks {
-		model := fingerprintOf(fr.rank).Model
+	for _, s := range m.Sources {
+		model := fingerprintOf(s.Rank).Model
 		if _, ok := seen[model]; !ok && model != "unknown" {
-			seen[model] = fr.rank.ID
+			seen[model] = s.Rank.ID
 		}
 	}
 	if len(seen) < 2 {
@@ -273,6 +273,14 @@ func waitsKnown(m *ranks.Result) bool {
 
 // WaitsKnown tells whether waiting is known of any rank.
 func (p *Pass) WaitsKnown() bool { return waitsKnown(p.matched) }
+
+// AllRanks tells whether waiting is known and a trace of every member of the groups
+// was given, so that what is left of a collective is transfer.
+func (p *Pass) AllRanks() bool {
+	return p.WaitsKnown() && !slices.ContainsFunc(p.matched.Groups, func(g *ranks.Group) bool {
+		return len(g.Absent) > 0 || g.Status != ranks.Matched || g.NoFigures != "" || g.Size > int64(len(g.Ranks))
+	})
+}
 
 // ReportWait adds a finding about wait: by its cost where it is exposed, else as a note
 // where hidden, its share of the time that passed, would be worth a warning.

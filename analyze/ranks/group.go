@@ -121,7 +121,7 @@ func (g *Group) number(sources []Source, k int) int64 { return sources[g.Ranks[k
 const references = 3
 
 // match pairs the collectives of all ranks with those of one of them, the reference.
-func (g *Group) match() {
+func (g *Group) match(sources []Source) {
 	switch {
 	case len(g.Ranks) < 2:
 		g.Status = Alone
@@ -152,7 +152,7 @@ func (g *Group) match() {
 			break
 		}
 	}
-	g.take(bestRef, best)
+	g.take(bestRef, best, sources)
 }
 
 // alignAll pairs every sequence with that of rank ref. Bad counts those that cannot be
@@ -177,13 +177,12 @@ func (g *Group) fail(format string, args ...any) {
 }
 
 // take keeps what all ranks have; one rank that cannot be paired leaves all without.
-func (g *Group) take(ref int, pairings []pairing) {
+func (g *Group) take(ref int, pairings []pairing, sources []Source) {
 	g.Status = Matched
 	for k := range pairings {
 		g.Mismatches += pairings[k].mismatches
 		if pairings[k].failed != "" && g.Status == Matched {
-			g.Status, g.Reason = Unmatched, pairings[k].failed
-			g.OffClock = []int{k, ref}
+			g.fail("rank %d and rank %d: %s%s", g.number(sources, ref), g.number(sources, k), pairings[k].failed, apart(g.sequences[ref], g.sequences[k]))
 		}
 	}
 	if g.Status == Unmatched {
@@ -205,6 +204,18 @@ func (g *Group) take(ref int, pairings []pairing) {
 	if len(g.Collectives) == 0 {
 		g.fail("no collective was recorded by all of its ranks")
 	}
+}
+
+// apart says by how much two recordings miss each other.
+func apart(a, b *sequence) string {
+	if a.items[0].start > b.items[0].start {
+		a, b = b, a
+	}
+	gap := b.items[0].start - a.items[len(a.items)-1].end
+	if gap <= 0 {
+		return ""
+	}
+	return ", and between the recordings lie " + micros(gap)
 }
 
 // describe fills the messages of a collective and says what made them one.

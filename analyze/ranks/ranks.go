@@ -55,7 +55,7 @@ func Match(sources []Source, o Options) *Result {
 	})
 	for _, key := range keys {
 		g := newGroup(key, sequences[key], sources)
-		g.match()
+		g.match(sources)
 		g.clocks(sources, o)
 		g.figures(sources, o)
 		r.Groups = append(r.Groups, g)

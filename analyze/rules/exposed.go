@@ -103,7 +103,7 @@ func (c siteCount) of(site facts.Site) (total int, names string) {
 // waitCaveat says what a duration of communication holds, and how to tell it apart.
 func waitCaveat(p *analyze.Pass) string {
 	const what = "a communication kernel's duration is transfer plus waiting for the slowest rank; "
-	if p.WaitsKnown() {
+	if p.AllRanks() {
 		return what + "--show ranks tells them apart"
 	}
 	return what + "analyse all ranks together to tell them apart"

@@ -50,7 +50,7 @@ func runST002(p *analyze.Pass) {
 	if unmatched+gaps == 0 {
 		return
 	}
-	p.Report(severity, analyze.Finding{Message: unmatchedText(unmatched, gaps), Why: strings.Join(why, "; "), Evidence: evidence, Caveats: p.Notes()})
+	p.Report(severity, analyze.Finding{Message: unmatchedText(unmatched, gaps), Why: strings.Join(why, "; "), Evidence: evidence})
 }
 
 func unmatchedText(groups, gaps int) string {
