@@ -59,6 +59,7 @@ func analyzePaths(s streams, paths []string, f inputFlags, m machine, o analyze.
 	defer m.apply()()
 	in := &intake{s: s, f: f, m: m, analysis: analyze.New(o), progress: startProgress(s.err, f, files), budget: newBudget(m)}
 	jobs := in.jobs(files)
+	tuneCollector(jobs)
 	in.read(jobs)
 	in.progress.done()
 	if in.bug != nil {

@@ -9,12 +9,8 @@ import (
 	"runtime/debug"
 )
 
-// gcPercent keeps the heap close to what is in use: nearly all of it is columns
-// without pointers, which cost the collector nothing to look at.
-const gcPercent = 25
-
 func main() {
-	debug.SetGCPercent(gcPercent)
+	debug.SetGCPercent(gcOfLarge)
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
