@@ -188,3 +188,23 @@ func TestNobodyStandsOut(t *testing.T) {
 		}
 	}
 }
+
+// Two groups that wait at the same time, on two streams, wait once: 400 us of every
+// step of rank 0, so 200 us of the mean step.
+func TestWaitOnTwoStreams(t *testing.T) {
+	twice := func(rank, from int) string {
+		source := rankSteps(rank, from, 900, 100)
+		second := strings.NewReplacer("100/2 ", "100/3 ", "group=0", "group=1", "0/20 ", "0/21 ", "corr=2", "corr=12", "corr=4", "corr=14")
+		for _, l := range strings.Split(source, "\n") {
+			if strings.Contains(l, "record_param") || strings.Contains(l, "corr=2") || strings.Contains(l, "corr=4") {
+				source += second.Replace(l) + "\n"
+			}
+		}
+		return source
+	}
+	r := analyze.Run([]analyze.Input{rankFile(t, "rank0.txt", twice(0, 300)), rankFile(t, "rank1.txt", twice(1, 700))}, analyze.Options{Rules: rules.All()})
+	i := slices.IndexFunc(r.Findings, func(f analyze.Finding) bool { return f.Rule == "ST001" })
+	if len(r.Matching.Groups) != 2 || r.Matching.Matched != 4 || i < 0 || *r.Findings[i].Cost != 200_000 {
+		t.Errorf("%+v\n%+v", r.Matching, r.Findings)
+	}
+}
