@@ -8,8 +8,8 @@ import "runtime/debug"
 // Where there is little it would run all the time and save next to nothing.
 const (
 	gcOfLarge = 20
-	gcOfSmall = 200
-	smallText = 48e6 // bytes of text
+	gcOfSmall = 100
+	smallText = 32e6 // bytes of text
 )
 
 // tuneCollector adapts the collector to what is to be read.
