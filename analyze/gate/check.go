@@ -74,7 +74,7 @@ func (k *check) say(format string, args ...any) {
 func (k *check) add(r Row) {
 	if i := k.ignoring(r.Metric); i >= 0 && r.Check != "job" {
 		k.used[i] = true
-		r.Verdict, r.Reason, r.damaged = Ignored, k.config.Ignores[i].Reason, false
+		r.Verdict, r.Reason, r.BadData = Ignored, k.config.Ignores[i].Reason, false
 	}
 	if r.Verdict == Pass || r.Verdict == Ignored {
 		r.Next = ""
@@ -140,7 +140,7 @@ func (k *check) spoiled(row *Row, m *Metric, reports []*analyze.Report) bool {
 	if why == "" {
 		return false
 	}
-	row.Verdict, row.Reason, row.damaged = Undecidable, "the trace is unhealthy: "+why, true
+	row.Verdict, row.Reason, row.BadData = Undecidable, "the trace is unhealthy: "+why, true
 	row.Next = "record again; gaprof analyze --show health"
 	return true
 }
@@ -183,7 +183,7 @@ func (k *check) conclude() {
 			warned++
 		case r.Verdict == Undecidable:
 			undecided++
-			if r.damaged && r.Severity == analyze.Error {
+			if r.BadData && r.Severity == analyze.Error {
 				hidden++
 			}
 		case r.Verdict == Ignored:

@@ -156,11 +156,11 @@ func TestPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check, err := Encode(result)
+	check, err := encode(result)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := Encode(ConfigSchema())
+	config, err := encode(ConfigSchema())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,8 +67,7 @@ type Row struct {
 	Where         string           `json:"where"` // JSON path in the report
 	Reason        string           `json:"reason"`
 	Next          string           `json:"next"`
-
-	damaged bool // undecidable because the data are bad, not because they are few
+	BadData       bool             `json:"bad_data"` // undecidable because data are damaged, not because they are few or absent
 }
 
 // Options are what a configuration does not say.

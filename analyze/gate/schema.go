@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -64,14 +65,20 @@ func ConfigSchema() *jsonschema.Schema {
 				"reason": {Type: "string", MinLength: jsonschema.Ptr(1)},
 			}}},
 	})
+	s.Defs = map[string]*jsonschema.Schema{"severity": word("off", "note", "warn", "error"),
+		"budget": entrySchema("max", "min"), "regression": entrySchema("max_increase", "max_decrease", "min_delta"),
+		"timed_regression": entrySchema("max_increase", "max_decrease", "min_delta", "alpha")}
 	for _, m := range Metrics() {
-		s.Properties["budgets"].Properties[m.Name] = entrySchema(m, "max", "min")
+		add := func(section, def string) {
+			s.Properties[section].Properties[m.Name] = &jsonschema.Schema{Ref: "#/$defs/" + def, Description: m.Definition + "; write " + example[m.Unit]}
+		}
+		add("budgets", "budget")
 		switch {
 		case m.whole:
 		case m.timed:
-			s.Properties["regressions"].Properties[m.Name] = entrySchema(m, "max_increase", "max_decrease", "min_delta", "alpha")
+			add("regressions", "timed_regression")
 		default:
-			s.Properties["regressions"].Properties[m.Name] = entrySchema(m, "max_increase", "max_decrease", "min_delta")
+			add("regressions", "regression")
 		}
 	}
 	s.Schema, s.ID, s.Title = draft, schemaDir+"config-1.json", "gaprof.yaml, version 1"
@@ -79,14 +86,14 @@ func ConfigSchema() *jsonschema.Schema {
 	return s
 }
 
-// entrySchema is metric: severity, or [severity, {limits}].
-func entrySchema(m *Metric, keys ...string) *jsonschema.Schema {
-	severity := &jsonschema.Schema{Enum: anys([]string{"off", "note", "warn", "error"})}
+// entrySchema is a severity, or [severity, {limits}].
+func entrySchema(keys ...string) *jsonschema.Schema {
+	severity := &jsonschema.Schema{Ref: "#/$defs/severity"}
 	limits := object("", map[string]*jsonschema.Schema{})
 	for _, key := range keys {
 		limits.Properties[key] = &jsonschema.Schema{Types: []string{"number", "string"}}
 	}
-	return &jsonschema.Schema{Description: m.Definition + "; write " + example[m.Unit], AnyOf: []*jsonschema.Schema{
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
 		severity,
 		{Type: "array", PrefixItems: []*jsonschema.Schema{severity, limits}, MinItems: jsonschema.Ptr(1), MaxItems: jsonschema.Ptr(2)},
 	}}
@@ -160,8 +167,11 @@ percentage is one of the baseline's value.
 ## Presets
 `
 
-// Encode writes a schema as the published files have it.
-func Encode(s *jsonschema.Schema) ([]byte, error) {
-	text, err := json.MarshalIndent(s, "", " ")
-	return append(text, '\n'), err
+// encode writes a schema as the published files have it.
+func encode(s *jsonschema.Schema) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", " ")
+	err := enc.Encode(s)
+	return b.Bytes(), err
 }

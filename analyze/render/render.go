@@ -35,6 +35,8 @@ var formats = []Format{
 	{"json", JSON},
 	{"csv", CSV},
 	{"md", Markdown},
+	{"github", GitHub},
+	{"gobench", GoBench},
 }
 
 // Sections are the names that Options.Show knows.

@@ -7,9 +7,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/compare"
+	"github.com/gaprof/gaprof/analyze/gate"
 	"github.com/gaprof/gaprof/analyze/rules"
 )
 
@@ -18,23 +21,23 @@ func newExplainCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [RULE]",
 		Short: "the rules, one rule with its examples, or the JSON Schema of the report",
-		Args:  cobra.MaximumNArgs(1),
+		Example: "  gaprof explain OV004\n  gaprof explain --schema > report.schema.json\n" +
+			"  gaprof explain --schema config > gaprof.schema.json",
+		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return ruleIDs(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
-			case schema && len(args) > 0:
-				return usage("", "--schema is about the report, not about a rule")
 			case schema:
-				return printSchema(s.out)
+				return printSchema(s.out, append(args, "report")[0])
 			case len(args) == 0:
 				return listRules(s.out)
 			}
 			return explainRule(s.out, args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of --format json")
+	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of --format json, or of what is named: "+strings.Join(schemaNames(), ", "))
 	return cmd
 }
 
@@ -63,12 +66,37 @@ func explainRule(w io.Writer, id string) error {
 	return err
 }
 
-func printSchema(w io.Writer) error {
-	schema, err := analyze.JSONSchema()
-	if err != nil {
-		return err
+// schemas are what --schema prints, by the word that it takes.
+var schemas = []struct {
+	name string
+	make func() (*jsonschema.Schema, error)
+}{
+	{"report", analyze.JSONSchema},
+	{"diff", compare.JSONSchema},
+	{"check", gate.JSONSchema},
+	{"config", func() (*jsonschema.Schema, error) { return gate.ConfigSchema(), nil }},
+}
+
+func schemaNames() []string {
+	var names []string
+	for _, s := range schemas {
+		names = append(names, s.name)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", " ")
-	return enc.Encode(schema)
+	return names
+}
+
+func printSchema(w io.Writer, name string) error {
+	for _, s := range schemas {
+		if s.name != name {
+			continue
+		}
+		schema, err := s.make()
+		if err != nil {
+			return err
+		}
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", " ")
+		return enc.Encode(schema)
+	}
+	return usage("schemas are "+strings.Join(schemaNames(), ", "), "there is no schema of %q", name)
 }

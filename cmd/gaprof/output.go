@@ -93,15 +93,20 @@ func (list outputs) check() error {
 	return nil
 }
 
-// write renders the report into every output.
+// write renders the report into every output, and for the format github into the summary
+// of the run too.
 func (list outputs) write(s streams, r *analyze.Report, o render.Options) error {
-	return list.each(s, func(w io.Writer, name string) error {
+	err := list.each(s, func(w io.Writer, name string) error {
 		format, err := render.ByName(name)
 		if err != nil {
 			return err
 		}
 		return format.Write(w, r, o)
 	})
+	if err != nil {
+		return err
+	}
+	return list.summary(func(w io.Writer) error { return render.Markdown(w, r, o) })
 }
 
 // each draws every output as a whole and delivers it.

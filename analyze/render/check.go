@@ -1,0 +1,237 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/gate"
+	"github.com/gaprof/gaprof/internal/escape"
+)
+
+// Checked is a gate's result with the reports that it judged.
+type Checked struct {
+	Result  *gate.Result
+	Reports []*analyze.Report
+}
+
+// CheckFormat is one way to write what a gate says.
+type CheckFormat struct {
+	Name  string
+	Write func(w io.Writer, c Checked, o Options) error
+}
+
+// checkFormats is the table of them.
+var checkFormats = []CheckFormat{
+	{"text", CheckText},
+	{"json", CheckJSON},
+	{"md", CheckMarkdown},
+	{"github", CheckGitHub},
+	{"gobench", func(w io.Writer, c Checked, _ Options) error { return benchmarks(w, c.Reports) }},
+}
+
+// CheckFormatNames lists the formats of check in the order of help texts.
+func CheckFormatNames() []string {
+	names := make([]string, len(checkFormats))
+	for i, f := range checkFormats {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// CheckByName returns the format of check called name.
+func CheckByName(name string) (CheckFormat, error) {
+	for _, f := range checkFormats {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return CheckFormat{}, fmt.Errorf("unknown format %q (%s)", name, strings.Join(CheckFormatNames(), ", "))
+}
+
+// CheckJSON writes the contract gaprof.check/1.
+func CheckJSON(w io.Writer, c Checked, _ Options) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	return enc.Encode(c.Result)
+}
+
+// CheckText writes for a terminal: the verdict, what failed and what to do, what could not
+// be decided and why, then every row.
+func CheckText(w io.Writer, c Checked, o Options) error {
+	var b strings.Builder
+	r := c.Result
+	fmt.Fprintf(&b, "gaprof %s check  %s\n", r.Version, inert(strings.Join(checkedOf(c), " · ")))
+	for _, s := range checkSentences(r) {
+		for i, part := range wrap(inert(s.text), diffWidth-9) {
+			head := s.head
+			if i > 0 {
+				head = ""
+			}
+			b.WriteString(strings.TrimRight(fmt.Sprintf("%-8s %s", head, part), " ") + "\n")
+		}
+	}
+	if t := checkTable(r); !o.Quiet && len(t.rows) > 0 {
+		for _, row := range t.rows {
+			for i := range row {
+				row[i] = inert(row[i])
+			}
+		}
+		drawText(&b, t)
+	}
+	return flush(w, &b)
+}
+
+// inert keeps what a runner of CI takes as a command, at the beginning of a line or (of
+// old) anywhere, from being one.
+func inert(s string) string {
+	s = strings.ReplaceAll(escape.Control(s), "##[", `#\x23[`)
+	if strings.HasPrefix(s, "::") {
+		s = `\x3a` + s[1:]
+	}
+	return strings.ReplaceAll(s, " ::", ` \x3a:`)
+}
+
+// CheckMarkdown writes for a pull request or the summary of a run of CI.
+func CheckMarkdown(w io.Writer, c Checked, o Options) error {
+	var b strings.Builder
+	r := c.Result
+	fmt.Fprintf(&b, "# gaprof check: %s\n\n%s\n\n", r.Verdict, markdownText(strings.Join(checkedOf(c), " · ")))
+	for _, s := range checkSentences(r) {
+		fmt.Fprintf(&b, "- **%s** %s\n", s.head, markdownText(s.text))
+	}
+	if t := checkTable(r); !o.Quiet && len(t.rows) > 0 {
+		drawMarkdown(&b, t)
+	}
+	return flush(w, &b)
+}
+
+// checkedOf says what was judged.
+func checkedOf(c Checked) []string {
+	var parts []string
+	if len(c.Reports) > 0 {
+		parts = append(parts, rankText(c.Reports[0]), stepsText(c.Reports[0]))
+		if device := c.Reports[0].Source.Device; device != "unknown" {
+			parts = append(parts, short(device))
+		}
+	}
+	if n := len(c.Reports); n > 1 {
+		parts = append(parts, fmt.Sprintf("%d reports", n))
+	}
+	return parts
+}
+
+// checkSentences are the verdict, a sentence on each row that did not pass, and notes.
+func checkSentences(r *gate.Result) []sentence {
+	list := []sentence{{"CONFIG", configText(r)}}
+	if len(r.Baseline) > 0 {
+		list = append(list, sentence{"BASELINE", strings.Join(r.Baseline, ", ")})
+	}
+	list = append(list, sentence{"VERDICT", string(r.Verdict) + ": " + r.Summary})
+	for _, verdict := range []gate.Verdict{gate.Fail, gate.Undecidable} {
+		for i := range r.Rows {
+			row := &r.Rows[i]
+			if row.Verdict != verdict {
+				continue
+			}
+			list = append(list, sentence{rowHead(row), rowText(row)})
+			if row.Next != "" {
+				list = append(list, sentence{"NEXT", row.Next})
+			}
+		}
+	}
+	if r.Record != nil {
+		list = append(list, sentence{"RECORD", fmt.Sprintf("at least %d steps, so that times decide: schedule(active=%d)", *r.Record, *r.Record)})
+	}
+	for _, note := range r.Notes {
+		list = append(list, sentence{"NOTE", note})
+	}
+	return list
+}
+
+// configText says by which configuration was judged.
+func configText(r *gate.Result) string {
+	config := r.Config
+	if config == "" {
+		config = "no " + gate.ConfigFile + " found"
+	}
+	return config + ", extends " + r.Extends
+}
+
+// rowHead is a word for what a row came to.
+func rowHead(r *gate.Row) string {
+	switch {
+	case r.Verdict == gate.Undecidable:
+		return "UNKNOWN"
+	case r.Verdict == gate.Fail && r.Severity == analyze.Error:
+		return "FAIL"
+	case r.Verdict == gate.Fail:
+		return strings.ToUpper(string(r.Severity))
+	}
+	return strings.ToUpper(string(r.Verdict))
+}
+
+// rowText is one sentence on a row that did not pass.
+func rowText(r *gate.Row) string {
+	text := r.Metric
+	if r.Kind != "" {
+		text += " of " + short(r.Kind)
+	}
+	switch {
+	case r.Value == nil:
+	case r.BaselineValue != nil:
+		text += fmt.Sprintf(" went from %s to %s", r.Unit.Format(*r.BaselineValue), r.Unit.Format(*r.Value))
+		if r.P != nil {
+			text += fmt.Sprintf(" (p %.3f)", *r.P)
+		}
+	default:
+		text += " is " + r.Unit.Format(*r.Value) + atText(r)
+	}
+	if r.Check != "finding" {
+		text += "; " + r.Limit
+	}
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	return text + " [" + r.Where + "]"
+}
+
+// atText says on which rank and in which step a value was found.
+func atText(r *gate.Row) string {
+	text := ""
+	if r.Rank != nil {
+		text += fmt.Sprintf(" on rank %d", *r.Rank)
+	}
+	if r.Step != nil {
+		text += fmt.Sprintf(" in step %d", *r.Step)
+	}
+	return text
+}
+
+// checkTable is every row, those that did not pass first.
+func checkTable(r *gate.Result) table {
+	t := table{title: "Checks", left: 4, header: []string{"verdict", "severity", "what", "of", "baseline", "value", "steps", "limit"}}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		cells := []string{rowHead(row), string(row.Severity), row.Metric, short(row.Kind), "", "-", "", row.Limit}
+		if row.BaselineValue != nil {
+			cells[4] = row.Unit.Format(*row.BaselineValue)
+		}
+		if row.Value != nil {
+			cells[5] = row.Unit.Format(*row.Value)
+		}
+		if row.Steps > 0 {
+			cells[6] = fmt.Sprint(row.Steps)
+		}
+		if row.BaselineSteps > 0 {
+			cells[6] = fmt.Sprintf("%d, %d", row.BaselineSteps, row.Steps)
+		}
+		t.rows = append(t.rows, cells)
+	}
+	order := []string{"FAIL", "WARN", "NOTE", "UNKNOWN", "PASS", "IGNORED"}
+	slices.SortStableFunc(t.rows, func(a, b []string) int { return slices.Index(order, a[0]) - slices.Index(order, b[0]) })
+	return t
+}

@@ -1,0 +1,92 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/gate"
+	"github.com/gaprof/gaprof/internal/escape"
+)
+
+// The format github is workflow commands, one a line: GitHub shows each as an annotation
+// of the run. The summary in Markdown is a file of its own, which the command writes.
+
+// GitHub writes an annotation for each finding and for damage of the input.
+func GitHub(w io.Writer, r *analyze.Report, _ Options) error {
+	var b strings.Builder
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		annotation(&b, f.Severity, "gaprof "+f.Rule, f.Message+"\n"+f.Why+"\nfix: "+f.Fix)
+	}
+	for _, p := range r.Health.Problems {
+		if p.Severity != string(analyze.Note) {
+			annotation(&b, analyze.Warn, "gaprof: trace health", p.File+": "+p.Message)
+		}
+	}
+	if b.Len() == 0 {
+		annotation(&b, analyze.Note, "gaprof", clean(r))
+	}
+	return flush(w, &b)
+}
+
+// CheckGitHub writes an annotation for each row that did not pass, and one for the
+// verdict.
+func CheckGitHub(w io.Writer, c Checked, _ Options) error {
+	var b strings.Builder
+	r := c.Result
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		text := rowText(row)
+		if row.Next != "" {
+			text += "\nnext: " + row.Next
+		}
+		switch row.Verdict {
+		case gate.Fail:
+			annotation(&b, row.Severity, "gaprof check: "+row.Metric, text)
+		case gate.Undecidable:
+			severity := analyze.Note
+			if row.BadData {
+				severity = analyze.Warn
+			}
+			annotation(&b, severity, "gaprof check: "+row.Metric+" undecidable", text)
+		}
+	}
+	severity := analyze.Note
+	switch r.Verdict {
+	case gate.Failed:
+		severity = analyze.Error
+	case gate.Inconclusive:
+		severity = analyze.Warn
+	}
+	annotation(&b, severity, "gaprof check "+string(r.Verdict), strings.Join(append([]string{r.Summary, configText(r)}, r.Notes...), "\n"))
+	return flush(w, &b)
+}
+
+// annotation writes one workflow command. Its severities are error, warning and notice.
+func annotation(b *strings.Builder, severity analyze.Severity, title, text string) {
+	command := "notice"
+	switch severity {
+	case analyze.Error:
+		command = "error"
+	case analyze.Warn:
+		command = "warning"
+	}
+	fmt.Fprintf(b, "::%s title=%s::%s\n", command, propertyText(title), dataText(text))
+}
+
+// dataText is a message as a workflow command takes it: lines stay lines, everything else
+// that a terminal acts on is shown.
+func dataText(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = strings.NewReplacer("%", "%25", "##[", `#\x23[`).Replace(escape.Control(line))
+	}
+	return strings.Join(lines, "%0A")
+}
+
+// propertyText is a value of a workflow command's property.
+func propertyText(s string) string {
+	return strings.NewReplacer("%", "%25", ":", "%3A", ",", "%2C", "##[", `#\x23[`).Replace(escape.Control(s))
+}
