@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,10 +20,8 @@ import (
 type TokenCount struct {
 	Rank, Step, MicroBatch int64
 	Tokens                 int64
+	Global                 int64 // of all ranks and micro-batches of the step, -1 unknown
 }
-
-// maxLine bounds one line of a log, in bytes.
-const maxLine = 1 << 20
 
 // ReadTokens reads a token log: CSV with the columns rank, step, micro_batch and tokens
 // in any order, or one JSON object a line as torchtitan writes them, with
@@ -37,7 +34,7 @@ func ReadTokens(r io.Reader, file string, rank int64) ([]TokenCount, error) {
 		return nil, &trace.FormatError{File: file, Reason: "empty token log: " + reason(err)}
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n\ufeff"), []byte("{")) {
-		return readLines(br, file, rank)
+		return readJSONL(br, file, rank)
 	}
 	return readCSV(br, file, rank)
 }
@@ -56,42 +53,27 @@ type tokenLine struct {
 	MicroBatch *int64 `json:"micro_batch"`
 	Local      *int64 `json:"local_valid_tokens"`
 	Tokens     *int64 `json:"tokens"`
+	Global     *int64 `json:"global_valid_tokens"`
 }
 
-// readLines reads JSON lines; lines about other things are passed over.
-func readLines(r io.Reader, file string, rank int64) ([]TokenCount, error) {
+// readJSONL reads JSON lines; lines about other things are passed over.
+func readJSONL(r io.Reader, file string, rank int64) ([]TokenCount, error) {
 	var list []TokenCount
-	scanner := bufio.NewScanner(r)
-	scanner.Buffer(make([]byte, 64<<10), maxLine)
-	offset := int64(0)
-	for ; scanner.Scan(); offset += int64(len(scanner.Bytes()) + 1) {
-		line := bytes.TrimSpace(scanner.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		var l tokenLine
-		if err := json.Unmarshal(line, &l); err != nil {
-			return nil, &trace.FormatError{File: file, Offset: offset, Reason: "token log: " + err.Error()}
-		}
+	err := readLines(r, file, "token log", func(l *tokenLine) error {
 		if l.Local == nil {
 			l.Local = l.Tokens
 		}
 		if l.Local == nil || l.Step == nil {
-			continue
+			return nil
 		}
-		list = append(list, TokenCount{orElse(l.Rank, rank), *l.Step, orElse(l.MicroBatch, -1), *l.Local})
-	}
-	if err := scanner.Err(); err != nil {
-		return nil, &trace.FormatError{File: file, Offset: offset, Reason: "token log: " + err.Error()}
+		c := TokenCount{orElse(l.Rank, rank), *l.Step, orElse(l.MicroBatch, -1), *l.Local, orElse(l.Global, -1)}
+		list = append(list, c)
+		return c.check()
+	})
+	if err != nil {
+		return nil, err
 	}
 	return checked(list, file)
-}
-
-func orElse(n *int64, other int64) int64 {
-	if n == nil {
-		return other
-	}
-	return *n
 }
 
 func readCSV(r io.Reader, file string, rank int64) ([]TokenCount, error) {
@@ -120,20 +102,24 @@ func readCSV(r io.Reader, file string, rank int64) ([]TokenCount, error) {
 		if err != nil {
 			return nil, &trace.FormatError{File: file, Offset: offset, Reason: "token log: " + err.Error()}
 		}
+		line, _ := c.FieldPos(0)
 		count, err := csvRow(row, columns, rank)
+		if err == nil {
+			err = count.check()
+		}
 		if err != nil {
-			return nil, &trace.FormatError{File: file, Offset: offset, Reason: "token log: " + err.Error()}
+			return nil, &trace.FormatError{File: file, Offset: offset, Reason: fmt.Sprintf("token log: line %d: %v", line, err)}
 		}
 		list = append(list, count)
 	}
 }
 
 func csvRow(row []string, columns map[string]int, rank int64) (TokenCount, error) {
-	count := TokenCount{Rank: rank, MicroBatch: -1}
+	count := TokenCount{Rank: rank, MicroBatch: -1, Global: -1}
 	for _, field := range []struct {
 		name string
 		to   *int64
-	}{{"rank", &count.Rank}, {"step", &count.Step}, {"micro_batch", &count.MicroBatch}, {"tokens", &count.Tokens}} {
+	}{{"rank", &count.Rank}, {"step", &count.Step}, {"micro_batch", &count.MicroBatch}, {"tokens", &count.Tokens}, {"global_valid_tokens", &count.Global}} {
 		i, ok := columns[field.name]
 		if !ok {
 			continue
@@ -147,15 +133,35 @@ func csvRow(row []string, columns map[string]int, rank int64) (TokenCount, error
 	return count, nil
 }
 
-// checked refuses logs that say nothing or something impossible.
+// check refuses what cannot be.
+func (c *TokenCount) check() error {
+	if c.Tokens < 0 || c.Global >= 0 && c.Global < c.Tokens {
+		return fmt.Errorf("rank %d step %d has %d tokens of %d", c.Rank, c.Step, c.Tokens, c.Global)
+	}
+	return checkPlace(c.Rank, c.Step, c.MicroBatch)
+}
+
+// checked refuses logs that say nothing.
 func checked(list []TokenCount, file string) ([]TokenCount, error) {
 	if len(list) == 0 {
 		return nil, &trace.FormatError{File: file, Reason: "token log without a single count"}
 	}
-	for _, c := range list {
-		if c.Tokens < 0 || c.Rank < 0 || c.Step < 0 {
-			return nil, &trace.FormatError{File: file, Reason: fmt.Sprintf("token log: rank %d step %d has %d tokens", c.Rank, c.Step, c.Tokens)}
-		}
-	}
 	return list, nil
+}
+
+// WriteTokens writes a log that ReadTokens reads, a JSON object a line.
+func WriteTokens(w io.Writer, list []TokenCount) error {
+	b := bufio.NewWriter(w)
+	for _, c := range list {
+		fmt.Fprintf(b, `{"step":%d,"rank":%d`, c.Step, c.Rank)
+		if c.MicroBatch >= 0 {
+			fmt.Fprintf(b, `,"micro_batch":%d`, c.MicroBatch)
+		}
+		fmt.Fprintf(b, `,"local_valid_tokens":%d`, c.Tokens)
+		if c.Global >= 0 {
+			fmt.Fprintf(b, `,"global_valid_tokens":%d`, c.Global)
+		}
+		b.WriteString("}\n")
+	}
+	return b.Flush()
 }

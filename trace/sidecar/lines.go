@@ -1,0 +1,82 @@
+package sidecar
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// maxLine bounds one line of a log, in bytes.
+const maxLine = 1 << 20
+
+// readLines reads JSON objects, one a line, and hands each to take, with its number
+// from 1 and its offset in bytes. NaN and infinities, which Python writes, are null.
+func readLines[T any](r io.Reader, file, what string, take func(line *T) error) error {
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(make([]byte, 64<<10), maxLine)
+	scanner.Split(scanRaw)
+	offset, number := int64(0), 0
+	fail := func(err error) error {
+		return &trace.FormatError{File: file, Offset: offset, Reason: fmt.Sprintf("%s: line %d: %v", what, number, err)}
+	}
+	for ; scanner.Scan(); offset += int64(len(scanner.Bytes())) {
+		number++
+		text := bytes.TrimSpace(bytes.TrimPrefix(scanner.Bytes(), []byte("\ufeff")))
+		if len(text) == 0 {
+			continue
+		}
+		var line T
+		err := json.Unmarshal(text, &line)
+		if err != nil && notFinite.Match(text) {
+			line = *new(T)
+			err = json.Unmarshal(notFinite.ReplaceAll(text, []byte("${1}null")), &line)
+		}
+		if err == nil {
+			err = take(&line)
+		}
+		if err != nil {
+			return fail(err)
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		number++
+		return fail(err)
+	}
+	return nil
+}
+
+// notFinite matches values of JSON objects that are no JSON.
+var notFinite = regexp.MustCompile(`(:\s*)(NaN|-?Infinity)\b`)
+
+// scanRaw splits lines and keeps their ends, so that lengths are those of the file.
+func scanRaw(data []byte, atEOF bool) (int, []byte, error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i+1], nil
+	}
+	if atEOF && len(data) > 0 {
+		return len(data), data, nil
+	}
+	return 0, nil, nil
+}
+
+// orElse is n, or other where there is none.
+func orElse[T any](n *T, other T) T {
+	if n == nil {
+		return other
+	}
+	return *n
+}
+
+// checkPlace refuses ranks, steps and micro-batches that there cannot be.
+func checkPlace(rank, step, microBatch int64) error {
+	if rank < 0 || step < 0 || microBatch < -1 || rank >= math.MaxInt32 || step >= math.MaxInt32 || microBatch >= math.MaxInt32 {
+		return fmt.Errorf("there is no rank %d, step %d, micro-batch %d", rank, step, microBatch)
+	}
+	return nil
+}

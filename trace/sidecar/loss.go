@@ -1,0 +1,110 @@
+package sidecar
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// MicroLoss is the summed loss of one micro-batch of one rank. Sum is NaN and Tokens -1
+// where the log does not say.
+type MicroLoss struct {
+	Rank, Step, MicroBatch int64
+	Sum                    float64
+	Tokens                 int64
+}
+
+// StepLoss is what one rank says of the loss of a step: Logged is what the run prints,
+// Optimised the number whose gradient it follows. NaN is unknown, or NaN.
+type StepLoss struct {
+	Rank, Step        int64
+	Logged, Optimised float64
+}
+
+// LossLog is a log of losses.
+type LossLog struct {
+	Micro []MicroLoss
+	Steps []StepLoss
+}
+
+// lossLine is the part of a log line that speaks of losses.
+type lossLine struct {
+	Rank       *int64   `json:"rank"`
+	Step       *int64   `json:"step"`
+	MicroBatch *int64   `json:"micro_batch"`
+	Sum        *float64 `json:"loss_sum"`
+	Mean       *float64 `json:"loss_mean"`
+	Tokens     *int64   `json:"local_valid_tokens"`
+	Logged     *float64 `json:"logged_loss"`
+	Loss       *float64 `json:"loss"`
+	Optimised  *float64 `json:"optimized_loss"`
+}
+
+// ReadLosses reads a loss log, one JSON object a line: loss_sum (or loss_mean) with
+// local_valid_tokens of a micro_batch, and logged_loss (or loss) and optimized_loss of a
+// step. rank is what a line without one gets; lines about other things are passed over.
+// Errors are *trace.FormatError with line and byte offset.
+func ReadLosses(r io.Reader, file string, rank int64) (*LossLog, error) {
+	log := new(LossLog)
+	err := readLines(r, file, "loss log", func(l *lossLine) error { return log.take(l, rank) })
+	if err == nil && len(log.Micro)+len(log.Steps) == 0 {
+		err = &trace.FormatError{File: file, Reason: "loss log without a single loss"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return log, nil
+}
+
+func (log *LossLog) take(l *lossLine, rank int64) error {
+	if l.Step == nil || l.MicroBatch == nil && l.Logged == nil && l.Loss == nil && l.Optimised == nil {
+		return nil
+	}
+	nan := math.NaN()
+	if l.MicroBatch == nil {
+		log.Steps = append(log.Steps, StepLoss{orElse(l.Rank, rank), *l.Step, orElse(l.Logged, orElse(l.Loss, nan)), orElse(l.Optimised, nan)})
+		return checkPlace(orElse(l.Rank, rank), *l.Step, -1)
+	}
+	m := MicroLoss{orElse(l.Rank, rank), *l.Step, *l.MicroBatch, orElse(l.Sum, nan), orElse(l.Tokens, -1)}
+	switch {
+	case m.Tokens < -1:
+		return fmt.Errorf("%d tokens", m.Tokens)
+	case m.Tokens == 0:
+		m.Sum = 0 // a mean over nothing is NaN in many logs
+	case l.Sum == nil && l.Mean != nil && m.Tokens > 0:
+		m.Sum = *l.Mean * float64(m.Tokens)
+	}
+	log.Micro = append(log.Micro, m)
+	return checkPlace(m.Rank, m.Step, m.MicroBatch)
+}
+
+// WriteLosses writes a log that ReadLosses reads: micro-batches first, then steps.
+// Unknown numbers are left out.
+func WriteLosses(w io.Writer, log *LossLog) error {
+	b := bufio.NewWriter(w)
+	for _, m := range log.Micro {
+		fmt.Fprintf(b, `{"step":%d,"rank":%d,"micro_batch":%d`, m.Step, m.Rank, m.MicroBatch)
+		number(b, "loss_sum", m.Sum)
+		if m.Tokens >= 0 {
+			fmt.Fprintf(b, `,"local_valid_tokens":%d`, m.Tokens)
+		}
+		b.WriteString("}\n")
+	}
+	for _, s := range log.Steps {
+		fmt.Fprintf(b, `{"step":%d,"rank":%d`, s.Step, s.Rank)
+		number(b, "logged_loss", s.Logged)
+		number(b, "optimized_loss", s.Optimised)
+		b.WriteString("}\n")
+	}
+	return b.Flush()
+}
+
+// number writes a field with the shortest decimal that reads back the same.
+func number(b *bufio.Writer, name string, v float64) {
+	if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		fmt.Fprintf(b, `,%q:%v`, name, v)
+	}
+}
