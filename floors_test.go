@@ -26,7 +26,7 @@ var floors = [][]string{
 	{"analyze/ranks", "analyze/norm", "analyze/whatif", "reference/ops", "reference/dist", "reference/telemetry"},
 	{"analyze", "reference/cpu", "reference/sim", "reference/cuda", "reference"},
 	{"analyze/rules", "analyze/compare", "analyze/pprof"},
-	{"analyze/gate"},
+	{"analyze/gate", "analyze/render/plots"},
 	{"analyze/render"},
 	{"cmd/gaprof"},
 }
@@ -48,6 +48,7 @@ var thirdParty = []struct {
 	{"golang.org/x/perf", false},
 	{"github.com/goccy/go-yaml", false},
 	{"github.com/google/pprof", false},
+	{"gonum.org/v1/plot", false},
 	{"github.com/rogpeppe/go-internal", true},
 	{"github.com/go-json-experiment/json", true},
 }

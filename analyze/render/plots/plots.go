@@ -1,0 +1,49 @@
+// Package plots draws the figures of a report: SVG by gonum.org/v1/plot, with a title,
+// units, a legend and a text that says the same to those who cannot see them.
+//
+// A figure is drawn to a width, because a drawing that is scaled to a phone has letters
+// that nobody can read. The same report gives the same bytes. What a figure holds is
+// bounded by what its width can show, however long the recording was.
+package plots
+
+import "github.com/gaprof/gaprof/analyze"
+
+// The sections that have figures.
+const (
+	Ledger   = "ledger"
+	Passes   = "passes"
+	Overlap  = "overlap"
+	Waits    = "waits"
+	Timeline = "timeline"
+)
+
+// table is every plot; a new one is a row. A plot without anything to show gives none.
+var table = []struct {
+	section string
+	figures func(*analyze.Report) []Figure
+}{
+	{Ledger, ledger},
+	{Passes, passes},
+	{Overlap, overlap},
+	{Timeline, timelines},
+	{Waits, waits},
+}
+
+// Sections lists the sections in the order of the table.
+func Sections() []string {
+	names := make([]string, len(table))
+	for i, row := range table {
+		names[i] = row.section
+	}
+	return names
+}
+
+// Of returns the figures of one section.
+func Of(r *analyze.Report, section string) []Figure {
+	for _, row := range table {
+		if row.section == section {
+			return row.figures(r)
+		}
+	}
+	return nil
+}
