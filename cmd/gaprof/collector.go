@@ -2,10 +2,11 @@ package main
 
 import "runtime/debug"
 
-// The collector runs when the heap has grown by so many percent. Where there is much to
-// read nearly all of the heap is columns without pointers, which cost the collector
-// nothing to look at, so it may run often and keep the heap close to what is in use.
-// Where there is little it would run all the time and save next to nothing.
+// The collector runs when the heap has grown by so many percent. Where a file is large
+// nearly all of the heap is columns without pointers, which cost the collector nothing
+// to look at, so it may run often and keep the heap close to what is in use. Where files
+// are small it would run all the time: to save next to nothing, or, of many files, to go
+// over the facts of all that were read before.
 const (
 	gcOfLarge = 20
 	gcOfSmall = 100
@@ -14,11 +15,11 @@ const (
 
 // tuneCollector adapts the collector to what is to be read.
 func tuneCollector(jobs []*job) {
-	total := int64(0)
+	largest := int64(0)
 	for _, j := range jobs {
-		total += j.text
+		largest = max(largest, j.text)
 	}
-	if total < smallText {
+	if largest < smallText {
 		debug.SetGCPercent(gcOfSmall)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/trace/tracefile"
@@ -18,7 +19,8 @@ import (
 //  2. A plain file that is more than half of all takes all places: its reader forms a
 //     team where it is large. Of several files each has one reader.
 //  3. A file that turns out larger than expected takes more memory where there is
-//     some, else it gives up, and is read again by itself behind all others.
+//     some, else it gives up, and is read again by itself behind all others. So is one
+//     for which the system has no handle left.
 //  4. Errors are told in the order of the files.
 type intake struct {
 	s        streams
@@ -154,7 +156,7 @@ func (in *intake) work(j *job) {
 	o.Alone = j.places == 1
 	o.Grow = func(text int64) error { return in.grow(j, text) }
 	traces, err := tracefile.Read(j.file, o)
-	if errors.Is(err, errOutgrown) && j.places < in.m.jobs {
+	if j.places < in.m.jobs && (errors.Is(err, errOutgrown) || errors.Is(err, syscall.EMFILE)) {
 		in.mu.Lock()
 		in.again = append(in.again, j)
 		in.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -189,5 +190,26 @@ func TestMemoryLimitHolds(t *testing.T) {
 	writeRanks(t, "many", 200, 2)
 	if peak := runProgram(t, "analyze", "-j", "8", "--mem-limit", "60MB", "-o", os.DevNull, "many"); peak > 60e6 {
 		t.Errorf("200 files: %.1f MB", float64(peak)/1e6)
+	}
+}
+
+// Where the system gives few file handles, readers wait instead of leaving files out.
+func TestFewHandles(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skipf("SKIP: %v", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	writeRanks(t, ".", 40, 1)
+	if err := os.Symlink(self, "gaprof"); err != nil {
+		t.Skipf("SKIP: %v", err)
+	}
+	out, err := exec.Command(shell, "-c", "ulimit -n 16 && exec ./gaprof analyze -j 40 --format json .").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), `"rank": 39`) || strings.Contains(string(out), "left out") {
+		t.Errorf("%v: %.500s", err, out)
 	}
 }
