@@ -1,0 +1,43 @@
+package gate
+
+import (
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/compare"
+)
+
+// StepValue is a metric of one step, the mean over its ranks and devices.
+type StepValue struct {
+	Metric *Metric
+	Value  float64
+}
+
+// KindValues are the metrics of each complete step of one kind: those that have a unit
+// for benchmarks, in the order of the table. What a step does not have is absent.
+type KindValues struct {
+	Steps  compare.Steps
+	Values [][]StepValue
+}
+
+// StepValues are the metrics of each step of some reports.
+func StepValues(reports []*analyze.Report) []KindValues {
+	k := &check{views: make(map[*analyze.Step]*view), result: &Result{}, used: make(map[int]bool)}
+	list, _ := k.selected(reports)
+	var kinds []KindValues
+	for _, s := range compare.Match(nil, list) {
+		kind := KindValues{Steps: s}
+		for _, rows := range s.New {
+			var step []StepValue
+			for _, m := range Metrics() {
+				if m.bench == "" {
+					continue
+				}
+				if v := k.values(m, [][]*analyze.Step{rows}); len(v) > 0 {
+					step = append(step, StepValue{m, v[0]})
+				}
+			}
+			kind.Values = append(kind.Values, step)
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds
+}
