@@ -1,0 +1,127 @@
+package norm
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/sidecar"
+)
+
+// Gradients are the files that say how the gradients of one rank and step came about.
+type Gradients struct {
+	Observed  *sidecar.Safetensors
+	Reference *sidecar.Safetensors     // the right ones, or those of another run; nil: those that Micro gives
+	Micro     [][]*sidecar.Safetensors // of every micro-batch of every rank; nil unknown
+}
+
+// Verdict is what gradients say of a normalization.
+type Verdict struct {
+	Deviation *Deviation `json:"deviation"`
+	Cause     *Cause     `json:"cause"`
+	Precision string     `json:"precision"` // the least precise type of both sides
+}
+
+// Audit compares gradients with the right ones, or with those of another run, and names
+// the cause of what differs. Errors are those of reading, and *trace.FormatError where the
+// two sides are not of one model.
+func Audit(c *Case, g Gradients) (*Verdict, error) {
+	if g.Reference == nil && !g.complete(c) {
+		return nil, ErrNoGradients
+	}
+	var compared Comparison
+	var predicted *predictor
+	if g.complete(c) {
+		predicted = c.predictor()
+	}
+	precision := sidecar.F64
+	read := reader{g: g, micro: make([][][]float64, len(g.Micro)), right: c.Coefficients(Global)}
+	for i := range g.Observed.Tensors {
+		info := &g.Observed.Tensors[i]
+		if err := read.tensor(info, predicted != nil); err != nil {
+			return nil, err
+		}
+		if err := compared.Add(info.Name, read.observed, read.reference); err != nil {
+			return nil, &trace.FormatError{File: g.Observed.File, Reason: err.Error()}
+		}
+		if predicted != nil {
+			predicted.add(read.observed, read.micro)
+		}
+		precision = Precision(precision, Precision(info.Dtype, read.dtype))
+	}
+	if g.Reference != nil && len(g.Reference.Tensors) != len(g.Observed.Tensors) {
+		return nil, &trace.FormatError{File: g.Observed.File, Reason: fmt.Sprintf("%d tensors, %s has %d", len(g.Observed.Tensors), g.Reference.File, len(g.Reference.Tensors))}
+	}
+	v := &Verdict{Deviation: compared.Deviation(), Precision: string(precision)}
+	v.Cause = causeOfDeviation(c, v.Deviation, precision)
+	if predicted != nil && v.Deviation.NotFinite == 0 {
+		v.Cause = predicted.cause(c, precision)
+	}
+	return v, nil
+}
+
+// complete tells whether there are gradients of every micro-batch that has tokens.
+func (g *Gradients) complete(c *Case) bool {
+	if len(g.Micro) != len(c.Tokens) || c.Total() == 0 {
+		return false
+	}
+	for r, row := range c.Tokens {
+		for j, tokens := range row {
+			if tokens > 0 && (j >= len(g.Micro[r]) || g.Micro[r][j] == nil) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// reader reads one tensor of all files at a time.
+type reader struct {
+	g                   Gradients
+	right               [][]float64
+	observed, reference []float64
+	micro               [][][]float64
+	dtype               sidecar.Dtype // of the reference
+}
+
+// tensor reads a tensor of the observed gradients, of the micro-batches, and of the
+// reference, which without a file is what the micro-batches give.
+func (r *reader) tensor(info *sidecar.TensorInfo, micro bool) (err error) {
+	if r.observed, err = r.g.Observed.Values(info, r.observed); err != nil {
+		return err
+	}
+	if micro {
+		for rank, row := range r.g.Micro {
+			if r.micro[rank] == nil {
+				r.micro[rank] = make([][]float64, len(row))
+			}
+			for j, file := range row {
+				if file == nil {
+					continue
+				}
+				if r.micro[rank][j], _, err = values(file, info, r.micro[rank][j]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	r.dtype = info.Dtype
+	if r.g.Reference == nil {
+		r.reference = predict(r.reference, r.right, r.micro, len(r.observed))
+		return nil
+	}
+	r.reference, r.dtype, err = values(r.g.Reference, info, r.reference)
+	return err
+}
+
+// values reads the tensor of a file that must be there and as large as another.
+func values(file *sidecar.Safetensors, like *sidecar.TensorInfo, into []float64) ([]float64, sidecar.Dtype, error) {
+	info, ok := file.Find(like.Name)
+	if !ok {
+		return nil, "", &trace.FormatError{File: file.File, Reason: fmt.Sprintf("gradients: no tensor %q", like.Name)}
+	}
+	if info.Numel() != like.Numel() {
+		return nil, "", &trace.FormatError{File: file.File, Reason: fmt.Sprintf("gradients: %s has the shape %v, not %v", like.Name, info.Shape, like.Shape)}
+	}
+	v, err := file.Values(info, into)
+	return v, info.Dtype, err
+}

@@ -1,0 +1,91 @@
+package norm
+
+import "math"
+
+// Loss is a way to average the losses of a step.
+type Loss struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Text  string  `json:"text"`
+}
+
+// LossesOf lists the ways to average the summed losses of micro-batches, by rank and
+// micro-batch. Those with no tokens do not count. Losses that are not known make no
+// average.
+func (c *Case) LossesOf(sums [][]float64) []Loss {
+	var all, rankMeans, microMeans float64
+	ranks, micros := 0, 0
+	var list []Loss
+	own := make([]Loss, 0, len(sums))
+	for r, row := range sums {
+		rank, tokens := 0.0, sum(c.Tokens[r])
+		for j, v := range row {
+			if n := c.Tokens[r][j]; n > 0 {
+				rank += v
+				microMeans += v / float64(n)
+				micros++
+			}
+		}
+		all += rank
+		if tokens > 0 {
+			ranks++
+			rankMeans += rank / float64(tokens)
+			own = append(own, Loss{"rank_mean", rank / float64(tokens), "the mean of one rank's tokens alone"})
+		}
+	}
+	n := float64(c.Total())
+	if n == 0 || ranks == 0 {
+		return nil
+	}
+	add := func(name string, v float64, text string) {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			list = append(list, Loss{name, v, text})
+		}
+	}
+	add("global_mean", all/n, "the mean over all tokens")
+	add("mean_of_rank_means", rankMeans/float64(ranks), "the mean of the ranks' means")
+	add("mean_of_micro_means", microMeans/float64(micros), "the mean of the micro-batches' means")
+	if len(own) > 1 {
+		for _, l := range own {
+			add(l.Name, l.Value, l.Text)
+		}
+	}
+	add("sum_of_rank_means", rankMeans, "the sum of the ranks' means")
+	add("sum_of_micro_means", microMeans/float64(ranks), "a rank's sum of its micro-batches' means, averaged over ranks")
+	add("sum_over_ranks_and_micro_batches", all/float64(c.Ranks()*c.Window()), "the summed loss of a micro-batch, averaged")
+	add("sum", all, "the summed loss")
+	return list
+}
+
+// lossTolerance is how far a logged loss may be from a formula, relative: logs are often
+// float32.
+const lossTolerance = 2e-6
+
+// NameLoss finds the average that a logged loss is: the nearest, where any is near
+// enough. ok is false where none is.
+func NameLoss(list []Loss, logged float64) (Loss, bool) {
+	var best Loss
+	least := math.Inf(1)
+	for _, l := range list {
+		if d := math.Abs(l.Value-logged) / math.Abs(l.Value); d <= lossTolerance && d < least-1e-12 {
+			best, least = l, d
+		}
+	}
+	return best, !math.IsInf(least, 1)
+}
+
+// optimised says which average of losses each mode follows the gradient of.
+var optimised = map[Mode]string{
+	Global: "global_mean", PerRank: "mean_of_rank_means", MicroMean: "mean_of_micro_means", Sum: "sum",
+}
+
+// OptimisedLoss is the average whose gradient a mode follows; ok is false for modes that
+// follow none, such as those that drop micro-batches.
+func OptimisedLoss(list []Loss, m Mode) (Loss, bool) {
+	for _, l := range list {
+		if l.Name == optimised[m] {
+			return l, true
+		}
+	}
+	return Loss{}, false
+}
