@@ -54,6 +54,7 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	if err != nil {
 		return err
 	}
+	defer machine.apply()() // also for what the report takes
 	options.Version = version
 	report, err := analyzePaths(s, paths, f.inputFlags, machine, options)
 	if err != nil {

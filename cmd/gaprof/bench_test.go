@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -75,6 +76,27 @@ func BenchmarkEndToEnd(b *testing.B) {
 				}
 				b.ReportMetric(float64(peak)/float64(size), "peak/input")
 			})
+		})
+	}
+}
+
+// BenchmarkManyFiles analyses the ranks of one run: files of 2 MB, of which ten times
+// as many should take ten times as long and little more memory, and of 10 MB.
+func BenchmarkManyFiles(b *testing.B) {
+	for _, run := range []struct{ ranks, steps int }{{100, 13}, {1000, 13}, {64, 66}} {
+		b.Run(fmt.Sprintf("%d-ranks-of-%d-steps", run.ranks, run.steps), func(b *testing.B) {
+			dir := b.TempDir()
+			writeRanks(b, dir, run.ranks, run.steps)
+			info, err := os.Stat(filepath.Join(dir, "rank0000.json"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(info.Size() * int64(run.ranks))
+			var peak int64
+			for b.Loop() {
+				peak = max(peak, runProgram(b, "analyze", "-o", os.DevNull, dir))
+			}
+			b.ReportMetric(float64(peak)/1e6, "peak-MB")
 		})
 	}
 }

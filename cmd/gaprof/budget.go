@@ -11,7 +11,7 @@ const (
 	ownMemory   = 24e6 // the program without any file
 	leastMemory = 48e6
 	unknownText = 16e6 // of what says no length: reserved at first
-	keptPart    = 16   // facts that are kept are about this part of the text
+	keptPart    = 11   // of the text: facts that are kept, and what the report says of them
 )
 
 // needOf is the memory that reading a text and computing its facts takes at most.
