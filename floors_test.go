@@ -23,7 +23,7 @@ var floors = [][]string{
 	{"trace"},
 	{"trace/text", "trace/csv", "trace/chrome", "trace/record", "trace/hardware", "trace/sidecar", "trace/perfetto", "trace/graph"},
 	{"trace/tracefile", "trace/otel", "analyze/facts", "reference/device", "internal/tracegen", "internal/escape"},
-	{"analyze/ranks", "analyze/norm", "analyze/whatif", "reference/ops", "reference/dist", "reference/telemetry"},
+	{"analyze/ranks", "analyze/norm", "analyze/whatif", "reference/ops", "reference/dist", "reference/telemetry", "reference/cpu/gemm"},
 	{"analyze", "reference/cpu", "reference/sim", "reference/cuda", "reference"},
 	{"analyze/rules", "analyze/compare", "analyze/pprof"},
 	{"analyze/gate", "analyze/render/plots"},
@@ -49,6 +49,7 @@ var thirdParty = []struct {
 	{"github.com/goccy/go-yaml", false},
 	{"github.com/google/pprof", false},
 	{"gonum.org/v1/plot", false},
+	{"gonum.org/v1/gonum", false},
 	{"github.com/rogpeppe/go-internal", true},
 	{"github.com/go-json-experiment/json", true},
 }
@@ -164,8 +165,12 @@ func forbidden(pkg, imported string, test bool) string {
 }
 
 // testFloor is the highest floor that tests of pkg may use: readers are tested
-// with traces written as text, which stands beside them, and with generated ones.
+// with traces written as text, which stands beside them, and with generated ones,
+// the trainer on the cpu backend, which stands beside it.
 func testFloor(pkg string) int {
+	if pkg == "reference" {
+		return floorOf("reference/cpu")
+	}
 	if strings.HasPrefix(pkg, "trace") {
 		return floorOf("internal/tracegen")
 	}

@@ -1,0 +1,285 @@
+package cpu
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/gaprof/gaprof/reference/cpu/gemm"
+	"github.com/gaprof/gaprof/reference/device"
+)
+
+// group is where the ranks meet, and where the first failure is kept.
+type group struct {
+	world  int
+	mu     sync.Mutex
+	seen   map[int64]*meeting
+	err    error
+	failed chan struct{}
+}
+
+func newGroup(world int) *group {
+	return &group{world: world, seen: make(map[int64]*meeting), failed: make(chan struct{})}
+}
+
+func (g *group) fail(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err == nil {
+		g.err = err
+		close(g.failed)
+	}
+}
+
+func (g *group) failure() error {
+	select {
+	case <-g.failed:
+		return g.err
+	default:
+		return nil
+	}
+}
+
+// meeting is one collective of all ranks: everybody has come, everybody has summed,
+// everybody has taken.
+type meeting struct {
+	calls   []*collective
+	arrived [phases]int
+	open    [phases]chan struct{}
+}
+
+const phases = 2
+
+// meet finds the meeting of one number, or begins it.
+func (g *group) meet(c *collective) (*meeting, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	seq := c.message.Seq
+	m := g.seen[seq]
+	if m == nil {
+		m = &meeting{calls: make([]*collective, g.world)}
+		for i := range m.open {
+			m.open[i] = make(chan struct{})
+		}
+		g.seen[seq] = m
+	}
+	m.calls[c.message.Rank] = c
+	for _, other := range m.calls {
+		if other != nil && (other.message.Name != c.message.Name || other.message.In != c.message.In || other.message.DType != c.message.DType) {
+			return nil, fmt.Errorf("collective %d is %s of rank %d, %s of rank %d", seq, c.describe(), c.message.Rank, other.describe(), other.message.Rank)
+		}
+	}
+	return m, nil
+}
+
+// pass waits until all ranks have come to a phase; false is that they never will.
+func (g *group) pass(m *meeting, phase int, seq int64) bool {
+	g.mu.Lock()
+	m.arrived[phase]++
+	if m.arrived[phase] == g.world {
+		close(m.open[phase])
+		if phase == phases-1 {
+			delete(g.seen, seq)
+		}
+	}
+	g.mu.Unlock()
+	select {
+	case <-m.open[phase]:
+		return true
+	case <-g.failed:
+		return false
+	}
+}
+
+// communicator is one rank's end.
+type communicator struct {
+	d   *dev
+	seq int64
+}
+
+var _ device.Communicator = (*communicator)(nil)
+
+func (c *communicator) Rank() int { return c.d.rank }
+func (c *communicator) Size() int { return c.d.group.world }
+
+// AllReduce sums each rank's part on that rank, then hands the parts around.
+func (c *communicator) AllReduce(s device.Stream, buf *device.Buffer, op device.Reduce) {
+	c.enqueue(s, &collective{kind: allReduce, send: buf, recv: buf, op: op})
+}
+
+// ReduceScatter sums each rank's part on that rank.
+func (c *communicator) ReduceScatter(s device.Stream, send, recv *device.Buffer, op device.Reduce) {
+	c.enqueue(s, &collective{kind: reduceScatter, send: send, recv: recv, op: op})
+}
+
+// AllGather copies from every rank.
+func (c *communicator) AllGather(s device.Stream, send, recv *device.Buffer) {
+	c.enqueue(s, &collective{kind: allGather, send: send, recv: recv})
+}
+
+// Broadcast copies from the root.
+func (c *communicator) Broadcast(s device.Stream, buf *device.Buffer, root int) {
+	c.enqueue(s, &collective{kind: broadcast, send: buf, recv: buf, root: root})
+}
+
+// kind is a kind of collective, with its names in traces.
+type kind struct{ operator, message, kernel string }
+
+var (
+	allReduce     = &kind{"c10d::allreduce_", "allreduce", "AllReduce_Sum"}
+	reduceScatter = &kind{"c10d::_reduce_scatter_base_", "_reduce_scatter_base", "ReduceScatter_Sum"}
+	allGather     = &kind{"c10d::_allgather_base_", "_allgather_base", "AllGather"}
+	broadcast     = &kind{"c10d::broadcast_", "broadcast", "Broadcast"}
+)
+
+func (c *communicator) enqueue(s device.Stream, t *collective) {
+	c.seq++
+	ranks := make([]int, c.Size())
+	for i := range ranks {
+		ranks[i] = i
+	}
+	t.message = &device.Message{Name: t.kind.message, In: t.send.N, Out: t.recv.N, DType: t.send.DType.Message(), GroupSize: len(ranks),
+		Rank: c.d.rank, Ranks: ranks, Seq: c.seq, Group: "0", GroupComment: "default_pg"}
+	end := c.d.log.Collective(t.kind.operator, t.message, device.Tensor(t.send))
+	t.at = c.d.mark()
+	c.d.enqueue(s, "cudaLaunchKernel", t)
+	end()
+}
+
+// collective is one rank's part of a collective.
+type collective struct {
+	at         mark
+	kind       *kind
+	send, recv *device.Buffer
+	op         device.Reduce
+	root       int
+	message    *device.Message
+	part       *device.Buffer // of an all-reduce: what this rank has summed
+}
+
+func (c *collective) mark() mark { return c.at }
+
+func (c *collective) describe() string {
+	return fmt.Sprintf("%s of %d %s", c.message.Name, c.message.In, c.message.DType)
+}
+
+// run waits for the others without a core, and sums or copies with one. What other
+// ranks read from this one they have read when it returns.
+func (c *collective) run(s *stream) error {
+	start, g := s.d.now(), s.d.group
+	m, err := g.meet(c)
+	if err != nil {
+		return err
+	}
+	if !g.pass(m, 0, c.message.Seq) {
+		return nil
+	}
+	if c.kind == reduceScatter || c.kind == allReduce {
+		s.d.work(func() { c.sum(m) })
+	} else {
+		s.d.work(func() { c.take(m) })
+	}
+	if !g.pass(m, 1, c.message.Seq) {
+		return nil
+	}
+	if c.kind == allReduce {
+		s.d.work(func() { c.take(m) })
+	}
+	name := fmt.Sprintf("gaprof_ncclKernel_%s_%s_pull", c.kind.kernel, c.send.DType.Short())
+	s.ran(c.at, device.DeviceEvent{Kind: device.KindKernel, Name: name, Start: start, End: s.d.now(), Bytes: c.send.Bytes() + c.recv.Bytes(), Message: c.message})
+	return nil
+}
+
+// mine returns where rank's part of n elements is, in ranks parts.
+func mine(n, rank, ranks int) (from, to int) {
+	size := (n + ranks - 1) / ranks
+	return min(n, rank*size), min(n, (rank+1)*size)
+}
+
+// sum adds this rank's part over all ranks, in their order.
+func (c *collective) sum(m *meeting) {
+	from, to := mine(c.send.N, c.message.Rank, len(m.calls))
+	if c.kind == allReduce {
+		c.part = &device.Buffer{Block: &device.Block{Mem: like(c.send.Block.Mem, to-from)}, N: to - from, DType: c.send.DType}
+	} else {
+		c.part = c.recv
+	}
+	switch c.send.DType {
+	case device.F32:
+		sumRanks(data[float32](c.part), m.calls, from, c.op)
+	case device.F64:
+		sumRanks(data[float64](c.part), m.calls, from, c.op)
+	case device.I64:
+		addRanks(data[int64](c.part), m.calls, from)
+	}
+}
+
+func like(mem any, n int) any {
+	switch mem.(type) {
+	case []float32:
+		return make([]float32, n)
+	case []float64:
+		return make([]float64, n)
+	}
+	return make([]int64, n)
+}
+
+func sumRanks[T gemm.Float](part []T, calls []*collective, from int, op device.Reduce) {
+	addRanks(part, calls, from)
+	if op == device.Avg {
+		for i := range part {
+			part[i] /= T(len(calls))
+		}
+	}
+}
+
+func addRanks[T gemm.Float | int64](part []T, calls []*collective, from int) {
+	sources := make([][]T, len(calls))
+	for r, call := range calls {
+		sources[r] = data[T](call.send)[from:][:len(part)]
+	}
+	for i := range part {
+		sum := sources[0][i]
+		for _, source := range sources[1:] {
+			sum += source[i]
+		}
+		part[i] = sum
+	}
+}
+
+// take copies what the others have for this rank.
+func (c *collective) take(m *meeting) {
+	if c.kind == broadcast {
+		if c.message.Rank != c.root {
+			copyElements(c.recv, 0, m.calls[c.root].send)
+		}
+		return
+	}
+	from := 0
+	for _, call := range slices.Clone(m.calls) {
+		source := call.send
+		if c.kind == allReduce {
+			source = call.part
+		}
+		copyElements(c.recv, from, source)
+		from += source.N
+	}
+}
+
+func copyElements(dst *device.Buffer, from int, src *device.Buffer) {
+	switch dst.DType {
+	case device.F32:
+		copyOnto(data[float32](dst)[from:], data[float32](src))
+	case device.F64:
+		copyOnto(data[float64](dst)[from:], data[float64](src))
+	case device.I64:
+		copyOnto(data[int64](dst)[from:], data[int64](src))
+	}
+}
+
+// copyOnto leaves a part that is gathered in place untouched: others read it.
+func copyOnto[T any](dst, src []T) {
+	if len(src) > 0 && &dst[0] != &src[0] {
+		copy(dst, src)
+	}
+}

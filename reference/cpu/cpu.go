@@ -1,0 +1,61 @@
+package cpu
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/gaprof/gaprof/reference/device"
+)
+
+// Backend opens cpu devices; the zero value is ready.
+type Backend struct {
+	// Cores is how many kernels run at once, over all ranks; 0 is GOMAXPROCS.
+	Cores int
+	// Poison fills fresh memory with NaN and never gives freed memory out again, so
+	// that reading what nothing has written shows.
+	Poison bool
+}
+
+var _ device.Backend = Backend{}
+
+// Open makes the devices of c.World ranks, which share the cores.
+func (b Backend) Open(c device.Config) ([]device.Member, error) {
+	cores := b.Cores
+	if cores <= 0 {
+		cores = runtime.GOMAXPROCS(0)
+	}
+	m := &machine{cores: make(chan struct{}, cores), base: time.Now(), poison: b.Poison, group: newGroup(c.World)}
+	members := make([]device.Member, c.World)
+	for rank := range members {
+		d := &dev{machine: m, rank: rank, slow: 1, pool: make(map[pooled][]*device.Block)}
+		d.log.Clock = m.now
+		if c.Record != nil {
+			d.log.To = c.Record[rank]
+		}
+		if c.Slowdown != nil {
+			d.slow = max(1, c.Slowdown[rank])
+		}
+		members[rank] = device.Member{Device: d, Comm: &communicator{d: d}}
+	}
+	return members, nil
+}
+
+// machine is what all ranks share.
+type machine struct {
+	cores  chan struct{} // a token is a core
+	base   time.Time
+	poison bool
+	group  *group
+}
+
+// now returns ns since the Unix epoch by the monotonic clock.
+func (m *machine) now() int64 { return m.base.UnixNano() + int64(time.Since(m.base)) }
+
+// work does something on one core and returns when it began and ended.
+func (m *machine) work(f func()) (start, end int64) {
+	m.cores <- struct{}{}
+	defer func() { <-m.cores }()
+	start = m.now()
+	f()
+	return start, m.now()
+}

@@ -1,0 +1,113 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/gaprof/gaprof/reference/cpu/gemm"
+	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/ops"
+)
+
+func accumulate[T gemm.Float | int64](o ops.Accumulate) {
+	y := data[T](o.Y)
+	for i, v := range data[T](o.X) {
+		y[i] += v
+	}
+}
+
+func scale[T gemm.Float](o ops.Scale) {
+	multiply(data[T](o.X), first[T](o.Factor))
+}
+
+func foreachScale[T gemm.Float](o ops.ForeachScale) {
+	for _, x := range o.X {
+		multiply(data[T](x), first[T](o.Factor))
+	}
+}
+
+func multiply[T gemm.Float](x []T, f T) {
+	for i := range x {
+		x[i] *= f
+	}
+}
+
+func squares[T gemm.Float](b *device.Buffer) float64 {
+	sum := 0.0
+	for _, v := range data[T](b) {
+		sum += float64(v) * float64(v)
+	}
+	return sum
+}
+
+func foreachNorm[T gemm.Float](o ops.ForeachNorm) {
+	norms := data[T](o.Norms)
+	for i, x := range o.X {
+		norms[i] = T(math.Sqrt(squares[T](x)))
+	}
+}
+
+func vectorNorm[T gemm.Float](o ops.VectorNorm) {
+	norm := squares[T](o.X)
+	if !o.Squared {
+		norm = math.Sqrt(norm)
+	}
+	data[T](o.Norm)[0] = T(norm)
+}
+
+func sqrt[T gemm.Float](o ops.Sqrt) {
+	data[T](o.Y)[0] = T(math.Sqrt(float64(first[T](o.X))))
+}
+
+func addScalar[T gemm.Float](o ops.AddScalar) { data[T](o.Y)[0] = first[T](o.X) + T(o.Value) }
+
+func reciprocal[T gemm.Float](o ops.Reciprocal) {
+	x := first[T](o.X)
+	if x != 0 {
+		x = 1 / x
+	}
+	data[T](o.Y)[0] = x
+}
+
+func mulScalar[T gemm.Float](o ops.MulScalar) { data[T](o.Y)[0] = first[T](o.X) * T(o.Value) }
+
+func mul[T gemm.Float](o ops.Mul) { data[T](o.Y)[0] = first[T](o.A) * first[T](o.B) }
+
+func clamp[T gemm.Float](o ops.Clamp) { data[T](o.Y)[0] = min(first[T](o.X), T(o.Max)) }
+
+func onesLike[T gemm.Float](o ops.OnesLike) {
+	y := data[T](o.Y)
+	for i := range y {
+		y[i] = 1
+	}
+}
+
+// factor returns what gradients are multiplied by in the optimizer.
+func factor[T gemm.Float](b *device.Buffer) T {
+	if b == nil {
+		return 1
+	}
+	return first[T](b)
+}
+
+func adamW[T gemm.Float](o ops.AdamW) {
+	p, g, m, v := data[T](o.P), data[T](o.G), data[T](o.M), data[T](o.V)
+	b1, b2, f := T(o.Beta1), T(o.Beta2), factor[T](o.Factor)
+	c1, c2 := T(1-o.Beta1), T(1-o.Beta2)
+	decay := T(1 - o.LR*o.Decay)
+	rate := T(o.LR / (1 - math.Pow(o.Beta1, float64(o.Step))))
+	root := T(math.Sqrt(1 - math.Pow(o.Beta2, float64(o.Step))))
+	for i := range p {
+		d := g[i] * f
+		m[i] = b1*m[i] + c1*d
+		v[i] = b2*v[i] + c2*d*d
+		p[i] = p[i]*decay - rate*m[i]/(T(math.Sqrt(float64(v[i])))/root+T(o.Eps))
+	}
+}
+
+func sgd[T gemm.Float](o ops.SGD) {
+	p, g, f := data[T](o.P), data[T](o.G), factor[T](o.Factor)
+	decay, rate := T(1-o.LR*o.Decay), T(o.LR)
+	for i := range p {
+		p[i] = p[i]*decay - rate*(g[i]*f)
+	}
+}

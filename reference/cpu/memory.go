@@ -1,0 +1,81 @@
+package cpu
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gaprof/gaprof/reference/device"
+)
+
+// pooled is a kind of block that can stand in for another of its kind.
+type pooled struct {
+	dt device.DType
+	n  int // elements
+}
+
+const (
+	rounding  = 512            // bytes, as PyTorch's allocator rounds
+	firstAddr = 0x7f0000000000 // what addresses look like
+)
+
+// Malloc returns a freed block of the same size, else fresh memory.
+func (d *dev) Malloc(dt device.DType, shape ...int) *device.Buffer {
+	n := device.Elements(shape)
+	unit := int(rounding / dt.Size())
+	kind := pooled{dt, (max(n, 1) + unit - 1) / unit * unit}
+	var block *device.Block
+	if free := d.pool[kind]; len(free) > 0 {
+		block, d.pool[kind] = free[len(free)-1], free[:len(free)-1]
+		block.Freed = false
+	} else {
+		block = d.fresh(kind)
+	}
+	d.told(block, block.Bytes)
+	return &device.Buffer{Block: block, N: n, DType: dt, Shape: slices.Clone(shape)}
+}
+
+func (d *dev) fresh(kind pooled) *device.Block {
+	block := &device.Block{Addr: firstAddr + d.nextAddr, Bytes: int64(kind.n) * kind.dt.Size()}
+	d.nextAddr += block.Bytes
+	d.reserved += block.Bytes
+	switch kind.dt {
+	case device.F32:
+		block.Mem = poisoned(make([]float32, kind.n), d.poison, float32(math.NaN()))
+	case device.F64:
+		block.Mem = poisoned(make([]float64, kind.n), d.poison, math.NaN())
+	case device.I64:
+		block.Mem = poisoned(make([]int64, kind.n), d.poison, math.MinInt64)
+	}
+	return block
+}
+
+func poisoned[T any](list []T, poison bool, with T) []T {
+	if poison {
+		for i := range list {
+			list[i] = with
+		}
+	}
+	return list
+}
+
+// Free puts the block where Malloc finds it.
+func (d *dev) Free(b *device.Buffer) {
+	if b.Block.Freed {
+		panic("cpu: memory is freed twice")
+	}
+	b.Block.Freed = true
+	d.told(b.Block, -b.Block.Bytes)
+	if d.poison {
+		d.reserved -= b.Block.Bytes
+		return
+	}
+	kind := pooled{b.DType, int(b.Block.Bytes / b.DType.Size())}
+	d.pool[kind] = append(d.pool[kind], b.Block)
+}
+
+func (d *dev) told(block *device.Block, bytes int64) {
+	d.allocated += bytes
+	if d.log.On() {
+		d.log.To.Memory(device.MemoryEvent{Time: d.now(), Addr: block.Addr, Bytes: bytes, Allocated: d.allocated, Reserved: d.reserved})
+	}
+}

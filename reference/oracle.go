@@ -1,0 +1,127 @@
+package reference
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/ops"
+	"github.com/gaprof/gaprof/trace/sidecar"
+)
+
+// OracleRun is a loop of the oracle to run: a variant, or options of one's own on top of it.
+type OracleRun struct {
+	Variant string
+	DType   string   // float32 or float64
+	Steps   int      // on the same data; 0 is 1
+	Change  []Change // applied after the variant's own
+}
+
+// Change gives an option a value, as on the command line.
+type Change struct{ Option, Value string }
+
+// OracleResult is what a loop of the oracle gave.
+type OracleResult struct {
+	Options   Options
+	Steps     []StepResult
+	Gradients [][][]Tensor // by step, rank, parameter: what every rank holds before clipping
+	Weights   [][]Tensor   // by rank, after the last step
+}
+
+// RunOracle runs one loop literally on the inputs of an oracle, with its ranks,
+// micro-batches and weights. A variant that the trainer does not have is an error.
+func RunOracle(ctx context.Context, in *sidecar.OracleInputs, run OracleRun, b device.Backend) (*OracleResult, error) {
+	v, ok := findVariant(run.Variant)
+	if !ok {
+		return nil, fmt.Errorf("the trainer has no loop %q", run.Variant)
+	}
+	o, err := oracleOptions(in, run)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range v.settings {
+		if err := o.Set(s.name, s.value); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range run.Change {
+		if err := o.Set(c.Option, c.Value); err != nil {
+			return nil, err
+		}
+	}
+	if v.first {
+		o.GlobalBatchSize = -1
+	}
+	data, err := oracleData(in, v.first, o.MaxSteps)
+	if err != nil {
+		return nil, err
+	}
+	result := &OracleResult{Options: o, Weights: make([][]Tensor, o.WorldSize)}
+	for range o.MaxSteps {
+		result.Gradients = append(result.Gradients, make([][]Tensor, o.WorldSize))
+	}
+	_, err = Run(ctx, o, b, data, Callbacks{
+		Step:      func(s StepResult) { result.Steps = append(result.Steps, s) },
+		Gradients: func(rank, step int, list []Tensor) { result.Gradients[step][rank] = list },
+		Weights:   func(rank int, list []Tensor) { result.Weights[rank] = list },
+	})
+	return result, err
+}
+
+// oracleOptions are those that the inputs decide.
+func oracleOptions(in *sidecar.OracleInputs, run OracleRun) (Options, error) {
+	o := Defaults()
+	c := in.Config
+	switch in.Model {
+	case "mlp":
+		o.Model, o.Heads, o.Layers = "mlp", 1, 1
+	case "transformer":
+		o.Model, o.Heads, o.Layers = "gpt", c.H, c.L
+	default:
+		return o, fmt.Errorf("the trainer has no model %q", in.Model)
+	}
+	if c.Gelu != "" && c.Gelu != "tanh" || c.TiedHead || c.IgnoreIndex != ops.IgnoreIndex {
+		return o, fmt.Errorf("the trainer has no model with gelu %q, tied head %v, ignore index %d", c.Gelu, c.TiedHead, c.IgnoreIndex)
+	}
+	o.Vocabulary, o.Width, o.Hidden, o.SequenceLength, o.LocalBatchSize, o.NormEpsilon = c.V, c.D, c.F, c.T, c.B, c.LNEps
+	o.WorldSize, o.GlobalBatchSize = in.WorldSize, c.B*in.WorldSize*in.Accumulation
+	o.MaxSteps, o.DType = max(1, run.Steps), run.DType
+	o.Weights = make(map[string][]float64, len(in.Weights))
+	for name, values := range in.Weights {
+		o.Weights[name] = values
+	}
+	return o, nil
+}
+
+// oracleData repeats the micro-batches of one step, or the first of them, for all steps.
+func oracleData(in *sidecar.OracleInputs, first bool, steps int) (Data, error) {
+	data := Batches{Words: in.Config.V}
+	if len(in.Data) != in.WorldSize {
+		return nil, fmt.Errorf("the oracle has data of %d ranks, a world of %d", len(in.Data), in.WorldSize)
+	}
+	for rank, micros := range in.Data {
+		if len(micros) != in.Accumulation || len(micros) == 0 {
+			return nil, fmt.Errorf("the oracle has %d micro-batches of rank %d, an accumulation of %d", len(micros), rank, in.Accumulation)
+		}
+		if first {
+			micros = micros[:1]
+		}
+		var list []Batch
+		for _, m := range micros {
+			list = append(list, Batch{Tokens: flat(m.Tokens), Labels: flat(m.Labels), Targets: flat(m.Targets)})
+		}
+		data.Ranks = append(data.Ranks, slices.Repeat(list, steps))
+	}
+	return data, nil
+}
+
+func flat(rows [][]int) []int64 {
+	var list []int64
+	for _, row := range rows {
+		for _, v := range row {
+			list = append(list, int64(v))
+		}
+	}
+	return list
+}

@@ -1,0 +1,84 @@
+package reference
+
+import (
+	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/ops"
+)
+
+func (o *optimizer) stepName() string { return "Optimizer.step#" + o.name + ".step" }
+
+// optimize steps the optimizers that are due; fold is a factor of the gradients, or nil.
+func (r *rank) optimize(fold *device.Buffer) {
+	if r.p.OptimizerInBackward {
+		return
+	}
+	done := r.span("optimizer", r.step)
+	defer done()
+	for _, o := range r.optimizers {
+		if !o.due(r.step) {
+			continue
+		}
+		end := r.d.Range("user_annotation", o.stepName())
+		if r.p.sharded() {
+			r.stepSharded(o, fold)
+		} else {
+			for _, p := range o.params {
+				r.update(p, fold)
+			}
+		}
+		end()
+	}
+}
+
+// stepSharded reduces what has not been reduced in hooks, all launched before the
+// first is waited for; then updates each shard and gathers the parameter.
+func (r *rank) stepSharded(o *optimizer, fold *device.Buffer) {
+	order := r.p.stepOrder(o.params)
+	inStep := r.p.ReduceScatter == "step"
+	if inStep {
+		for _, p := range order {
+			r.reduceScatter(p)
+		}
+	}
+	for _, p := range order {
+		if r.await(p); inStep {
+			r.handOut(p)
+		}
+		r.update(p, fold)
+		r.d.StreamWaitEvent(r.comms, r.d.EventRecord(r.compute))
+		r.comm.AllGather(r.comms, p.shard.value, p.shard.padded)
+	}
+	r.d.StreamWaitEvent(r.compute, r.d.EventRecord(r.comms))
+}
+
+// update is one optimizer step of one parameter, or of this rank's shard of it.
+func (r *rank) update(p *param, fold *device.Buffer) {
+	value, grad := p.mine()
+	if p.group.name == "SGD" {
+		r.launch(ops.SGD{P: value, G: grad, Factor: fold, LR: r.p.LearningRate, Decay: r.p.WeightDecay})
+		return
+	}
+	if p.m == nil {
+		p.m, p.v = r.zeros(value.Shape), r.zeros(value.Shape)
+	}
+	p.updates++
+	r.launch(ops.AdamW{P: value, G: grad, M: p.m, V: p.v, Factor: fold, LR: r.p.LearningRate, Beta1: r.p.Beta1, Beta2: r.p.Beta2,
+		Eps: r.p.Epsilon, Decay: r.p.WeightDecay, Step: p.updates})
+}
+
+// zeroGrad is zero_grad(set_to_none=True) of the optimizers that have stepped.
+func (r *rank) zeroGrad() {
+	for _, o := range r.optimizers {
+		if !o.due(r.step) {
+			continue
+		}
+		end := r.d.Range("user_annotation", "Optimizer.zero_grad#"+o.name+".zero_grad")
+		for _, p := range o.params {
+			p.has = false
+			if p.shard != nil {
+				p.shard.has = false
+			}
+		}
+		end()
+	}
+}
