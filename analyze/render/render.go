@@ -11,14 +11,16 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gaprof/gaprof/analyze"
 )
 
 // Options are choices of the text and Markdown forms.
 type Options struct {
-	Show  []string // sections besides the summary: see Sections
-	Quiet bool     // the verdict only
+	Show  []string  // sections besides the summary: see Sections
+	Quiet bool      // the verdict only
+	Made  time.Time // when, for pages that say so; zero: they do not
 }
 
 func (o Options) shows(section string) bool { return slices.Contains(o.Show, section) }
@@ -35,6 +37,7 @@ var formats = []Format{
 	{"json", JSON},
 	{"csv", CSV},
 	{"md", Markdown},
+	{"html", HTML},
 	{"github", GitHub},
 	{"gobench", GoBench},
 }

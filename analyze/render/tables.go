@@ -47,14 +47,19 @@ func stepTable(r *analyze.Report) table {
 	if r.Steps[0].Ledger == nil {
 		return hostStepTable(r)
 	}
-	rows := r.Steps
+	if len(r.Steps) <= maxSteps {
+		return ledgerTable(r, r.Steps)
+	}
+	t := ledgerTable(r, meansByKind(r.Steps))
+	t.header[1] = "steps"
+	t.note = "means over complete steps; " + t.note
+	return t
+}
+
+// ledgerTable lists the ledgers of some steps of r.
+func ledgerTable(r *analyze.Report, rows []analyze.Step) table {
 	t := table{title: "Steps, device time in ms", header: []string{"rank", "step", "kind", "optimizers", "total"}, left: 4,
 		note: "communication columns are the part that nothing hides; a row sums to its total"}
-	if len(rows) > maxSteps {
-		rows = meansByKind(r.Steps)
-		t.header[1] = "steps"
-		t.note = "means over complete steps; " + t.note
-	}
 	used := usedColumns(r.Steps)
 	for _, i := range used {
 		t.header = append(t.header, ledgerColumns[i].head)

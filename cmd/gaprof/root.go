@@ -12,6 +12,7 @@ import (
 // commands are the subcommands in the order of the help, one file each.
 var commands = []func(streams) *cobra.Command{
 	newAnalyzeCommand,
+	newReportCommand,
 	newCheckCommand,
 	newDiffCommand,
 	newConvertCommand,

@@ -1,0 +1,242 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/render/plots"
+	"github.com/gaprof/gaprof/internal/escape"
+)
+
+// The three questions that a report answers, each with its figure. What cannot be
+// answered is unknown, with the reason and what would supply it.
+
+// passSection answers whether gradients are gone over without need.
+func passSection(r *analyze.Report) section {
+	s := section{id: "passes", title: "1. Is a pass over the gradients needless, and what does it cost?", figures: plots.Of(r, plots.Passes)}
+	verdicts := make(map[analyze.Verdict]int)
+	for i := range r.GradientPasses {
+		verdicts[r.GradientPasses[i].Verdict]++
+	}
+	switch reason := skipReason(r, "GS001"); {
+	case verdicts[analyze.Needless] > 0:
+		s.answer = "Yes, needless"
+	case verdicts[analyze.Avoidable] > 0:
+		s.answer = "Avoidable"
+	case reason != "":
+		s.answer, s.words = "Unknown", []string{reason}
+	case len(r.Steps) == 0:
+		s.answer, s.words = "Unknown", []string{"There are no optimizer steps in the trace."}
+	case verdicts[analyze.UnknownVerdict] > 0:
+		s.answer = "Unknown"
+	case len(r.GradientPasses) == 0:
+		s.answer = "None seen"
+		s.words = []string{"No step goes over all gradients by operators of its own. Compiled code has no operators and would not be seen."}
+	default:
+		s.answer = "No"
+	}
+	s.words = append(s.words, passWords(r)...)
+	s.words = append(s.words, findingWords(r, "GS", "CL")...)
+	return s
+}
+
+// passWords count the passes by verdict, with the reason of each.
+func passWords(r *analyze.Report) []string {
+	type sort struct {
+		what    string
+		verdict analyze.Verdict
+		reason  string
+	}
+	count := make(map[sort]int)
+	span := make(map[sort]int64)
+	var order []sort
+	for i := range r.GradientPasses {
+		p := &r.GradientPasses[i]
+		k := sort{spaced(p.Kind) + " " + spaced(p.Where), p.Verdict, p.Reason}
+		if count[k] == 0 {
+			order = append(order, k)
+		}
+		count[k]++
+		span[k] += p.Span
+	}
+	words := make([]string, 0, len(order))
+	for _, k := range order {
+		text := fmt.Sprintf("%s: %s, %d in %d steps, %s ms each", k.what, k.verdict, count[k], stepCount(r), millis(span[k]/int64(count[k])))
+		if k.reason != "" {
+			text += "; " + k.reason
+		}
+		words = append(words, escape.Control(text))
+	}
+	return words
+}
+
+// stepCount is the number of steps, over all ranks.
+func stepCount(r *analyze.Report) int {
+	seen := make(map[[2]int64]bool)
+	for i := range r.Steps {
+		seen[[2]int64{r.Steps[i].Rank, int64(r.Steps[i].Index)}] = true
+	}
+	return len(seen)
+}
+
+// findingWords are the messages of the findings of some families of rules.
+func findingWords(r *analyze.Report, families ...string) []string {
+	var words []string
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if slices.ContainsFunc(families, func(family string) bool { return strings.HasPrefix(f.Rule, family) }) {
+			text := fmt.Sprintf("%s %s: %s", f.Rule, f.Severity, f.Message)
+			if f.Why != "" {
+				text += ". Why: " + f.Why
+			}
+			words = append(words, escape.Control(text))
+		}
+	}
+	return words
+}
+
+func skipReason(r *analyze.Report, rule string) string {
+	for _, s := range r.Skipped {
+		if s.Rule == rule {
+			return escape.Control(s.Reason)
+		}
+	}
+	return ""
+}
+
+// overlapSection answers how much of the reductions of gradients is hidden, and why not
+// more.
+func overlapSection(r *analyze.Report) section {
+	kind := reducingKind(r)
+	s := section{id: "overlap", title: "2. How much of each " + spaced(kind) + " is hidden, and why not more?", figures: plots.Of(r, plots.Overlap)}
+	var rows []analyze.Collectives
+	for _, c := range r.Collectives {
+		if c.Kind == kind && c.Ratio != nil {
+			rows = append(rows, c)
+		}
+	}
+	if len(rows) == 0 {
+		s.answer = "Unknown"
+		s.words = []string{cmp.Or(skipReason(r, "OV001"), "No collectives on a device were recorded.")}
+		return s
+	}
+	s.answer, s.words = hiddenWords(rows, kind)
+	if kind != "reduce_scatter" {
+		s.words = append(s.words, "There is no reduce-scatter in the trace: gradients are reduced by "+spaced(kind)+".")
+	}
+	why := findingWords(r, "OV", "ST001")
+	if len(why) == 0 && len(r.Steps) > 0 {
+		why = []string{cmp.Or(skipReason(r, "OV001"), "No rule found enough of it exposed to matter.")}
+	}
+	s.words = append(s.words, why...)
+	groups := groupTable(r)
+	groups.title = "Each group of " + spaced(kind) + "s, ms"
+	groups.rows = slices.DeleteFunc(groups.rows, func(row []string) bool { return row[2] != spaced(kind) })
+	s.tables = []table{groups}
+	return s
+}
+
+// reducingKind is the kind of collective that reduces gradients: reduce_scatter unless
+// there is none.
+func reducingKind(r *analyze.Report) string {
+	for _, kind := range []string{"reduce_scatter", "all_reduce"} {
+		if slices.ContainsFunc(r.Collectives, func(c analyze.Collectives) bool { return c.Kind == kind }) {
+			return kind
+		}
+	}
+	return "reduce_scatter"
+}
+
+func hiddenWords(rows []analyze.Collectives, kind string) (string, []string) {
+	var busy, over int64
+	low, high := *rows[0].Ratio, *rows[0].Ratio
+	sites := make(map[analyze.LaunchSite]int)
+	for _, c := range rows {
+		busy, over = busy+c.Busy, over+c.Overlapped
+		low, high = min(low, *c.Ratio), max(high, *c.Ratio)
+		for _, site := range c.Sites {
+			sites[analyze.LaunchSite{Site: site.Site, Name: site.Name}] += site.Count
+		}
+	}
+	text := fmt.Sprintf("Of %s ms in %s kernels %s ms run together with compute kernels and %s ms are exposed (whole recording", millis(busy), spaced(kind), millis(over), millis(busy-over))
+	if len(rows) > 1 {
+		text += fmt.Sprintf(", sum of %d ranks; by rank %.1f %% to %.1f %% are hidden", len(rows), 100*low, 100*high)
+	}
+	return share(over, busy) + " hidden", []string{text + ").", "Launched from: " + siteWords(sites) + "."}
+}
+
+// siteWords lists launch sites, most first.
+func siteWords(counts map[analyze.LaunchSite]int) string {
+	list := make([]analyze.LaunchSite, 0, len(counts))
+	for s, n := range counts {
+		list = append(list, analyze.LaunchSite{Site: s.Site, Name: short(s.Name), Count: n})
+	}
+	slices.SortFunc(list, func(a, b analyze.LaunchSite) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Site, b.Site), cmp.Compare(a.Name, b.Name))
+	})
+	return sites(list)
+}
+
+// modes says what a mode of normalization means.
+var modes = map[string]string{
+	"global":     "Over all tokens",
+	"per_rank":   "Per rank",
+	"micro_mean": "Per micro-batch",
+	"sum":        "Not normalised",
+}
+
+// normalizationSection answers what gradients are divided by.
+func normalizationSection(r *analyze.Report) section {
+	n := &r.Normalization
+	s := section{id: "normalization", title: "3. Are gradients normalised over all tokens or per rank?", answer: cmp.Or(modes[n.Mode], "Unknown")}
+	if n.Evidence != "" {
+		s.words = append(s.words, escape.Control(n.Evidence))
+	}
+	if modes[n.Mode] == "" && len(n.Tokens) > 0 {
+		s.words = append(s.words, "The token counts are known, the divisor is not: a trace does not hold numbers.")
+	}
+	for _, t := range r.TokenAllReduce {
+		if t.Present != nil {
+			s.words = append(s.words, fmt.Sprintf("Rank %d: reduction of a token count over ranks: %s.", t.Rank, tokenText(r, t.Rank)))
+		}
+	}
+	if len(s.words) > maxSteps {
+		s.words = append(s.words[:maxSteps], "... and alike for the other ranks.")
+	}
+	s.words = append(s.words, findingWords(r, "NM")...)
+	s.tables = []table{tokenTable(r)}
+	return s
+}
+
+// tokenTable lists the token counts of one step.
+func tokenTable(r *analyze.Report) table {
+	n := &r.Normalization
+	t := table{title: "Tokens", left: 1, header: []string{"rank", "tokens", "by micro-batch"}}
+	if n.Step != nil {
+		t.title = fmt.Sprintf("Tokens of step %d", *n.Step)
+	}
+	for i, counts := range n.Tokens {
+		var sum int64
+		for _, c := range counts {
+			sum += c
+		}
+		rank := "?"
+		if i < len(r.Source.Ranks) {
+			rank = fmt.Sprint(r.Source.Ranks[i])
+		}
+		t.rows = append(t.rows, []string{rank, fmt.Sprint(sum), short(strings.Trim(fmt.Sprint(counts), "[]"))})
+	}
+	return t
+}
+
+// longestExposed is a list of collectives by exposed time.
+func longestExposed(list []analyze.CollectiveRow) []analyze.CollectiveRow {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b analyze.CollectiveRow) int {
+		return cmp.Or(cmp.Compare(b.Exposed, a.Exposed), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Start, b.Start))
+	})
+	return list
+}

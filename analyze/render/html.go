@@ -1,0 +1,138 @@
+package render
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"io"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/render/plots"
+)
+
+// HTML writes one page that needs nothing else: no script, no font, no request. It is
+// light or dark as the reader's screen is, fits a phone, and can be printed.
+func HTML(w io.Writer, r *analyze.Report, o Options) error {
+	p := newPage(r)
+	v := pageView{Title: "gaprof: " + p.headline, Headline: p.headline, Version: r.Version, Style: template.CSS(plots.StyleSheet() + styleSheet)}
+	if !o.Made.IsZero() {
+		v.Made = o.Made.UTC().Format(time.DateTime) + " UTC"
+	}
+	for _, s := range p.says {
+		v.Says = append(v.Says, sayView{s.head, s.text, s.right, string(s.severity)})
+	}
+	for _, s := range p.sections {
+		v.Sections = append(v.Sections, viewOf(s))
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, v); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+//go:embed page.css
+var styleSheet string
+
+//go:embed page.html.tmpl
+var pageSource string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageSource))
+
+// The views are what the template sees. Everything in them but SVG and CSS of our own
+// is text, which the template escapes for the place where it stands.
+type pageView struct {
+	Title, Headline, Version, Made string
+	Style                          template.CSS
+	Says                           []sayView
+	Sections                       []sectionView
+}
+
+type sayView struct{ Head, Text, Right, Severity string }
+
+type sectionView struct {
+	ID, Title, Answer string
+	Words             []string
+	Figures           []figureView
+	More              []figureView // figures after the first few, folded
+	Tables            []tableView
+	Findings          []findingView
+}
+
+type figureView struct {
+	Wide, Narrow template.HTML
+	Note         string
+}
+
+type tableView struct {
+	Title, Note string
+	Fold        bool
+	Header      []cellView
+	Rows        [][]cellView
+}
+
+type cellView struct {
+	Text   string
+	Figure bool // a number, which stands to the right
+}
+
+type findingView struct {
+	*analyze.Finding
+	Evidence tableView
+}
+
+// foldRows is how many rows a table has before it is folded; foldFigures how many figures
+// stand open.
+const foldRows, foldFigures = 16, 1
+
+func viewOf(s section) sectionView {
+	v := sectionView{ID: s.id, Title: s.title, Answer: s.answer, Words: s.words}
+	for i, f := range s.figures {
+		view := figureView{template.HTML(f.Inline(plots.Wide)), template.HTML(f.Inline(plots.Narrow)), f.Note}
+		if i < foldFigures {
+			v.Figures = append(v.Figures, view)
+		} else {
+			v.More = append(v.More, view)
+		}
+	}
+	for _, t := range s.tables {
+		v.Tables = append(v.Tables, viewOfTable(t))
+	}
+	for _, f := range s.findings {
+		v.Findings = append(v.Findings, findingView{f.Finding, viewOfTable(f.evidence)})
+	}
+	return v
+}
+
+func viewOfTable(t table) tableView {
+	numbers := numberColumns(t)
+	v := tableView{Title: t.title, Note: t.note, Fold: len(t.rows) > foldRows, Header: cells(t.header, numbers)}
+	for _, row := range t.rows {
+		v.Rows = append(v.Rows, cells(row, numbers))
+	}
+	return v
+}
+
+func cells(row []string, numbers []bool) []cellView {
+	list := make([]cellView, len(row))
+	for i, c := range row {
+		list[i] = cellView{c, numbers[i]}
+	}
+	return list
+}
+
+// figureCell is what a cell of figures holds.
+var figureCell = regexp.MustCompile(`^(-?[0-9][0-9.]*( %)?|[-?])?$`)
+
+// numberColumns tells which columns right of the leading ones hold figures alone.
+func numberColumns(t table) []bool {
+	numbers := make([]bool, len(t.header))
+	for i := range t.header {
+		numbers[i] = i >= t.left && !slices.ContainsFunc(t.rows, func(row []string) bool { return !figureCell.MatchString(row[i]) })
+	}
+	return numbers
+}

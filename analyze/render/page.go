@@ -1,0 +1,230 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/render/plots"
+	"github.com/gaprof/gaprof/internal/escape"
+)
+
+// page is a report as a person reads it from top to bottom: verdict, three questions,
+// then what they stand on. HTML and Markdown with pictures draw the same page. Every
+// text in it is safe to print; each form still escapes its own markup.
+type page struct {
+	headline string
+	says     []saying
+	sections []section
+}
+
+// section is one part of a page. Empty parts of it are not drawn.
+type section struct {
+	id, title string
+	answer    string // of a question, in a word or two
+	words     []string
+	figures   []plots.Figure
+	tables    []table
+	findings  []finding
+}
+
+// finding is a finding with its evidence as a table.
+type finding struct {
+	*analyze.Finding
+	evidence table
+}
+
+// newPage lays out a report.
+func newPage(r *analyze.Report) page {
+	p := page{headline: strings.TrimPrefix(headline(r), "gaprof "+r.Version+"  "), says: append(verdict(r), also(r)...)}
+	for i := range p.says {
+		p.says[i].text = escape.Control(p.says[i].text)
+	}
+	for _, s := range []section{
+		passSection(r), overlapSection(r), normalizationSection(r), ledgerSection(r), timelineSection(r), collectiveSection(r),
+		rankSection(r), findingSection(r), gradientSection(r), kernelSection(r), healthSection(r), skippedSection(r),
+	} {
+		if s.id != "" {
+			p.sections = append(p.sections, s.used())
+		}
+	}
+	return p
+}
+
+// used is a section without its empty tables.
+func (s section) used() section {
+	var tables []table
+	for _, t := range s.tables {
+		if len(t.rows) > 0 {
+			tables = append(tables, t)
+		}
+	}
+	s.tables = tables
+	return s
+}
+
+func ledgerSection(r *analyze.Report) section {
+	s := section{id: "ledger", title: "Where the time of a step goes", figures: plots.Of(r, plots.Ledger), tables: []table{stepTable(r)}}
+	switch {
+	case len(r.Steps) == 0:
+		s.words = []string{"No optimizer steps: profile through optimizer.step(), or call profiler.step()."}
+	case len(s.figures) == 0:
+		s.words = []string{"No device activity: there is no ledger, only the time of the host. Record with ProfilerActivity.CUDA for more."}
+	case len(r.Steps) > maxSteps:
+		all := ledgerTable(r, r.Steps)
+		all.title = "Every step, ms"
+		s.tables = append(s.tables, all)
+	}
+	return s
+}
+
+// withoutEvents is what a page says where it was made of a report and not of traces.
+const withoutEvents = "There is no timeline: this page was made from a report, which does not hold the events. Make it from the traces to see them."
+
+func timelineSection(r *analyze.Report) section {
+	s := section{id: "timeline", title: "One step by stream", figures: plots.Of(r, plots.Timeline)}
+	switch shown := len(s.figures); {
+	case r.Drawing == nil:
+		s.words = []string{withoutEvents}
+	case shown == 0:
+		s.words = []string{"No step has activity on a device that could be drawn."}
+	case shown < len(r.Drawing.Timelines):
+		s.words = []string{fmt.Sprintf("Shown are %d of %d ranks.", shown, len(r.Drawing.Timelines))}
+	}
+	return s
+}
+
+func collectiveSection(r *analyze.Report) section {
+	if len(r.Collectives) == 0 {
+		return section{id: "collectives", title: "Collectives",
+			words: []string{"No collectives on a device: gloo runs on the host and is not counted as device time."}}
+	}
+	return section{id: "collectives", title: "Collectives", tables: []table{collectiveTable(r), groupTable(r), eachCollective(r)}}
+}
+
+// mostListed is how many collectives are listed one by one.
+const mostListed = 200
+
+// eachCollective lists the collectives that are exposed longest.
+func eachCollective(r *analyze.Report) table {
+	if r.Drawing == nil {
+		return table{}
+	}
+	list := longestExposed(r.Drawing.Collectives)
+	t := table{title: "Single collectives, longest exposed first", left: 4,
+		header: []string{"rank", "step", "kind", "launched from", "MB", "ts, µs", "duration, µs", "exposed, µs"},
+		note:   "ts: as the trace has it; exposed: covered by no compute kernel"}
+	if len(list) > mostListed {
+		t.note += fmt.Sprintf("; the first %d of %d", mostListed, len(list)+r.Drawing.LeftOut)
+		list = list[:mostListed]
+	}
+	for _, c := range list {
+		step, size := "?", "?"
+		if c.Step != nil {
+			step = fmt.Sprint(*c.Step)
+		}
+		if c.Bytes != nil {
+			size = fmt.Sprintf("%.3f", float64(*c.Bytes)/1e6)
+		}
+		t.rows = append(t.rows, []string{fmt.Sprint(c.Rank), step, spaced(c.Kind), short(strings.TrimSpace(spaced(c.Site) + " " + c.Name)), size,
+			micros(c.Start), micros(c.Duration), micros(c.Exposed)})
+	}
+	return t
+}
+
+func rankSection(r *analyze.Report) section {
+	if len(r.Ranks) < 2 {
+		return section{}
+	}
+	s := section{id: "ranks", title: "Ranks: waiting and transfer", words: []string{escape.Control(waitText(r))}, figures: plots.Of(r, plots.Waits),
+		tables: []table{rankTable(r), matchTable(r)}}
+	if m := &r.Matching; m.TransferMedian != nil {
+		s.words = append(s.words, fmt.Sprintf("Transfer, from the latest start to the earliest end: median %s µs, least %s µs. The ranks end apart by %s µs (median).",
+			micros(*m.TransferMedian), micros(*m.TransferMin), micros(*m.EndSkewMedian)))
+	}
+	return s
+}
+
+func findingSection(r *analyze.Report) section {
+	s := section{id: "findings", title: "Findings and their evidence"}
+	for i := range r.Findings {
+		f := r.Findings[i]
+		f.Message, f.Why, f.Fix = escape.Control(f.Message), escape.Control(f.Why), escape.Control(f.Fix)
+		s.findings = append(s.findings, finding{&f, evidenceTable(f.Evidence)})
+	}
+	if len(s.findings) == 0 {
+		s.words = []string{"None."}
+	}
+	return s
+}
+
+func evidenceTable(list []analyze.Evidence) table {
+	t := table{title: "Events to look at", left: 2, header: []string{"rank", "row", "ts, µs", "duration, µs", "event"}}
+	for _, e := range list {
+		t.rows = append(t.rows, []string{fmt.Sprint(e.Rank), short(e.Track), micros(e.Start), micros(e.Duration), short(e.Name)})
+	}
+	return t
+}
+
+func gradientSection(r *analyze.Report) section {
+	s := section{id: "gradients", title: "Accumulation, reduction and passes over the gradients", tables: []table{accumulationTable(r), passTable(r)}}
+	if len(s.used().tables) == 0 {
+		return section{}
+	}
+	return s
+}
+
+func kernelSection(r *analyze.Report) section {
+	if len(r.Kernels) == 0 {
+		return section{}
+	}
+	return section{id: "kernels", title: "Device time by name", tables: []table{topTable(r)}}
+}
+
+func healthSection(r *analyze.Report) section {
+	s := section{id: "health", title: "Trace health", words: []string{"Health: " + healthText(r) + "."}, tables: []table{sourceTable(r), healthTable(r), deviceTable(r)}}
+	if len(r.Health.Problems) == 0 {
+		s.words = append(s.words, "Nothing was damaged, repaired or left out.")
+	}
+	return s
+}
+
+// sourceTable says what was read.
+func sourceTable(r *analyze.Report) table {
+	t := table{title: "What was read", left: 2, header: []string{"what", ""}}
+	add := func(what, value string) { t.rows = append(t.rows, []string{what, value}) }
+	files := make([]string, 0, maxSteps)
+	for _, f := range r.Source.Files[:min(maxSteps, len(r.Source.Files))] {
+		files = append(files, short(f))
+	}
+	if n := len(r.Source.Files) - len(files); n > 0 {
+		files = append(files, fmt.Sprintf("and %d more", n))
+	}
+	add("files", strings.Join(files, ", "))
+	add("format", short(r.Source.Format))
+	add("stored", fmt.Sprintf("%.3f MB", float64(r.Source.Bytes)/1e6))
+	add("events", fmt.Sprint(r.Source.Events))
+	add("device", short(r.Source.Device))
+	add("steps are those of", spaced(short(r.Source.StepSource)))
+	add("model, by its optimizers and parameters", short(r.Source.Fingerprint.Model))
+	return t
+}
+
+func deviceTable(r *analyze.Report) table {
+	t := table{title: "Device events", left: 1, header: []string{"rank", "kernels, copies, sets", "launched outside the recording", "of those at its start"}}
+	for _, d := range r.Health.DeviceEvents {
+		t.rows = append(t.rows, []string{fmt.Sprint(d.Rank), fmt.Sprint(d.Count), fmt.Sprint(d.Unlinked), fmt.Sprint(d.Edge)})
+	}
+	return t
+}
+
+func skippedSection(r *analyze.Report) section {
+	if len(r.Skipped) == 0 {
+		return section{id: "skipped", title: "Not judged", words: []string{"Every rule that was asked for could be judged."}}
+	}
+	t := table{title: "Rules that could not be judged", left: 2, header: []string{"rule", "reason and what would supply it"}}
+	for _, s := range r.Skipped {
+		t.rows = append(t.rows, []string{short(s.Rule), escape.Control(s.Reason)})
+	}
+	return section{id: "skipped", title: "Not judged", tables: []table{t}}
+}

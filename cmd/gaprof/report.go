@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/trace/tracefile"
+)
+
+// reportFlags are the flags of report.
+type reportFlags struct {
+	inputFlags
+	machineFlags
+	outputFlags
+	selectFlags
+}
+
+// reportFormats are the forms that show figures.
+var reportFormats = []string{"html", "md"}
+
+func newReportCommand(s streams) *cobra.Command {
+	f := reportFlags{outputFlags: outputFlags{names: reportFormats}}
+	cmd := &cobra.Command{
+		Use:   "report PATH...|REPORT.json",
+		Short: "one self-contained HTML page with figures",
+		Long: `report reads the traces of one run, or a report that analyze --format json wrote,
+and writes one HTML page: verdict, the three questions, figures, tables and the
+evidence. It needs no network, fits a phone and can be printed. Without -o it writes
+report.html, or report.md with its figures as SVG files beside it.
+
+A report does not hold the events, so its page has no timeline and says so.`,
+		Example: "  gaprof report rank0.json.gz\n  gaprof report 'traces/rank*.json.gz' -o run42.html --force\n" +
+			"  gaprof report report.json --format md -o run42.md",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runReport(s, args, f) },
+	}
+	flags := cmd.Flags()
+	f.inputFlags.add(flags)
+	f.machineFlags.add(flags)
+	f.outputFlags.add(flags)
+	f.selectFlags.add(flags)
+	return cmd
+}
+
+func runReport(s streams, paths []string, f reportFlags) error {
+	machine, err := f.machineFlags.parse()
+	if err != nil {
+		return err
+	}
+	outputs, options, made, err := f.parse()
+	if err != nil {
+		return err
+	}
+	s.in = bufio.NewReader(s.in) // a report on it is told from a trace by its beginning
+	report, err := f.read(s, paths, machine, options)
+	if err != nil {
+		return err
+	}
+	for _, out := range outputs {
+		if err := writeReport(s, out, report, render.Options{Made: made}); err != nil {
+			return err
+		}
+		if !f.quiet && !isStream(out.file) {
+			s.say("wrote %s", out.file)
+		}
+	}
+	return nil
+}
+
+// parse checks every flag before any input is read.
+func (f *reportFlags) parse() (outputs, analyze.Options, time.Time, error) {
+	var o analyze.Options
+	if err := f.inputFlags.check(); err != nil {
+		return nil, o, time.Time{}, err
+	}
+	made, err := madeAt()
+	if err != nil {
+		return nil, o, made, err
+	}
+	f.fillIn()
+	outputs, err := f.outputFlags.parse()
+	if err != nil {
+		return nil, o, made, err
+	}
+	for _, out := range outputs {
+		if err := refusedFigures(out); err != nil {
+			return nil, o, made, err
+		}
+	}
+	if o, err = f.selectFlags.parse(rules.All()); err != nil {
+		return nil, o, made, err
+	}
+	o.Version, o.Drawing = version, true
+	return outputs, o, made, f.readTokens(&o)
+}
+
+// fillIn chooses the format by the extension of the file, and a file by the format.
+func (f *reportFlags) fillIn() {
+	free := -1
+	for i, spec := range f.formats {
+		if !strings.Contains(spec, "=") {
+			free = i
+		}
+	}
+	if free < 0 && (len(f.formats) == 0 || f.file != "") {
+		format := "html"
+		if strings.EqualFold(filepath.Ext(f.file), ".md") {
+			format = "md"
+		}
+		f.formats = append(f.formats, format)
+		free = len(f.formats) - 1
+	}
+	if free >= 0 && f.file == "" {
+		f.file = "report." + f.formats[free]
+	}
+}
+
+// refusedFigures says what writing the figures of Markdown would refuse.
+func refusedFigures(out output) error {
+	if out.format != "md" {
+		return nil
+	}
+	if isStream(out.file) {
+		return usage("pass -o FILE, or use analyze --format md", "Markdown with figures needs a file that they can stand beside")
+	}
+	for _, name := range render.FigureFiles(out.file) {
+		if err := refused(name, out.force); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// madeAt is now, or what SOURCE_DATE_EPOCH says, so that a page can be made again byte by
+// byte.
+func madeAt() (time.Time, error) {
+	epoch := os.Getenv("SOURCE_DATE_EPOCH")
+	if epoch == "" {
+		return time.Now(), nil
+	}
+	seconds, err := strconv.ParseInt(epoch, 10, 64)
+	if err != nil || seconds < 0 || seconds > 1<<33 {
+		return time.Time{}, usage("it is seconds since 1970", "SOURCE_DATE_EPOCH is %q", epoch)
+	}
+	return time.Unix(seconds, 0), nil
+}
+
+// read makes the report of some traces, or reads one that was made.
+func (f *reportFlags) read(s streams, paths []string, m machine, o analyze.Options) (*analyze.Report, error) {
+	files, err := tracefile.Expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		report, err := openReport(s, file)
+		switch {
+		case err != nil:
+			return nil, err
+		case report == nil:
+		case len(files) > 1:
+			return nil, usage("pass one report, or the traces of one run", "%s is a report, and a page is made of one report alone", file)
+		case f.steps != "" || f.ranks != "":
+			return nil, usage("pass the traces that it was made of", "--steps and --ranks cannot be applied to the report %s", file)
+		default:
+			return report, nil
+		}
+	}
+	report, err := analyzePaths(s, paths, f.inputFlags, m, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(report.Source.Ranks) == 0 {
+		return nil, nothingToAnalyse(report.Source.Files, f.selectFlags)
+	}
+	return report, nil
+}
+
+// writeReport draws one output and, of Markdown, the files of its figures first, so that
+// what a page shows is there.
+func writeReport(s streams, out output, r *analyze.Report, o render.Options) error {
+	var b strings.Builder
+	switch out.format {
+	case "md":
+		for _, file := range render.MarkdownFigures(r, out.file) {
+			if err := deliverText(s, output{file: file.Name, force: out.force}, file.Text); err != nil {
+				return err
+			}
+		}
+		b.WriteString(render.MarkdownPage(r, out.file, o))
+	default:
+		if err := render.HTML(&b, r, o); err != nil {
+			return fmt.Errorf("%s: %w", out.format, err)
+		}
+	}
+	return deliverText(s, out, b.String())
+}
+
+func deliverText(s streams, out output, text string) error {
+	return deliver(s, out.file, out.force, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
