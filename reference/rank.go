@@ -206,6 +206,7 @@ func (r *rank) backwardOnce(micros, first int) {
 func (r *rank) forward(j int) *tape {
 	done := r.span("forward", j)
 	defer done()
+	defer r.d.Range("user_annotation", fmt.Sprintf("gaprof.tokens=%d", r.valid[j]))()
 	t := r.newTape()
 	r.loss(t, r.net.forward(t, r.tokens[j]), j)
 	return t

@@ -1,0 +1,161 @@
+package kineto
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/record"
+)
+
+// callbackIDs are CUPTI's numbers of calls, as Kineto writes them beside their names.
+var callbackIDs = map[string]int64{
+	"cudaLaunchKernel": 211, "cudaMemcpyAsync": 41, "cudaMemsetAsync": 51, "cudaEventRecord": 135, "cudaStreamWaitEvent": 147,
+	"cudaStreamSynchronize": 131, "cudaEventSynchronize": 137, "cudaDeviceSynchronize": 165,
+}
+
+// callArgs is the number of a call.
+type callArgs int64
+
+func (a callArgs) Write(w *record.ArgWriter) {
+	if a != 0 {
+		w.Int("cbid", int64(a))
+	}
+}
+
+// spanArgs are what an operator was called with, and the message of a collective.
+type spanArgs struct {
+	operands []device.Operand
+	message  *device.Message
+}
+
+func (a *spanArgs) Write(w *record.ArgWriter) {
+	if a.message != nil {
+		messageArgs(w, a.message)
+		w.Int("Rank", int64(a.message.Rank))
+	}
+	if len(a.operands) == 0 {
+		return
+	}
+	var dims, types, values []byte
+	given := false
+	for _, o := range a.operands {
+		dims = append(appendDims(dims, o), ", "...)
+		types = append(strconv.AppendQuote(types, o.Type), ", "...)
+		values = append(strconv.AppendQuote(values, o.Value), ", "...)
+		given = given || o.Value != ""
+	}
+	w.JSON("Input Dims", list(dims))
+	w.JSON("Input type", list(types))
+	if given {
+		w.JSON("Concrete Inputs", list(values))
+	}
+}
+
+// list closes items that end in a comma and a space.
+func list(items []byte) string { return "[" + string(items[:len(items)-2]) + "]" }
+
+func appendDims(out []byte, o device.Operand) []byte {
+	if o.List == nil {
+		return appendShape(out, o.Shape)
+	}
+	out = append(out, '[')
+	for i, shape := range o.List {
+		if i > 0 {
+			out = append(out, ", "...)
+		}
+		out = appendShape(out, shape)
+	}
+	return append(out, ']')
+}
+
+func appendShape(out []byte, shape []int) []byte {
+	out = append(out, '[')
+	for i, n := range shape {
+		if i > 0 {
+			out = append(out, ", "...)
+		}
+		out = strconv.AppendInt(out, int64(n), 10)
+	}
+	return append(out, ']')
+}
+
+// messageArgs are what record_param_comms says of a message.
+func messageArgs(w *record.ArgWriter, m *device.Message) {
+	w.Text("Collective name", m.Name)
+	w.Int("In msg nelems", int64(m.In))
+	w.Int("Out msg nelems", int64(m.Out))
+	w.Int("Group size", int64(m.GroupSize))
+	w.Text("dtype", m.DType)
+	w.Text("Process Group Name", m.Group)
+	w.Text("Process Group Description", m.GroupComment)
+	w.Text("Process Group Ranks", string(appendShape(nil, m.Ranks)))
+	w.Int("Seq", m.Seq)
+}
+
+// deviceArgs are those of work on a stream.
+type deviceArgs struct {
+	device   int
+	kind     trace.Cat
+	stream   int
+	bytes    int64
+	flops    int64
+	duration int64 // ns
+	message  *device.Message
+}
+
+func (a *deviceArgs) Write(w *record.ArgWriter) {
+	if a.kind == trace.CatKernel {
+		w.Int("queued", 0)
+	}
+	w.Int("device", int64(a.device))
+	w.Int("context", 1)
+	w.Int("stream", int64(a.stream))
+	if a.kind != trace.CatKernel {
+		w.Int("bytes", a.bytes)
+		if a.duration > 0 {
+			w.JSON("memory bandwidth (GB/s)", fmt.Sprintf("%.3f", float64(a.bytes)/float64(a.duration)))
+		}
+		return
+	}
+	if a.message != nil {
+		messageArgs(w, a.message)
+		return
+	}
+	w.Int("flops", a.flops)
+	w.Int("bytes", a.bytes)
+}
+
+// syncArgs are those of a wait.
+type syncArgs struct {
+	device int
+	e      device.SyncEvent
+}
+
+func (a *syncArgs) Write(w *record.ArgWriter) {
+	w.Text("cuda_sync_kind", a.e.Kind)
+	if a.e.WaitStream >= 0 {
+		w.Int("wait_on_stream", int64(a.e.WaitStream))
+		w.Int("wait_on_cuda_event_record_corr_id", a.e.EventRecord)
+		w.Int("wait_on_cuda_event_id", a.e.EventRecord)
+	}
+	w.Int("stream", int64(a.e.Stream))
+	w.Int("device", int64(a.device))
+	w.Int("context", 1)
+}
+
+// memoryArgs are those of an allocation. 1 is the type of devices.
+type memoryArgs struct {
+	device int
+	e      device.MemoryEvent
+}
+
+func (a *memoryArgs) Write(w *record.ArgWriter) {
+	w.Int("Total Reserved", a.e.Reserved)
+	w.Int("Total Allocated", a.e.Allocated)
+	w.Int("Bytes", a.e.Bytes)
+	w.Int("Addr", a.e.Addr)
+	w.Int("Device Id", int64(a.device))
+	w.Int("Device Type", 1)
+}

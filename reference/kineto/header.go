@@ -1,0 +1,79 @@
+package kineto
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Run is what all ranks of a run share, for the header of a trace.
+type Run struct {
+	World    int
+	Devices  []device.Properties // by rank
+	BaseTime int64               // ns since the Unix epoch that times are offsets from
+	Options  any                 // of the run, as JSON for the key "gaprof"
+}
+
+// deviceProperties is an entry of the header of that name. Figures that only GPUs have
+// are those that readers expect of a device that does one thing at a time.
+type deviceProperties struct {
+	ID                          int    `json:"id"`
+	Name                        string `json:"name"`
+	TotalGlobalMem              int64  `json:"totalGlobalMem"`
+	ComputeMajor                int    `json:"computeMajor"`
+	ComputeMinor                int    `json:"computeMinor"`
+	MaxThreadsPerBlock          int    `json:"maxThreadsPerBlock"`
+	MaxThreadsPerMultiprocessor int    `json:"maxThreadsPerMultiprocessor"`
+	RegsPerBlock                int    `json:"regsPerBlock"`
+	WarpSize                    int    `json:"warpSize"`
+	SharedMemPerBlock           int    `json:"sharedMemPerBlock"`
+	NumSMs                      int    `json:"numSms"`
+}
+
+type distributedInfo struct {
+	Backend   string       `json:"backend"`
+	Rank      int          `json:"rank"`
+	WorldSize int          `json:"world_size"`
+	Count     int          `json:"pg_count"`
+	Groups    []groupEntry `json:"pg_config"`
+}
+
+type groupEntry struct {
+	Name    string `json:"pg_name"`
+	Desc    string `json:"pg_desc"`
+	Backend string `json:"backend_config"`
+	Size    int    `json:"pg_size"`
+	Ranks   []int  `json:"ranks"`
+}
+
+// Trace makes the trace of the rank, once nobody records any more.
+func (r *Rank) Trace(run Run) *trace.Trace {
+	devices, info, ranks := make([]deviceProperties, run.World), distributedInfo{Backend: "gaprof", Rank: r.rank, WorldSize: run.World}, []int{}
+	meta := trace.Meta{Format: "kineto", BaseTime: run.BaseTime}
+	group := trace.ProcessGroup{Name: "0", Desc: "default_pg", Size: int64(run.World)}
+	for rank := range run.World {
+		p := run.Devices[rank]
+		devices[rank] = deviceProperties{ID: rank, Name: p.Name, TotalGlobalMem: p.Memory, MaxThreadsPerBlock: 1, MaxThreadsPerMultiprocessor: 1, WarpSize: 1, NumSMs: p.SMs}
+		meta.Devices = append(meta.Devices, trace.Device{ID: int64(rank), Name: p.Name, MemoryBytes: p.Memory})
+		ranks, group.Ranks = append(ranks, rank), append(group.Ranks, int64(rank))
+	}
+	backend := run.Devices[0].Backend
+	meta.Extra = []trace.Extra{entry("deviceProperties", devices)}
+	info.Count, info.Groups = 1, []groupEntry{{group.Name, group.Desc, backend + ":gaprof", run.World, ranks}}
+	meta.Distributed = &trace.Distributed{Backend: info.Backend, Rank: int64(r.rank), WorldSize: int64(run.World), Groups: []trace.ProcessGroup{group}}
+	meta.Extra = append(meta.Extra, entry("distributedInfo", info), trace.Extra{Key: "record_shapes", JSON: "1"}, trace.Extra{Key: "profile_memory", JSON: "1"}, entry("gaprof", run.Options))
+	return r.log.Trace(meta)
+}
+
+// entry is an entry of the header.
+func entry(key string, value any) trace.Extra {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		panic("kineto: " + err.Error()) // values are ours, of plain types
+	}
+	return trace.Extra{Key: key, JSON: string(bytes.TrimSpace(b.Bytes()))}
+}

@@ -1,0 +1,137 @@
+// Package record makes a trace of what a program does while it does it. Whoever
+// observes the program gives events to a Log, from any goroutine and in any order; the
+// texts of arguments are made when the trace is. Times are those of the caller's clock,
+// so a simulation is recorded like a run.
+package record
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Track is a row of a viewer: a host thread or a device stream.
+type Track struct {
+	PID, TID    int64
+	Process     string // the name of the process
+	Labels      string // of the process: CPU, GPU 0
+	ProcessSort int64
+	Thread      string
+	ThreadSort  int64
+}
+
+// Event is something that happened.
+type Event struct {
+	Track      int32 // index into the tracks of the Log
+	Cat        trace.Cat
+	Phase      trace.Phase // 0 is trace.Complete
+	Name       string
+	Start, End int64 // ns of the caller's clock
+	Corr       int64 // correlation, 0 for none
+	External   int64 // External id, 0 for none
+	Args       Args  // nil for none
+}
+
+// Args are the arguments of an event. They are asked for when the trace is made.
+type Args interface{ Write(w *ArgWriter) }
+
+// Log records one process. A nil *Log records nothing.
+type Log struct {
+	tracks []Track
+
+	mu    sync.Mutex
+	steps [][]chunk // the events of each step that is kept, the present one last
+}
+
+// chunk holds events; full ones are never moved.
+type chunk []Event
+
+const chunkLen = 1024
+
+// New returns a Log whose events stand on these tracks.
+func New(tracks []Track) *Log { return &Log{tracks: tracks, steps: make([][]chunk, 1)} }
+
+// Add records an event. It may be called by several goroutines at once.
+func (l *Log) Add(e Event) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := &l.steps[len(l.steps)-1]
+	n := len(*list)
+	if n == 0 || len((*list)[n-1]) == chunkLen {
+		*list = append(*list, make(chunk, 0, chunkLen))
+		n++
+	}
+	(*list)[n-1] = append((*list)[n-1], e)
+}
+
+// Step begins a step and lets go of the events of all but the last keep ones before it;
+// below 0 nothing is let go. Device events whose launch is gone are left out of the trace.
+func (l *Log) Step(keep int) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if gone := len(l.steps) - keep; keep >= 0 && gone > 0 {
+		clear(l.steps[:gone])
+		l.steps = l.steps[gone:]
+	}
+	l.steps = append(l.steps, nil)
+}
+
+// Len returns how many events are kept.
+func (l *Log) Len() int {
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, step := range l.steps {
+		for _, c := range step {
+			n += len(c)
+		}
+	}
+	return n
+}
+
+// ArgWriter takes the arguments of an event.
+type ArgWriter struct {
+	b    *trace.Builder
+	list []trace.Arg
+	buf  []byte
+}
+
+// Int adds a whole number.
+func (w *ArgWriter) Int(key string, n int64) {
+	w.list = append(w.list, trace.Arg{Key: w.key(key), Kind: trace.Int, Num: n})
+}
+
+// Text adds a string.
+func (w *ArgWriter) Text(key, s string) {
+	w.list = append(w.list, trace.Arg{Key: w.key(key), Kind: trace.Text, Str: w.intern(s)})
+}
+
+// JSON adds any other value by its JSON text.
+func (w *ArgWriter) JSON(key, text string) {
+	w.list = append(w.list, trace.Arg{Key: w.key(key), Kind: trace.JSON, Str: w.intern(text)})
+}
+
+// Float adds a number with its shortest decimal.
+func (w *ArgWriter) Float(key string, v float64) {
+	w.JSON(key, strconv.FormatFloat(v, 'g', -1, 64))
+}
+
+func (w *ArgWriter) key(name string) trace.Key {
+	w.buf = append(w.buf[:0], name...)
+	return w.b.Key(w.buf)
+}
+
+func (w *ArgWriter) intern(s string) trace.StringID {
+	w.buf = append(w.buf[:0], s...)
+	return w.b.Intern(w.buf)
+}
