@@ -41,6 +41,8 @@ type Rank struct {
 	Calls           []Call
 	Sync            Sync
 	Tokens          TokenAllReduce
+	Loss            Loss
+	Counted         bool // the caller has token counts of it; set before rules run
 	TokenNotes      []TokenNote
 	Passes          []GradientPass
 	OptimizerRuns   []OptimizerRun
@@ -131,6 +133,7 @@ func (c *computer) hostFacts(r *Rank) {
 	r.touches = c.touches(r)
 	r.Tokens = c.tokenAllReduce(r, c.normStarts(r))
 	c.tokenNotes(r)
+	r.Loss = c.loss(r)
 	c.gradientPasses(r)
 	c.optimizerRuns(r)
 	c.zeroGrads(r)

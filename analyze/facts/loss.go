@@ -1,0 +1,133 @@
+package facts
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// LossReduction says what the loss function makes of the losses of tokens.
+type LossReduction string
+
+// The reductions of a loss; unknown where they differ or are not recorded.
+const (
+	LossMean    LossReduction = "mean"
+	LossSum     LossReduction = "sum"
+	LossNone    LossReduction = "none"
+	LossUnknown LossReduction = "unknown"
+)
+
+// Loss is how the loss that backward begins from is made of the losses of tokens.
+type Loss struct {
+	Reduction  LossReduction
+	Known      bool // the autograd nodes between backward's root and the loss function are all understood
+	Multiplied bool // a product stands between them
+	Divided    bool // a quotient does
+	// Divisor is what the loss is divided by, where the trace holds the number and all
+	// backward passes have the same; else NaN.
+	Divisor float64
+}
+
+// lossWords are the values of cross_entropy's reduction, its fourth argument.
+var lossWords = map[string]LossReduction{"0": LossNone, "1": LossMean, "2": LossSum}
+
+// loss finds out how losses are made. Everything must be the same throughout.
+func (c *computer) loss(r *Rank) Loss {
+	l := Loss{Reduction: c.lossReduction(r), Divisor: math.NaN()}
+	nodes := c.spansOf(r.host, evaluate)
+	at := 0
+	for i := range r.Backwards {
+		b := &r.Backwards[i]
+		for at < len(nodes) && nodes[at].start < b.Start {
+			at++
+		}
+		chain, ok := c.lossChain(nodes[at:], b.End)
+		if !ok || i > 0 && (chain.Multiplied != l.Multiplied || chain.Divided != l.Divided) {
+			return Loss{Reduction: l.Reduction, Divisor: math.NaN()}
+		}
+		if i > 0 && chain.Divisor != l.Divisor {
+			chain.Divisor = math.NaN()
+		}
+		l.Known, l.Multiplied, l.Divided, l.Divisor = true, chain.Multiplied, chain.Divided, chain.Divisor
+	}
+	return l
+}
+
+// longestChain is how many nodes may stand between backward's root and the loss.
+const longestChain = 8
+
+// lossChain reads the nodes of a backward pass, from its root to that of a loss function.
+func (c *computer) lossChain(nodes []hostOp, end int64) (l Loss, ok bool) {
+	l.Divisor = math.NaN()
+	for i := 0; i < min(longestChain, len(nodes)) && nodes[i].start < end; i++ {
+		switch name := nodeName(c.t.String(c.col.Name[nodes[i].row])); {
+		case strings.HasPrefix(name, "NllLoss"):
+			return l, true
+		case strings.HasPrefix(name, "MulBackward"):
+			l.Multiplied = true
+		case strings.HasPrefix(name, "DivBackward"):
+			l.Divisor = c.divisor(nodes[i])
+			if l.Divided {
+				l.Divisor = math.NaN()
+			}
+			l.Divided = true
+		case strings.HasPrefix(name, "AddBackward"), strings.HasPrefix(name, "ViewBackward"), strings.HasPrefix(name, "ToCopyBackward"):
+		default:
+			return l, false
+		}
+	}
+	return l, false
+}
+
+// divisor is the number that a node divides by: the operator inside it has it, or its
+// inverse, where the trace holds values.
+func (c *computer) divisor(node hostOp) float64 {
+	track := c.t.Tracks()[c.col.Track[node.row]]
+	for i := node.row + 1; i < int32(track.First+track.N) && c.col.Start[i] < node.end; i++ {
+		name := c.t.String(c.col.Name[i])
+		if name != "aten::mul" && name != "aten::div" {
+			continue
+		}
+		words := quotedWords(c.t.Event(int(i)).ArgText(trace.KeyConcreteInputs))
+		if len(words) < 2 {
+			return math.NaN()
+		}
+		v, err := strconv.ParseFloat(words[1], 64)
+		switch {
+		case err != nil || v == 0:
+			return math.NaN()
+		case name == "aten::mul":
+			return 1 / v
+		}
+		return v
+	}
+	return math.NaN()
+}
+
+// lossReduction is that of all cross entropies, or unknown.
+func (c *computer) lossReduction(r *Rank) LossReduction {
+	id, ok := c.t.Find("aten::cross_entropy_loss")
+	if !ok {
+		return LossUnknown
+	}
+	reduction := LossReduction("")
+	for _, track := range r.host {
+		t := c.t.Tracks()[track]
+		for i := t.First; i < t.First+t.N; i++ {
+			if c.col.Name[i] != id || c.col.Phase[i] != trace.Complete {
+				continue
+			}
+			words := quotedWords(c.t.Event(i).ArgText(trace.KeyConcreteInputs))
+			if len(words) < 4 || lossWords[words[3]] == "" || reduction != "" && reduction != lossWords[words[3]] {
+				return LossUnknown
+			}
+			reduction = lossWords[words[3]]
+		}
+	}
+	if reduction == "" {
+		return LossUnknown
+	}
+	return reduction
+}

@@ -1,0 +1,72 @@
+package facts_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/trace/text"
+)
+
+// lossTrace is two micro-batches, each with a loss of some arguments and a chain of nodes
+// from backward's root to it.
+func lossTrace(arguments string, chain ...string) string {
+	var b strings.Builder
+	b.WriteString("thread 1/1 process=python name=main\n")
+	at := 10
+	event := func(dur int, rest string) {
+		fmt.Fprintf(&b, "1/1 %dus +%dus %s\n", at, dur, rest)
+		at += dur + 1
+	}
+	for range 2 {
+		event(5, "cpu_op aten::linear dims=[[8,4],[4,4],[4]] type=[\"float\",\"float\",\"float\"]")
+		event(5, "cpu_op aten::cross_entropy_loss "+arguments)
+		for _, node := range chain {
+			name, inner, _ := strings.Cut(node, " ")
+			fmt.Fprintf(&b, "1/1 %dus +9us cpu_op \"autograd::engine::evaluate_function: %s\"\n", at, name)
+			if inner != "" {
+				fmt.Fprintf(&b, "1/1 %dus +3us cpu_op %s\n", at+1, inner)
+			}
+			at += 10
+		}
+		fmt.Fprintf(&b, "1/1 %dus +9us cpu_op \"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\"\n", at)
+		fmt.Fprintf(&b, "1/1 %dus +5us cpu_op torch::autograd::AccumulateGrad dims=[[4,4]] type=[\"float\"]\n", at+1)
+		at += 10
+	}
+	event(9, "user_annotation Optimizer.step#AdamW.step")
+	return b.String()
+}
+
+func TestLoss(t *testing.T) {
+	arguments := func(reduction string) string {
+		return `dims=[[8,4],[8],[],[],[],[]] concrete=["","","","` + reduction + `","-100","0."]`
+	}
+	for _, test := range []struct {
+		name, arguments string
+		chain           []string
+		want            string
+	}{
+		{"nothing recorded", "", []string{"NllLossBackward0"}, "{unknown true false false NaN}"},
+		{"an odd reduction", arguments("7"), []string{"NllLossBackward0"}, "{unknown true false false NaN}"},
+		{"unknown nodes", arguments("2"), []string{"MyLossBackward0", "NllLossBackward0"}, "{sum false false false NaN}"},
+		{"no loss at all", arguments("0"), []string{"MulBackward0"}, "{none false false false NaN}"},
+		{"mean", arguments("1"), []string{"NllLossBackward0"}, "{mean true false false NaN}"},
+		{"mean times count", arguments("1"), []string{"MulBackward0", "NllLossBackward0"}, "{mean true true false NaN}"},
+		{"mean over four", arguments("1"), []string{`DivBackward0 aten::mul dims=[[],[]] concrete=["","0.25"]`, "NllLossBackward0"}, "{mean true false true 4}"},
+		{"mean over four, divided", arguments("1"), []string{`DivBackward0 aten::div dims=[[],[]] concrete=["","4"]`, "NllLossBackward0"}, "{mean true false true 4}"},
+		{"divided by what is not recorded", arguments("1"), []string{`DivBackward0 aten::div dims=[[],[]] concrete=["",""]`, "NllLossBackward0"}, "{mean true false true NaN}"},
+		{"divided by nothing", arguments("1"), []string{`DivBackward0 aten::mul dims=[[],[]] concrete=["","0"]`, "NllLossBackward0"}, "{mean true false true NaN}"},
+		{"divided twice", arguments("1"), []string{`DivBackward0 aten::div dims=[[],[]] concrete=["","4"]`, `DivBackward0 aten::div dims=[[],[]] concrete=["","4"]`, "NllLossBackward0"}, "{mean true false true NaN}"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tr, err := text.Read(strings.NewReader(lossTrace(test.arguments, test.chain...)), "case")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(facts.Compute(tr)[0].Loss); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
+	}
+}
