@@ -29,7 +29,7 @@ func TestBrokenConfigurations(t *testing.T) {
 		{"an unknown preset", "version: 1\nextends: gaprof:recomended\n", `f:2:10: unknown preset "gaprof:recomended": did you mean gaprof:recommended?`},
 		{"a preset without its prefix", "version: 1\nextends: strict\n", `f:2:10: unknown preset "strict": there are gaprof:off, gaprof:recommended, gaprof:strict`},
 		{"an unknown metric", "version: 1\nbudgets:\n  rs.exposed.tim: [error, {max: 5ms}]\n", `f:3:3: unknown metric "rs.exposed.tim": did you mean rs.exposed.time?`},
-		{"an unlike metric", "version: 1\nbudgets:\n  x: [error, {max: 5ms}]\n", `f:3:3: unknown metric "x": docs/metrics.md and gaprof explain list what there is`},
+		{"an unlike metric", "version: 1\nbudgets:\n  x: [error, {max: 5ms}]\n", `f:3:3: unknown metric "x": docs/metrics.md lists what there is`},
 		{"a metric twice", "version: 1\nbudgets: {step.time: off, 'step.time': off}\n", "f:2:27: mapping key \"step.time\" already defined at [2:11]"},
 		{"no severity", "version: 1\nbudgets:\n  step.time: {max: 5ms}\n", "f:3:15: a severity is a value, not a mapping: off, note, warn or error"},
 		{"an unknown severity", "version: 1\nbudgets:\n  step.time: [erorr, {max: 5ms}]\n", `f:3:15: unknown severity "erorr": did you mean error?`},
@@ -58,7 +58,7 @@ func TestBrokenConfigurations(t *testing.T) {
 		{"an ignore of nothing", "version: 1\nignore:\n  - {reason: x}\n", "f:3:6: an entry of ignore needs a rule"},
 		{"an ignore of an unknown rule", "version: 1\nignore:\n  - {rule: GS022, reason: x}\n", `f:3:12: unknown rule or metric "GS022": did you mean GS002?`},
 		{"an ignore until some time", "version: 1\nignore:\n  - {rule: GS002, until: soon, reason: x}\n", `f:3:26: "soon" is not a date: write 2027-03-01`},
-		{"several things", "version: 1\nbudgets:\n  a: off\n  step.tme: off\n", `f:3:3: unknown metric "a": docs/metrics.md and gaprof explain list what there is` + "\n" + `f:4:3: unknown metric "step.tme": did you mean step.time?`},
+		{"several things", "version: 1\nbudgets:\n  a: off\n  step.tme: off\n", `f:3:3: unknown metric "a": docs/metrics.md lists what there is` + "\n" + `f:4:3: unknown metric "step.tme": did you mean step.time?`},
 	} {
 		_, err := Parse("f", []byte(test.text))
 		if err == nil || err.Error() != test.want {

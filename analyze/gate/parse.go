@@ -99,7 +99,7 @@ func (r *reader) unknown(n *node, what string, candidates []string) {
 	if near := nearest(n.text, candidates); near != "" {
 		hint = "did you mean " + near + "?"
 	} else if len(candidates) > 12 {
-		hint = "docs/metrics.md and gaprof explain list what there is"
+		hint = "docs/metrics.md lists what there is"
 	}
 	r.fail(n, hint, "unknown %s %q", what, n.text)
 }

@@ -132,6 +132,11 @@ func MetricsPage() string {
 	return b.String()
 }
 
+// Explain is what docs/metrics.md says of a metric, and what to do about it.
+func (m *Metric) Explain() string {
+	return fmt.Sprintf("%s, %s, %s: %s\n  in the report: %s\n  write: %s\n  next: %s\n", m.Name, m.Unit, m.decided(), m.Definition, m.Path, example[m.Unit], m.Next)
+}
+
 // decided says how a metric is judged.
 func (m *Metric) decided() string {
 	switch {

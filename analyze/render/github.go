@@ -18,7 +18,7 @@ func GitHub(w io.Writer, r *analyze.Report, _ Options) error {
 	var b strings.Builder
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		annotation(&b, f.Severity, "gaprof "+f.Rule, f.Message+"\n"+f.Why+"\nfix: "+f.Fix)
+		annotation(&b, f.Severity, "gaprof "+f.Rule, f.Message, f.Why, "fix: "+f.Fix)
 	}
 	for _, p := range r.Health.Problems {
 		if p.Severity != string(analyze.Note) {
@@ -38,19 +38,19 @@ func CheckGitHub(w io.Writer, c Checked, _ Options) error {
 	r := c.Result
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		text := rowText(row)
+		text := []string{rowText(row)}
 		if row.Next != "" {
-			text += "\nnext: " + row.Next
+			text = append(text, "next: "+row.Next)
 		}
 		switch row.Verdict {
 		case gate.Fail:
-			annotation(&b, row.Severity, "gaprof check: "+row.Metric, text)
+			annotation(&b, row.Severity, "gaprof check: "+row.Metric, text...)
 		case gate.Undecidable:
 			severity := analyze.Note
 			if row.BadData {
 				severity = analyze.Warn
 			}
-			annotation(&b, severity, "gaprof check: "+row.Metric+" undecidable", text)
+			annotation(&b, severity, "gaprof check: "+row.Metric+" undecidable", text...)
 		}
 	}
 	severity := analyze.Note
@@ -60,12 +60,13 @@ func CheckGitHub(w io.Writer, c Checked, _ Options) error {
 	case gate.Inconclusive:
 		severity = analyze.Warn
 	}
-	annotation(&b, severity, "gaprof check "+string(r.Verdict), strings.Join(append([]string{r.Summary, configText(r)}, r.Notes...), "\n"))
+	annotation(&b, severity, "gaprof check "+string(r.Verdict), append([]string{r.Summary, configText(r)}, r.Notes...)...)
 	return flush(w, &b)
 }
 
-// annotation writes one workflow command. Its severities are error, warning and notice.
-func annotation(b *strings.Builder, severity analyze.Severity, title, text string) {
+// annotation writes one workflow command of some lines. Its severities are error, warning
+// and notice.
+func annotation(b *strings.Builder, severity analyze.Severity, title string, lines ...string) {
 	command := "notice"
 	switch severity {
 	case analyze.Error:
@@ -73,17 +74,10 @@ func annotation(b *strings.Builder, severity analyze.Severity, title, text strin
 	case analyze.Warn:
 		command = "warning"
 	}
-	fmt.Fprintf(b, "::%s title=%s::%s\n", command, propertyText(title), dataText(text))
-}
-
-// dataText is a message as a workflow command takes it: lines stay lines, everything else
-// that a terminal acts on is shown.
-func dataText(s string) string {
-	lines := strings.Split(s, "\n")
 	for i, line := range lines {
 		lines[i] = strings.NewReplacer("%", "%25", "##[", `#\x23[`).Replace(escape.Control(line))
 	}
-	return strings.Join(lines, "%0A")
+	fmt.Fprintf(b, "::%s title=%s::%s\n", command, propertyText(title), strings.Join(lines, "%0A"))
 }
 
 // propertyText is a value of a workflow command's property.

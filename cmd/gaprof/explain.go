@@ -20,12 +20,12 @@ func newExplainCommand(s streams) *cobra.Command {
 	var schema bool
 	cmd := &cobra.Command{
 		Use:   "explain [RULE]",
-		Short: "the rules, one rule with its examples, or the JSON Schema of the report",
-		Example: "  gaprof explain OV004\n  gaprof explain --schema > report.schema.json\n" +
+		Short: "the rules, one rule with its examples, a metric of check, or a JSON Schema",
+		Example: "  gaprof explain OV004\n  gaprof explain rs.exposed.time\n  gaprof explain --schema > report.schema.json\n" +
 			"  gaprof explain --schema config > gaprof.schema.json",
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return ruleIDs(), cobra.ShellCompDirectiveNoFileComp
+			return append(ruleIDs(), gate.MetricNames()...), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -58,9 +58,13 @@ func listRules(w io.Writer) error {
 }
 
 func explainRule(w io.Writer, id string) error {
+	if m, ok := gate.FindMetric(id); ok {
+		_, err := io.WriteString(w, m.Explain())
+		return err
+	}
 	r, ok := rules.Find(strings.ToUpper(id))
 	if !ok {
-		return usage("rules are "+strings.Join(ruleIDs(), ", "), "unknown rule %q", id)
+		return usage("rules are "+strings.Join(ruleIDs(), ", ")+"; docs/metrics.md lists metrics", "unknown rule or metric %q", id)
 	}
 	_, err := io.WriteString(w, rules.Page(r))
 	return err
