@@ -56,7 +56,7 @@ type Options struct {
 // step on two ranks, normalised by the global token count, folded into the loss.
 func Defaults() Options {
 	return Options{
-		Model: "gpt", Layers: 2, Width: 64, Heads: 4, SequenceLength: 64,
+		Model: "gpt", Layers: 2, Width: 64, Heads: 4, SequenceLength: 128,
 		WorldSize: 2, LocalBatchSize: 4, GlobalBatchSize: 32, MaxSteps: 12, Seed: 1, DType: "float32",
 		Normalization: "global", LossReduction: "mean", GradReduction: "mean", Backward: "micro-batch", Sync: "last",
 		GradSync: "accumulate-then-reduce", StepOrder: "forward", BucketBytes: 64 << 10,
