@@ -1,0 +1,150 @@
+package reference_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gaprof/gaprof/reference"
+)
+
+func TestAccumulation(t *testing.T) {
+	for _, c := range []struct {
+		changes string
+		want    int
+	}{
+		{"", 4},
+		{"local-batch-size=8 world-size=2 global-batch-size=32", 2},
+		{"local-batch-size=8 world-size=2 global-batch-size=16", 1},
+		{"local-batch-size=8 world-size=2 global-batch-size=-1", 1},
+		{"local-batch-size=8 world-size=2 global-batch-size=-7", 1},
+		{"token-counts=1,2,3/4,5,6", 3},
+		{"plant=GS001", 1},
+		{"plant=OP002", 8},
+	} {
+		o := reference.Defaults()
+		apply(t, &o, c.changes)
+		if got, err := o.Accumulation(); err != nil || got != c.want {
+			t.Errorf("%q: %d, %v, want %d", c.changes, got, err, c.want)
+		}
+	}
+}
+
+func apply(t *testing.T, o *reference.Options, changes string) {
+	t.Helper()
+	for _, change := range strings.Fields(changes) {
+		name, value, _ := strings.Cut(change, "=")
+		if err := o.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What cannot be is refused with the option, the reason and the way out.
+func TestRefused(t *testing.T) {
+	for _, c := range []struct{ changes, option, words string }{
+		{"scale=skip", "scale", "a step has 4; take loss, or --global-batch-size -1"},
+		{"scale=skip global-batch-size=-1", "scale", "ragged token counts"},
+		{"scale=skip token-counts=3/4", "scale", "the 2 ranks have ragged token counts"},
+		{"scale=skip token-counts=3/3 loss-reduction=sum", "scale", "--loss-reduction mean"},
+		{"scale=skip token-counts=3/3 grad-reduction=sum", "scale", "--grad-reduction mean"},
+		{"scale=clip", "scale", "give --clip-grad-norm"},
+		{"normalization=micro-mean scale=pass", "scale", "no factor that pass could apply"},
+		{"normalization=sum scale=skip", "scale", "leave --scale out"},
+		{"normalization=per-rank scale=optimizer", "scale", "another factor on every rank"},
+		{"normalization=per-rank scale=pass", "scale", "before gradients are reduced"},
+		{"optimizer-in-backward=true", "optimizer-in-backward", "gradient accumulation is not supported with it, a step has 4"},
+		{"optimizer-in-backward=true global-batch-size=-1 clip-grad-norm=1", "optimizer-in-backward", "clipping needs all gradients"},
+		{"optimizer-in-backward=true global-batch-size=-1 scale=pass", "optimizer-in-backward", "--scale pass"},
+		{"optimizer-in-backward=true global-batch-size=-1 reduce-scatter=hook", "optimizer-in-backward", "leave out --reduce-scatter"},
+		{"global-batch-size=30", "global-batch-size",
+			"global batch size must be multiple of local batch size times data-parallel degree (30 % (4 * 2) != 0); take 32"},
+		{"local-batch-size=8 global-batch-size=8", "global-batch-size", "(8 % (8 * 2) != 0); take 16"},
+		{"global-batch-size=0", "global-batch-size", "take 8, or -1"},
+		{"grad-reduction=sum sync=every-micro-batch", "grad-reduction", "earlier micro-batches count several times"},
+		{"reduce-scatter=step grad-sync=reduce-then-accumulate", "grad-sync", "--reduce-scatter hook"},
+		{"reduce-scatter=hook sync=every-micro-batch", "sync", "would be thrown away"},
+		{"reduce-scatter=hook world-size=1", "reduce-scatter", "one rank only"},
+		{"reduce-scatter=step clip-grad-norm=1", "clip-grad-norm", "reduced inside it"},
+		{"step-order=reverse", "step-order", "give --reduce-scatter"},
+		{"adam-every=2 scale=pass", "adam-every", "take --scale loss"},
+		{"adam-every=2 optimizer=sgd", "adam-every", "there is no Adam"},
+		{"adam-every=0", "adam-every", "take 1 to"},
+		{"token-counts=1,2", "token-counts", "of 1 ranks, --world-size is 2"},
+		{"token-counts=1,2/3", "token-counts", "rank 1 has 1 micro-batches, rank 0 has 2"},
+		{"token-counts=1,x/3,4", "token-counts", `"x" of rank 0 is no count`},
+		{"token-counts=1,-2/3,4", "token-counts", `"-2"`},
+		{"token-counts=1,2/3,700", "token-counts", "700 tokens of rank 1 do not fit into 4 rows with 127 targets; raise --sequence-length to 176"},
+		{"straggler=2=3", "straggler", "ranks are 0 to 1"},
+		{"straggler=1=0.5", "straggler", "factors 1 to 1000"},
+		{"straggler=1=NaN", "straggler", "no rank=factor"},
+		{"straggler=fast", "straggler", "no rank=factor"},
+		{"normalization=global-ish", "normalization", "take global, per-rank, micro-mean, sum"},
+		{"plant=GS999", "plant", "GS001"},
+		{"world-size=0", "world-size", "out of range"},
+		{"max-steps=0", "max-steps", "out of range"},
+		{"heads=5", "heads", "5 heads do not divide a width of 64"},
+		{"lr=NaN", "lr", "NaN is out of range"},
+		{"beta1=1", "beta1", "out of range"},
+		{"clip-grad-norm=-1", "clip-grad-norm", "out of range"},
+		{"clip-grad-norm=+Inf", "clip-grad-norm", "out of range"},
+		{"dtype=bfloat16", "dtype", "take float32, float64"},
+	} {
+		o := reference.Defaults()
+		apply(t, &o, c.changes)
+		var refused *reference.OptionError
+		if err := o.Validate(); !errors.As(err, &refused) || refused.Option != c.option || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: %v, want --%s: ... %s", c.changes, err, c.option, c.words)
+		}
+	}
+}
+
+// What looks alike and is right is allowed.
+func TestAllowed(t *testing.T) {
+	for _, changes := range []string{
+		"", "scale=skip world-size=1 global-batch-size=-1", "scale=skip token-counts=7/7", "normalization=per-rank scale=pass world-size=1",
+		"normalization=per-rank scale=pass reduce-scatter=step", "grad-reduction=sum sync=every-micro-batch grad-sync=reduce-then-accumulate",
+		"grad-reduction=sum sync=every-micro-batch global-batch-size=-1", "optimizer-in-backward=true global-batch-size=-1", "straggler=1=2.5",
+	} {
+		o := reference.Defaults()
+		apply(t, &o, changes)
+		if err := o.Validate(); err != nil {
+			t.Errorf("%s: %v", changes, err)
+		}
+	}
+	for _, plant := range reference.Plants() {
+		o := reference.Defaults()
+		apply(t, &o, "plant="+plant)
+		if err := o.Validate(); err != nil || reference.AboutPlant(plant) == "" {
+			t.Errorf("%s: %v, about %q", plant, err, reference.AboutPlant(plant))
+		}
+	}
+}
+
+func TestSet(t *testing.T) {
+	o := reference.Defaults()
+	if err := o.Set("max-steps", "many"); err == nil || !strings.Contains(err.Error(), `--max-steps: "many"`) {
+		t.Error(err)
+	}
+	if err := o.Set("maxsteps", "1"); err == nil {
+		t.Error("an option that is none")
+	}
+	var names []string
+	for _, f := range o.Fields() {
+		if f.Usage == "" || slices.Contains(names, f.Name) {
+			t.Errorf("--%s: %q", f.Name, f.Usage)
+		}
+		names = append(names, f.Name)
+	}
+}
+
+// The options in force are those with the plant's own.
+func TestEffective(t *testing.T) {
+	o := reference.Defaults()
+	apply(t, &o, "plant=AC004")
+	got, err := o.Effective()
+	if err != nil || got.GradSync != "reduce-then-accumulate" || got.ReduceScatter != "hook" || got.Sync != "every-micro-batch" || got.Scale != "loss" {
+		t.Errorf("%+v %v", got, err)
+	}
+}
