@@ -97,7 +97,7 @@ func TestEveryRowIsRenumbered(t *testing.T) {
 // constantTexts are the texts in the facts that are constants of this package.
 var constantTexts = []reflect.Type{
 	reflect.TypeFor[StepSource](), reflect.TypeFor[Site](), reflect.TypeFor[SyncPattern](), reflect.TypeFor[PassKind](),
-	reflect.TypeFor[Place](), reflect.TypeFor[TokenPlace](), reflect.TypeFor[trace.Code](),
+	reflect.TypeFor[Place](), reflect.TypeFor[TokenPlace](), reflect.TypeFor[LossReduction](), reflect.TypeFor[trace.Code](),
 }
 
 // Every text of a trace in the facts is copied: one of them would hold many others.

@@ -25,6 +25,7 @@ type Loss struct {
 	Known      bool // the autograd nodes between backward's root and the loss function are all understood
 	Multiplied bool // a product stands between them
 	Divided    bool // a quotient does
+	Inverted   bool // somewhere a whole number is inverted, as counts are
 	// Divisor is what the loss is divided by, where the trace holds the number and all
 	// backward passes have the same; else NaN.
 	Divisor float64
@@ -35,7 +36,7 @@ var lossWords = map[string]LossReduction{"0": LossNone, "1": LossMean, "2": Loss
 
 // loss finds out how losses are made. Everything must be the same throughout.
 func (c *computer) loss(r *Rank) Loss {
-	l := Loss{Reduction: c.lossReduction(r), Divisor: math.NaN()}
+	l := Loss{Reduction: c.lossReduction(r), Inverted: c.inverts(r), Divisor: math.NaN()}
 	nodes := c.spansOf(r.host, evaluate)
 	at := 0
 	for i := range r.Backwards {
@@ -45,7 +46,7 @@ func (c *computer) loss(r *Rank) Loss {
 		}
 		chain, ok := c.lossChain(nodes[at:], b.End)
 		if !ok || i > 0 && (chain.Multiplied != l.Multiplied || chain.Divided != l.Divided) {
-			return Loss{Reduction: l.Reduction, Divisor: math.NaN()}
+			return Loss{Reduction: l.Reduction, Inverted: l.Inverted, Divisor: math.NaN()}
 		}
 		if i > 0 && chain.Divisor != l.Divisor {
 			chain.Divisor = math.NaN()
@@ -106,28 +107,48 @@ func (c *computer) divisor(node hostOp) float64 {
 	return math.NaN()
 }
 
+// inverts tells whether a single whole number is inverted.
+func (c *computer) inverts(r *Rank) bool {
+	found := false
+	c.eachNamed(r, "aten::reciprocal", func(row int32) bool {
+		ops := c.shapes.inputs(row)
+		found = len(ops) > 0 && len(ops[0].shapes) == 1 && len(ops[0].shapes[0]) == 0 && (ops[0].dtype == "long int" || ops[0].dtype == "int")
+		return !found
+	})
+	return found
+}
+
 // lossReduction is that of all cross entropies, or unknown.
 func (c *computer) lossReduction(r *Rank) LossReduction {
-	id, ok := c.t.Find("aten::cross_entropy_loss")
-	if !ok {
-		return LossUnknown
-	}
 	reduction := LossReduction("")
-	for _, track := range r.host {
-		t := c.t.Tracks()[track]
-		for i := t.First; i < t.First+t.N; i++ {
-			if c.col.Name[i] != id || c.col.Phase[i] != trace.Complete {
-				continue
-			}
-			words := quotedWords(c.t.Event(i).ArgText(trace.KeyConcreteInputs))
-			if len(words) < 4 || lossWords[words[3]] == "" || reduction != "" && reduction != lossWords[words[3]] {
-				return LossUnknown
-			}
-			reduction = lossWords[words[3]]
+	c.eachNamed(r, "aten::cross_entropy_loss", func(row int32) bool {
+		words := quotedWords(c.t.Event(int(row)).ArgText(trace.KeyConcreteInputs))
+		if len(words) < 4 || lossWords[words[3]] == "" || reduction != "" && reduction != lossWords[words[3]] {
+			reduction = LossUnknown
+			return false
 		}
-	}
+		reduction = lossWords[words[3]]
+		return true
+	})
 	if reduction == "" {
 		return LossUnknown
 	}
 	return reduction
+}
+
+// eachNamed calls visit for the operators of one name on the host threads of a rank, until
+// it says false.
+func (c *computer) eachNamed(r *Rank, name string, visit func(row int32) bool) {
+	id, ok := c.t.Find(name)
+	if !ok {
+		return
+	}
+	for _, track := range r.host {
+		t := c.t.Tracks()[track]
+		for i := t.First; i < t.First+t.N; i++ {
+			if c.col.Name[i] == id && c.col.Phase[i] == trace.Complete && !visit(int32(i)) {
+				return
+			}
+		}
+	}
 }

@@ -47,17 +47,19 @@ func TestLoss(t *testing.T) {
 		chain           []string
 		want            string
 	}{
-		{"nothing recorded", "", []string{"NllLossBackward0"}, "{unknown true false false NaN}"},
-		{"an odd reduction", arguments("7"), []string{"NllLossBackward0"}, "{unknown true false false NaN}"},
-		{"unknown nodes", arguments("2"), []string{"MyLossBackward0", "NllLossBackward0"}, "{sum false false false NaN}"},
-		{"no loss at all", arguments("0"), []string{"MulBackward0"}, "{none false false false NaN}"},
-		{"mean", arguments("1"), []string{"NllLossBackward0"}, "{mean true false false NaN}"},
-		{"mean times count", arguments("1"), []string{"MulBackward0", "NllLossBackward0"}, "{mean true true false NaN}"},
-		{"mean over four", arguments("1"), []string{`DivBackward0 aten::mul dims=[[],[]] concrete=["","0.25"]`, "NllLossBackward0"}, "{mean true false true 4}"},
-		{"mean over four, divided", arguments("1"), []string{`DivBackward0 aten::div dims=[[],[]] concrete=["","4"]`, "NllLossBackward0"}, "{mean true false true 4}"},
-		{"divided by what is not recorded", arguments("1"), []string{`DivBackward0 aten::div dims=[[],[]] concrete=["",""]`, "NllLossBackward0"}, "{mean true false true NaN}"},
-		{"divided by nothing", arguments("1"), []string{`DivBackward0 aten::mul dims=[[],[]] concrete=["","0"]`, "NllLossBackward0"}, "{mean true false true NaN}"},
-		{"divided twice", arguments("1"), []string{`DivBackward0 aten::div dims=[[],[]] concrete=["","4"]`, `DivBackward0 aten::div dims=[[],[]] concrete=["","4"]`, "NllLossBackward0"}, "{mean true false true NaN}"},
+		{"nothing recorded", "", []string{"NllLossBackward0"}, "{unknown true false false false NaN}"},
+		{"an odd reduction", arguments("7"), []string{"NllLossBackward0"}, "{unknown true false false false NaN}"},
+		{"unknown nodes", arguments("2"), []string{"MyLossBackward0", "NllLossBackward0"}, "{sum false false false false NaN}"},
+		{"no loss at all", arguments("0"), []string{"MulBackward0"}, "{none false false false false NaN}"},
+		{"mean", arguments("1"), []string{"NllLossBackward0"}, "{mean true false false false NaN}"},
+		{"mean times count", arguments("1"), []string{"MulBackward0", "NllLossBackward0"}, "{mean true true false false NaN}"},
+		{"mean times count over all", arguments("1"), []string{"MulBackward0", "NllLossBackward0", `X aten::reciprocal dims=[[]] type=["long int"]`}, "{mean true true false true NaN}"},
+		{"a norm inverted", arguments("1"), []string{"NllLossBackward0", `X aten::reciprocal dims=[[]] type=["float"]`}, "{mean true false false false NaN}"},
+		{"mean over four", arguments("1"), []string{`DivBackward0 aten::mul dims=[[],[]] concrete=["","0.25"]`, "NllLossBackward0"}, "{mean true false true false 4}"},
+		{"mean over four, divided", arguments("1"), []string{`DivBackward0 aten::div dims=[[],[]] concrete=["","4"]`, "NllLossBackward0"}, "{mean true false true false 4}"},
+		{"divided by what is not recorded", arguments("1"), []string{`DivBackward0 aten::div dims=[[],[]] concrete=["",""]`, "NllLossBackward0"}, "{mean true false true false NaN}"},
+		{"divided by nothing", arguments("1"), []string{`DivBackward0 aten::mul dims=[[],[]] concrete=["","0"]`, "NllLossBackward0"}, "{mean true false true false NaN}"},
+		{"divided twice", arguments("1"), []string{`DivBackward0 aten::div dims=[[],[]] concrete=["","4"]`, `DivBackward0 aten::div dims=[[],[]] concrete=["","4"]`, "NllLossBackward0"}, "{mean true false true false NaN}"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tr, err := text.Read(strings.NewReader(lossTrace(test.arguments, test.chain...)), "case")
