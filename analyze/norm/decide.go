@@ -1,0 +1,178 @@
+package norm
+
+import (
+	"fmt"
+	"math"
+)
+
+// Answer is yes, no or unknown.
+type Answer int8
+
+// The answers.
+const (
+	NotKnown Answer = iota
+	Yes
+	No
+)
+
+// Observation is what traces and logs show of how one step is normalized. What is not
+// known has its zero value, numbers NaN.
+type Observation struct {
+	Declared Mode  // by the user; "" not
+	Case     *Case // nil without token counts
+	Whole    bool  // the counts are of whole steps: one number a rank for all its micro-batches
+	Ranks    int   // that reduce gradients together
+
+	Mean     Answer // each micro-batch's loss is a mean that nothing multiplies by a count
+	Divided  Answer // that loss is divided by a number
+	Divisor  float64
+	Scaled   Answer // a pass multiplies the gradients behind backward
+	Reduced  Answer // the count of tokens is reduced over ranks, or known otherwise
+	Inverted Answer // something is divided by a count
+
+	Sums      [][]float64 // the summed losses of micro-batches
+	Optimised float64     // the number whose gradient the step follows, as the run logs it
+	Logged    float64     // what the run prints
+	Gradients *Cause      // what gradients say
+}
+
+// Basis says what a decision rests on.
+type Basis string
+
+// The bases, the strongest first.
+const (
+	ByGradients Basis = "gradients"
+	ByLoss      Basis = "loss log"
+	ByTrace     Basis = "trace"
+	ByWord      Basis = "declared"
+	ByNothing   Basis = "unknown"
+)
+
+// Decision is how a step is normalized, as far as that can be told.
+type Decision struct {
+	Mode     Mode
+	Factor   Factor // Name is "" where it is not known
+	Basis    Basis
+	Evidence string
+	Weights  *Weights // nil where mode, factor or counts are not known
+}
+
+// Proven tells whether the decision rests on more than the user's word.
+func (d *Decision) Proven() bool { return d.Basis != ByWord && d.Basis != ByNothing }
+
+// Decide says how a step is normalized: by its gradients, else by the loss that it logs to
+// follow, else by what the trace shows of the loop, else by the user's word.
+func Decide(o *Observation) *Decision {
+	for _, judge := range []func(*Observation) *Decision{byGradients, byLoss, byTrace, byWord} {
+		if d := judge(o); d != nil {
+			d.weigh(o)
+			return d
+		}
+	}
+	return &Decision{Mode: Unknown, Basis: ByNothing, Evidence: "neither the trace nor a log says how gradients are normalized: pass --normalization, a loss log or gradients"}
+}
+
+// weigh fills in the weights of tokens.
+func (d *Decision) weigh(o *Observation) {
+	c := o.Case
+	if c == nil || d.Factor.Name == "" || c.Ranks() < o.Ranks {
+		return
+	}
+	if o.Whole && d.Mode != Global && d.Mode != PerRank && d.Mode != Sum {
+		return // what micro-batches count is not known
+	}
+	d.Weights = c.WeightsOf(d.Mode, d.Factor)
+}
+
+func byGradients(o *Observation) *Decision {
+	g := o.Gradients
+	if g == nil || g.Mode == Unknown || g.Confidence != Exact && g.Confidence != FactorAlone {
+		return nil
+	}
+	f := Factor{Name: g.Factor, Value: *g.Value}
+	if f.Name == "" {
+		f.Name = fmt.Sprintf("%.6g", f.Value)
+	}
+	return &Decision{Mode: g.Mode, Factor: f, Basis: ByGradients, Evidence: "gradients: " + g.Text}
+}
+
+func byLoss(o *Observation) *Decision {
+	if o.Case == nil || o.Whole || o.Sums == nil || math.IsNaN(o.Optimised) || o.Optimised == 0 {
+		return nil
+	}
+	losses, all := o.Case.LossesOf(o.Sums), o.Case.Factors()
+	for _, list := range [][]Factor{{One}, all} {
+		for _, m := range []Mode{Global, PerRank, MicroMean} {
+			l, ok := OptimisedLoss(losses, m)
+			if !ok {
+				continue
+			}
+			if hits := nameFactors(list, o.Optimised/l.Value, lossTolerance); len(hits) > 0 {
+				d := &Decision{Mode: m, Factor: hits[0], Basis: ByLoss, Evidence: fmt.Sprintf("the optimised loss %.9g is %s", o.Optimised, l.Text)}
+				if hits[0].Name != "1" {
+					d.Evidence += " times " + hits[0].Name + ": " + hits[0].Text
+				}
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// byTrace decides by the structure of the loop. The factor common to all tokens stays
+// unknown where the trace does not hold the numbers.
+//
+//  1. A mean that nothing multiplies by its count makes the mean of micro-batches' means,
+//     or with one micro-batch that of ranks' means: no later factor can undo that.
+//  2. Sums that are divided by a count which no rank tells the others make the mean of
+//     ranks' means.
+//  3. Sums on one rank, or with a count of all ranks, count alike.
+func byTrace(o *Observation) *Decision {
+	micro := 0
+	if o.Case != nil {
+		micro = o.Case.Micro()
+	}
+	switch {
+	case o.Mean == Yes && o.Scaled == No && micro > 1:
+		d := &Decision{Mode: MicroMean, Factor: o.meanFactor(), Basis: ByTrace,
+			Evidence: "each micro-batch's loss is a mean over its own tokens, which nothing multiplies by their number"}
+		return d
+	case o.Mean == Yes && o.Scaled == No && micro == 1 && o.Ranks > 1:
+		return &Decision{Mode: PerRank, Factor: One, Basis: ByTrace,
+			Evidence: "each rank's loss is a mean over its own tokens, and gradients are averaged over ranks"}
+	case o.Mean == Yes && o.Scaled == No && micro == 1 && o.Ranks == 1:
+		return &Decision{Mode: Global, Factor: One, Basis: ByTrace, Evidence: "one rank and one micro-batch, whose loss is a mean"}
+	case o.Mean == No && o.Divided == No && o.Ranks > 1 && o.Reduced == No && o.Inverted == Yes:
+		return &Decision{Mode: PerRank, Factor: One, Basis: ByTrace,
+			Evidence: "losses are sums that are divided by a count, and no rank tells others its count"}
+	case o.Mean == No && o.Inverted == Yes && (o.Ranks == 1 || o.Reduced == Yes):
+		return &Decision{Mode: Global, Basis: ByTrace, Evidence: "losses are sums, and a count is inverted" + map[bool]string{true: " that is reduced over ranks"}[o.Ranks > 1] + "; by what else they are multiplied the trace does not say"}
+	}
+	return nil
+}
+
+// meanFactor is what means of micro-batches are multiplied by beside 1/k: of a loss that
+// is divided by a number that the trace holds, or of a whole window.
+func (o *Observation) meanFactor() Factor {
+	c := o.Case
+	micro := float64(c.Micro())
+	switch {
+	case o.Divided == No:
+		return Factor{"A", micro, "not divided by the micro-batches of a window"}
+	case !math.IsNaN(o.Divisor):
+		if hits := nameFactors(c.Factors(), micro/o.Divisor, 1e-9); len(hits) > 0 {
+			return hits[0]
+		}
+		return Factor{fmt.Sprintf("%d/%g", c.Micro(), o.Divisor), micro / o.Divisor, "divided by another number than there are micro-batches"}
+	case c.Partial():
+		return Factor{} // by k or by A: not known
+	}
+	return One
+}
+
+func byWord(o *Observation) *Decision {
+	if o.Declared == "" || o.Declared == Unknown {
+		return nil
+	}
+	return &Decision{Mode: o.Declared, Factor: One, Basis: ByWord, Evidence: "as declared; neither trace nor logs show it or contradict it"}
+}
