@@ -3,6 +3,7 @@ package reference
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gaprof/gaprof/reference/device"
 	"github.com/gaprof/gaprof/reference/ops"
@@ -36,6 +37,7 @@ type rank struct {
 	norm, coef   *device.Buffer
 	factor       *device.Buffer // that losses or gradients are multiplied by
 	part         *device.Buffer // 1/A, of a plant
+	one, sum     *device.Buffer // the gradient at the root, losses added up
 	scratch      []*device.Buffer
 	norms        *device.Buffer // by parameter
 
@@ -83,6 +85,7 @@ func (r *rank) makeScalars() {
 	for range 4 {
 		r.scratch = append(r.scratch, r.d.Malloc(r.p.dt))
 	}
+	r.one, r.sum = r.d.Malloc(r.p.dt), r.d.Malloc(r.p.dt)
 	r.norms = r.d.Malloc(r.p.dt, len(r.params))
 	r.part = r.d.Malloc(r.p.dt)
 	r.d.MemcpyHtoDAsync(r.compute, r.part, device.Host{Floats: []float64{1 / float64(a)}})
@@ -174,7 +177,7 @@ func (r *rank) microBatch(j, micros int) {
 	}
 	t := r.forward(j)
 	r.syncing = r.p.Sync == "every-micro-batch" || j == micros-1 || r.p.OptimizerInBackward
-	r.backward(t, true)
+	r.backward(t)
 	if r.p.bug&scaleEach != 0 {
 		for _, p := range r.params {
 			_, g := p.mine()
@@ -190,16 +193,20 @@ func (r *rank) microBatch(j, micros int) {
 // on, the last one first, as autograd does with the sum of their losses.
 func (r *rank) backwardOnce(micros, first int) {
 	var tapes []*tape
+	var sum *device.Buffer
 	for j := range micros {
 		tapes = append(tapes, r.forward(j))
+		if loss := tapes[j].root().Buffer; j > first {
+			r.launch(ops.Add{Y: r.sum, A: sum, B: loss})
+			sum = r.sum
+		} else {
+			sum = loss
+		}
 	}
 	r.syncing = true
-	for j := micros - 1; j >= 0; j-- {
-		if j < first {
-			tapes[j].drop()
-		} else {
-			r.backward(tapes[j], j == first)
-		}
+	r.backward(tapes[first:]...)
+	for _, t := range tapes[:first] {
+		t.drop()
 	}
 }
 
@@ -212,7 +219,9 @@ func (r *rank) forward(j int) *tape {
 	return t
 }
 
-func (r *rank) backward(t *tape, last bool) {
+// backward runs tapes back, the last one first, as one backward pass over the sum of
+// their losses.
+func (r *rank) backward(tapes ...*tape) {
 	done := r.span("backward", r.step)
 	defer done()
 	for _, p := range r.params {
@@ -220,8 +229,14 @@ func (r *rank) backward(t *tape, last bool) {
 			p.bucket.ready = 0
 		}
 	}
-	t.backward(last)
-	if last && !r.p.sharded() {
+	r.launch(ops.OnesLike{Y: r.one})
+	for j, t := range slices.Backward(tapes) {
+		if len(tapes) > 1 {
+			r.d.Range("cpu_op", "autograd::engine::evaluate_function: AddBackward0")()
+		}
+		t.backward(r.one, j == 0)
+	}
+	if !r.p.sharded() {
 		for _, p := range r.params {
 			r.await(p)
 		}

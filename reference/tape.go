@@ -75,12 +75,14 @@ func (t *tape) release(g *device.Buffer) {
 	}
 }
 
-// backward runs the tape from its last value, the loss. last says that no other tape
-// of this step gives gradients to the parameters.
-func (t *tape) backward(last bool) {
-	root := t.nodes[len(t.nodes)-1].out
-	root.grad = t.gradient()
-	t.launch(ops.OnesLike{Y: root.grad})
+// root returns the loss.
+func (t *tape) root() *value { return t.nodes[len(t.nodes)-1].out }
+
+// backward runs the tape from its loss, whose gradient is given and stays the
+// caller's. last says that no other tape of this step gives gradients to the parameters.
+func (t *tape) backward(gradient *device.Buffer, last bool) {
+	t.root().grad = gradient
+	t.refs[gradient] = 2
 	for _, n := range slices.Backward(t.nodes) {
 		t.runNode(n, last)
 	}
