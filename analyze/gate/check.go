@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/compare"
 )
 
 // The exit codes of a check, part of the contract of the command line.
@@ -38,6 +40,7 @@ func Check(c Config, reports, baseline []*analyze.Report, o Options) *Result {
 	k.base, k.baseViews = k.selected(baseline)
 	if len(baseline) > 0 {
 		k.unlike = mismatch(baseline, reports)
+		k.sayUnlike()
 	}
 	k.job()
 	for i := range c.Budgets {
@@ -67,6 +70,15 @@ func filesOf(reports []*analyze.Report) []string {
 func (k *check) say(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(k.result.Notes, text) {
 		k.result.Notes = append(k.result.Notes, text)
+	}
+}
+
+// sayUnlike notes in what the baseline differs without being another experiment.
+func (k *check) sayUnlike() {
+	for _, u := range compare.Between(k.base, k.new, "").Unlike {
+		if u.What == "ranks" || u.What == "gaprof_version" {
+			k.say("the baseline differs in its %s: %s, here %s", strings.ReplaceAll(u.What, "_", " "), u.Base, u.New)
+		}
 	}
 }
 
@@ -216,7 +228,7 @@ func (k *check) conclude() {
 		n    int
 		what string
 	}{{warned, "with a warning"}, {undecided, "undecidable"}, {ignored, "ignored"}} {
-		if part.n > 0 {
+		if part.n > 0 && (part.what != "undecidable" || r.Verdict != Inconclusive) {
 			r.Summary += fmt.Sprintf(", %d %s", part.n, part.what)
 		}
 	}

@@ -221,6 +221,18 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+// What differs between two sides of one experiment is said.
+func TestUnlikeRanks(t *testing.T) {
+	c, err := Parse("f", []byte("version: 1\nbudgets: {accumulation_steps: [error, {max: 1}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Check(c, []*analyze.Report{made(1)}, []*analyze.Report{with(made(1), func(r *analyze.Report) { r.Source.Ranks = []int64{0, 1} })}, Options{})
+	if got := strings.Join(r.Notes, "\n"); got != "the baseline differs in its ranks: 0-1, here 0" || r.Exit.Code != exitOK {
+		t.Errorf("exit %d: %s", r.Exit.Code, got)
+	}
+}
+
 // Findings gate where the command asks for it.
 func TestFailOn(t *testing.T) {
 	r := with(made(1), func(r *analyze.Report) {

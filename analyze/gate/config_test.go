@@ -1,12 +1,15 @@
 package gate
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/goccy/go-yaml"
 )
 
 var update = flag.Bool("update", false, "write docs/metrics.md and the published schemas")
@@ -175,6 +178,66 @@ func TestPublished(t *testing.T) {
 			t.Errorf("%s is not what the code says; run go generate ./... (%v)", path, err)
 		}
 	}
+}
+
+// The published schema takes what is read here, and refuses what is not.
+func TestConfigSchema(t *testing.T) {
+	schema, err := ConfigSchema().Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid := func(text string) error {
+		var value any
+		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+			t.Fatal(err)
+		}
+		plain, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(plain, &value); err != nil {
+			t.Fatal(err)
+		}
+		return schema.Validate(value)
+	}
+	texts := []string{full, example1(t, "../../docs/ci.md"), readText(t, "../../gaprof.yaml")}
+	for _, p := range presets {
+		texts = append(texts, "version: 1\n"+p.text)
+	}
+	for _, text := range texts {
+		if err := valid(text); err != nil {
+			t.Errorf("%v:\n%s", err, text)
+		}
+		if _, err := Parse("f", []byte(text)); err != nil {
+			t.Errorf("%v:\n%s", err, text)
+		}
+	}
+	for _, text := range []string{"{}", "version: 2", "version: 1\nx: 1", "version: 1\nbudgets: {x: off}", "version: 1\nbudgets: {step.time: [error, {mx: 1ms}]}",
+		"version: 1\nregressions: {wait.max: off}", "version: 1\nregressions: {micro_batches: [error, {max_increase: 0, alpha: 0.1}]}", "version: 1\nignore: [{rule: GS002}]", "version: 1\njob: {accum: 0}"} {
+		if valid(text) == nil {
+			t.Errorf("the schema takes %q", text)
+		}
+	}
+}
+
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// example1 is the first configuration in a page.
+func example1(t *testing.T, name string) string {
+	t.Helper()
+	_, text, _ := strings.Cut(readText(t, name), "```yaml\nversion")
+	text, _, ok := strings.Cut(text, "```")
+	if !ok {
+		t.Fatalf("no configuration in %s", name)
+	}
+	return "version" + text
 }
 
 // Each metric can be asked for, and each is defined.

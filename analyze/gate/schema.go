@@ -88,14 +88,14 @@ func ConfigSchema() *jsonschema.Schema {
 
 // entrySchema is a severity, or [severity, {limits}].
 func entrySchema(keys ...string) *jsonschema.Schema {
-	severity := &jsonschema.Schema{Ref: "#/$defs/severity"}
+	severity := func() *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/severity"} }
 	limits := object("", map[string]*jsonschema.Schema{})
 	for _, key := range keys {
 		limits.Properties[key] = &jsonschema.Schema{Types: []string{"number", "string"}}
 	}
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
-		severity,
-		{Type: "array", PrefixItems: []*jsonschema.Schema{severity, limits}, MinItems: jsonschema.Ptr(1), MaxItems: jsonschema.Ptr(2)},
+		severity(),
+		{Type: "array", PrefixItems: []*jsonschema.Schema{severity(), limits}, MinItems: jsonschema.Ptr(1), MaxItems: jsonschema.Ptr(2)},
 	}}
 }
 
