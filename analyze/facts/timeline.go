@@ -30,10 +30,10 @@ const (
 	LedgerRow = "ledger"
 )
 
-// Bounds of a timeline: spans are as fine as a wide screen, and streams as many as
-// one can read.
+// Bounds of a timeline: spans are as fine as a wide screen with a closer look, and
+// streams as many as one can read.
 const (
-	timelineParts   = 1000
+	timelineParts   = 4000
 	timelineStreams = 6
 )
 

@@ -52,12 +52,12 @@ ledger: reduce_scatter [50,80)
 0/7 1000 +500 kernel k corr=1
 0/7 1501 +500 kernel k corr=2
 0/7 2010 +500 kernel k corr=3
-0/7 10000 +1000 kernel k corr=4`, `
-[1000,11000) resolution 10, 0 folded
-phase: optimizer [2010,2510) [10000,11000)
+0/7 40000 +1000 kernel k corr=4`, `
+[1000,41000) resolution 10, 0 folded
+phase: optimizer [2010,2510) [40000,41000)
 phase: unknown [1000,2001)
-stream 7: compute [1000,2510) [10000,11000)
-ledger: compute [1000,2510) [10000,11000)
+stream 7: compute [1000,2510) [40000,41000)
+ledger: compute [1000,2510) [40000,41000)
 `},
 		{"streams beyond the most share a row", streamsOfStep + `
 0/1 100 +10 kernel k corr=1

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/render/plots"
-	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // The three questions that a report answers, each with its figure. What cannot be
@@ -68,7 +67,7 @@ func passWords(r *analyze.Report) []string {
 		if k.reason != "" {
 			text += "; " + k.reason
 		}
-		words = append(words, escape.Control(text))
+		words = append(words, text)
 	}
 	return words
 }
@@ -92,7 +91,7 @@ func findingWords(r *analyze.Report, families ...string) []string {
 			if f.Why != "" {
 				text += ". Why: " + f.Why
 			}
-			words = append(words, escape.Control(text))
+			words = append(words, text)
 		}
 	}
 	return words
@@ -101,7 +100,7 @@ func findingWords(r *analyze.Report, families ...string) []string {
 func skipReason(r *analyze.Report, rule string) string {
 	for _, s := range r.Skipped {
 		if s.Rule == rule {
-			return escape.Control(s.Reason)
+			return s.Reason
 		}
 	}
 	return ""
@@ -193,22 +192,36 @@ func normalizationSection(r *analyze.Report) section {
 	n := &r.Normalization
 	s := section{id: "normalization", title: "3. Are gradients normalised over all tokens or per rank?", answer: cmp.Or(modes[n.Mode], "Unknown")}
 	if n.Evidence != "" {
-		s.words = append(s.words, escape.Control(n.Evidence))
+		s.words = append(s.words, n.Evidence)
 	}
 	if modes[n.Mode] == "" && len(n.Tokens) > 0 {
 		s.words = append(s.words, "The token counts are known, the divisor is not: a trace does not hold numbers.")
 	}
-	for _, t := range r.TokenAllReduce {
-		if t.Present != nil {
-			s.words = append(s.words, fmt.Sprintf("Rank %d: reduction of a token count over ranks: %s.", t.Rank, tokenText(r, t.Rank)))
-		}
-	}
-	if len(s.words) > maxSteps {
-		s.words = append(s.words[:maxSteps], "... and alike for the other ranks.")
-	}
+	s.words = append(s.words, reductionWords(r)...)
 	s.words = append(s.words, findingWords(r, "NM")...)
 	s.tables = []table{tokenTable(r)}
 	return s
+}
+
+// reductionWords say whether ranks add up their token counts, once for all that do alike.
+func reductionWords(r *analyze.Report) []string {
+	ranks := make(map[string][]int64)
+	var order []string
+	for _, t := range r.TokenAllReduce {
+		if t.Present == nil {
+			continue
+		}
+		how := tokenText(r, t.Rank)
+		if ranks[how] == nil {
+			order = append(order, how)
+		}
+		ranks[how] = append(ranks[how], t.Rank)
+	}
+	var words []string
+	for _, how := range order {
+		words = append(words, fmt.Sprintf("All-reduce of a token count: %s (rank %s).", how, ranges(ranks[how])))
+	}
+	return words
 }
 
 // tokenTable lists the token counts of one step.

@@ -17,12 +17,12 @@ import (
 // light or dark as the reader's screen is, fits a phone, and can be printed.
 func HTML(w io.Writer, r *analyze.Report, o Options) error {
 	p := newPage(r)
-	v := pageView{Title: "gaprof: " + p.headline, Headline: p.headline, Version: r.Version, Style: template.CSS(plots.StyleSheet() + styleSheet)}
+	v := pageView{Title: "gaprof: " + p.headline, Headline: p.headline, Version: printable(r.Version), Style: template.CSS(plots.StyleSheet() + styleSheet)}
 	if !o.Made.IsZero() {
 		v.Made = o.Made.UTC().Format(time.DateTime) + " UTC"
 	}
 	for _, s := range p.says {
-		v.Says = append(v.Says, sayView{s.head, s.text, s.right, string(s.severity)})
+		v.Says = append(v.Says, sayView{s.head, s.text, s.right, printable(string(s.severity))})
 	}
 	for _, s := range p.sections {
 		v.Sections = append(v.Sections, viewOf(s))
@@ -87,7 +87,7 @@ type findingView struct {
 
 // foldRows is how many rows a table has before it is folded; foldFigures how many figures
 // stand open.
-const foldRows, foldFigures = 16, 1
+const foldRows, foldFigures = 24, 2
 
 func viewOf(s section) sectionView {
 	v := sectionView{ID: s.id, Title: s.title, Answer: s.answer, Words: s.words}

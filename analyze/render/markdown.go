@@ -43,7 +43,7 @@ func Markdown(w io.Writer, r *analyze.Report, o Options) error {
 func markdownText(s string) string { return markdownSpecial.Replace(escape.Control(s)) }
 
 func drawMarkdown(b *strings.Builder, t table) {
-	fmt.Fprintf(b, "\n## %s\n\n| %s |\n|", t.title, strings.Join(t.header, " | "))
+	fmt.Fprintf(b, "\n## %s\n\n| %s |\n|", markdownText(t.title), strings.Join(t.header, " | "))
 	for i := range t.header {
 		if i < t.left {
 			b.WriteString("---|")
@@ -60,7 +60,7 @@ func drawMarkdown(b *strings.Builder, t table) {
 		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
 	}
 	if t.note != "" {
-		fmt.Fprintf(b, "\n%s\n", t.note)
+		fmt.Fprintf(b, "\n%s\n", markdownText(t.note))
 	}
 	for _, m := range t.more {
 		fmt.Fprintf(b, "\n%s\n", markdownText(m))

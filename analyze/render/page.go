@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
@@ -37,9 +38,6 @@ type finding struct {
 // newPage lays out a report.
 func newPage(r *analyze.Report) page {
 	p := page{headline: strings.TrimPrefix(headline(r), "gaprof "+r.Version+"  "), says: append(verdict(r), also(r)...)}
-	for i := range p.says {
-		p.says[i].text = escape.Control(p.says[i].text)
-	}
 	for _, s := range []section{
 		passSection(r), overlapSection(r), normalizationSection(r), ledgerSection(r), timelineSection(r), collectiveSection(r),
 		rankSection(r), findingSection(r), gradientSection(r), kernelSection(r), healthSection(r), skippedSection(r),
@@ -48,13 +46,88 @@ func newPage(r *analyze.Report) page {
 			p.sections = append(p.sections, s.used())
 		}
 	}
+	p.eachText(func(s *string) { *s = printable(*s) })
 	return p
 }
 
-// used is a section without its empty tables.
+// mostSentence is how many characters of a sentence are shown, mostRows how many rows of
+// a table.
+const mostSentence, mostRows = 1000, 500
+
+// printable makes a text safe to show: names in it may be those of a trace, and a report
+// may be anybody's.
+func printable(s string) string {
+	s = escape.Control(s)
+	if len(s) <= mostSentence {
+		return s
+	}
+	if runes := []rune(s); len(runes) > mostSentence {
+		return string(runes[:mostSentence]) + "…"
+	}
+	return s
+}
+
+// eachText calls change for every text of a page but those of figures, which are safe.
+// This is the one place that knows them all.
+func (p *page) eachText(change func(*string)) {
+	change(&p.headline)
+	for i := range p.says {
+		change(&p.says[i].text)
+		change(&p.says[i].right)
+	}
+	for i := range p.sections {
+		s := &p.sections[i]
+		change(&s.title)
+		change(&s.answer)
+		for j := range s.words {
+			change(&s.words[j])
+		}
+		for j := range s.tables {
+			s.tables[j].eachText(change)
+		}
+		for j := range s.findings {
+			s.findings[j].eachText(change)
+		}
+	}
+}
+
+func (t *table) eachText(change func(*string)) {
+	change(&t.title)
+	change(&t.note)
+	for _, row := range append(t.rows, t.header) {
+		for i := range row {
+			change(&row[i])
+		}
+	}
+}
+
+// eachText works on copies: the report is not the page's.
+func (f *finding) eachText(change func(*string)) {
+	own := *f.Finding
+	f.Finding = &own
+	own.Also, own.Caveats = slices.Clone(own.Also), slices.Clone(own.Caveats)
+	severity := string(own.Severity)
+	for _, s := range []*string{&own.Rule, &severity, &own.Title, &own.Message, &own.Why, &own.Fix} {
+		change(s)
+	}
+	own.Severity = analyze.Severity(severity)
+	for i := range own.Also {
+		change(&own.Also[i])
+	}
+	for i := range own.Caveats {
+		change(&own.Caveats[i])
+	}
+	f.evidence.eachText(change)
+}
+
+// used is a section without its empty tables, and with no more rows than anybody reads.
 func (s section) used() section {
 	var tables []table
 	for _, t := range s.tables {
+		if n := len(t.rows); n > mostRows {
+			t.note += fmt.Sprintf("; the first %d of %d rows", mostRows, n)
+			t.rows = t.rows[:mostRows]
+		}
 		if len(t.rows) > 0 {
 			tables = append(tables, t)
 		}
@@ -83,7 +156,13 @@ const withoutEvents = "There is no timeline: this page was made from a report, w
 
 func timelineSection(r *analyze.Report) section {
 	s := section{id: "timeline", title: "One step by stream", figures: plots.Of(r, plots.Timeline)}
-	switch shown := len(s.figures); {
+	shown := 0
+	for _, f := range s.figures {
+		if !strings.HasSuffix(f.ID, "-end") {
+			shown++
+		}
+	}
+	switch {
 	case r.Drawing == nil:
 		s.words = []string{withoutEvents}
 	case shown == 0:
@@ -136,7 +215,7 @@ func rankSection(r *analyze.Report) section {
 	if len(r.Ranks) < 2 {
 		return section{}
 	}
-	s := section{id: "ranks", title: "Ranks: waiting and transfer", words: []string{escape.Control(waitText(r))}, figures: plots.Of(r, plots.Waits),
+	s := section{id: "ranks", title: "Ranks: waiting and transfer", words: []string{waitText(r)}, figures: plots.Of(r, plots.Waits),
 		tables: []table{rankTable(r), matchTable(r)}}
 	if m := &r.Matching; m.TransferMedian != nil {
 		s.words = append(s.words, fmt.Sprintf("Transfer, from the latest start to the earliest end: median %s µs, least %s µs. The ranks end apart by %s µs (median).",
@@ -148,9 +227,7 @@ func rankSection(r *analyze.Report) section {
 func findingSection(r *analyze.Report) section {
 	s := section{id: "findings", title: "Findings and their evidence"}
 	for i := range r.Findings {
-		f := r.Findings[i]
-		f.Message, f.Why, f.Fix = escape.Control(f.Message), escape.Control(f.Why), escape.Control(f.Fix)
-		s.findings = append(s.findings, finding{&f, evidenceTable(f.Evidence)})
+		s.findings = append(s.findings, finding{&r.Findings[i], evidenceTable(r.Findings[i].Evidence)})
 	}
 	if len(s.findings) == 0 {
 		s.words = []string{"None."}
@@ -224,7 +301,7 @@ func skippedSection(r *analyze.Report) section {
 	}
 	t := table{title: "Rules that could not be judged", left: 2, header: []string{"rule", "reason and what would supply it"}}
 	for _, s := range r.Skipped {
-		t.rows = append(t.rows, []string{short(s.Rule), escape.Control(s.Reason)})
+		t.rows = append(t.rows, []string{short(s.Rule), s.Reason})
 	}
 	return section{id: "skipped", title: "Not judged", tables: []table{t}}
 }

@@ -90,7 +90,7 @@ func sectionOf(f plots.Figure) string {
 }
 
 func markdownFinding(b *strings.Builder, f *finding) {
-	fmt.Fprintf(b, "\n### %s %s: %s\n\n", markdownText(f.Rule), f.Severity, markdownText(f.Message))
+	fmt.Fprintf(b, "\n### %s %s: %s\n\n", markdownText(f.Rule), markdownText(string(f.Severity)), markdownText(f.Message))
 	fmt.Fprintf(b, "- what: %s\n- why: %s\n- fix: %s\n", markdownText(f.Title), markdownText(f.Why), markdownText(f.Fix))
 	for _, c := range f.Caveats {
 		fmt.Fprintf(b, "- but: %s\n", markdownText(c))

@@ -54,8 +54,13 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	if err != nil {
 		return err
 	}
+	made, err := madeAt()
+	if err != nil {
+		return err
+	}
 	defer machine.apply()() // also for what the report takes
 	options.Version = version
+	options.Drawing = outputs.has("html")
 	report, err := analyzePaths(s, paths, f.inputFlags, machine, options)
 	if err != nil {
 		return err
@@ -67,7 +72,7 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	if failed != nil {
 		report.Exit = analyze.Exit{Code: exitGate, Reason: failed.Error()}
 	}
-	if err := outputs.write(s, report, render.Options{Show: f.show, Quiet: f.quiet}); err != nil {
+	if err := outputs.write(s, report, render.Options{Show: f.show, Quiet: f.quiet, Made: made}); err != nil {
 		return err
 	}
 	return failed

@@ -77,6 +77,11 @@ func (f *outputFlags) parse() (outputs, error) {
 	return list, list.check()
 }
 
+// has tells whether one of the outputs is of a format.
+func (list outputs) has(format string) bool {
+	return slices.ContainsFunc(list, func(out output) bool { return out.format == format })
+}
+
 // check says before any input is read what deliver would refuse.
 func (list outputs) check() error {
 	seen := make(map[string]bool)

@@ -32,25 +32,32 @@ func newPlot(x, y string) *plot.Plot {
 
 // named puts names under or beside places 0, 1, 2, ...; of too many only some.
 func named(a *plot.Axis, names []string, most int) {
-	every := (len(names) + most - 1) / max(1, most)
 	var ticks []plot.Tick
 	for i, name := range names {
-		if name != "" && (every <= 1 || i%every == 0) {
+		if name != "" {
 			ticks = append(ticks, plot.Tick{Value: float64(i), Label: name})
 		}
 	}
-	a.Tick.Marker = plot.ConstantTicks(ticks)
+	every := max(1, (len(ticks)+most-1)/max(1, most))
+	var shown plot.ConstantTicks
+	for i := 0; i < len(ticks); i += every {
+		shown = append(shown, ticks[i])
+	}
+	a.Tick.Marker = shown
 	a.Tick.Length = 0
 	a.Min, a.Max = -0.5, float64(len(names))-0.5
 }
 
 // amounts scales an axis from zero, with round numbers.
-func amounts(a *plot.Axis, highest float64, most int) {
-	step := roundStep(highest, most)
-	a.Min, a.Max = 0, highest
+func amounts(a *plot.Axis, highest float64, most int) { between(a, 0, highest, most) }
+
+// between scales an axis from one value to another, with round numbers.
+func between(a *plot.Axis, lowest, highest float64, most int) {
+	step := roundStep(highest-lowest, most)
+	a.Min, a.Max = lowest, highest
 	var ticks []plot.Tick
-	for i := 0; float64(i)*step <= highest*(1+1e-9); i++ {
-		v := float64(i) * step
+	for i := math.Ceil(lowest/step - 1e-9); i*step <= highest*(1+1e-9); i++ {
+		v := i*step + 0 // no minus before a zero
 		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', decimals(step), 64)})
 	}
 	a.Tick.Marker = plot.ConstantTicks(ticks)

@@ -84,7 +84,7 @@ func letters(size vg.Length) gonumtext.Style {
 
 func bold(size vg.Length) gonumtext.Style {
 	s := letters(size)
-	s.Font.Weight = 2 // bold, in the terms of golang.org/x/image/font
+	s.Font.Weight = 3 // bold, in the terms of golang.org/x/image/font
 	return s
 }
 

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -110,47 +111,68 @@ func fitting(r *analyze.Report, most int) []bar {
 
 func ledgerPlot(r *analyze.Report, used []int, width int) (*plot.Plot, int) {
 	const left = 50
+	several := len(r.Source.Ranks) > 1
 	bars := fitting(r, (width-left)/leastBar)
-	p := newPlot(barAxis(r), "ms")
-	highest := 0.0
-	gap := 0.1
-	if len(bars) > 60 {
-		gap = 0
+	if several {
+		bars = fitting(r, (width-left)/leastBar-len(r.Source.Ranks))
 	}
+	p := newPlot(barAxis(several), "ms")
+	places, slots := barPlaces(bars, several)
+	half := min(0.42, widestBar/2*float64(slots)/float64(width-left))
+	if slots > 60 {
+		half = 0.5
+	}
+	highest := 0.0
 	below := make([]float64, len(bars))
 	for _, i := range used {
 		list := rects{ink: classes[i].ink}
 		for j, b := range bars {
 			ms := millis(b.ns[i]) / float64(b.steps)
 			if ms > 0 {
-				list.boxes = append(list.boxes, rect{float64(j) - 0.5 + gap, float64(j) + 0.5 - gap, below[j], below[j] + ms})
+				list.boxes = append(list.boxes, rect{places[j] - half, places[j] + half, below[j], below[j] + ms})
 			}
 			below[j] += ms
 			highest = max(highest, below[j])
 		}
 		p.Add(list)
 	}
-	named(&p.X, barNames(r, bars), (width-left)/36)
+	named(&p.X, barNames(bars, places, slots, several), (width-left)/36)
 	amounts(&p.Y, headroom(highest), 6)
 	return p, 280
 }
 
+// widestBar is how wide a bar becomes at most, in pixels.
+const widestBar = 110
+
+// barPlaces puts bars beside each other, with a gap between ranks.
+func barPlaces(bars []bar, several bool) (places []float64, slots int) {
+	for i, b := range bars {
+		if i > 0 && several && b.rank != bars[i-1].rank {
+			slots++
+		}
+		places = append(places, float64(slots))
+		slots++
+	}
+	return places, slots
+}
+
 // barAxis says what the names under the bars are.
-func barAxis(r *analyze.Report) string {
-	if len(r.Source.Ranks) > 1 {
+func barAxis(several bool) string {
+	if several {
 		return "rank (its steps beside each other)"
 	}
 	return "step"
 }
 
 // barNames puts the rank under the middle of its bars, or the step under each.
-func barNames(r *analyze.Report, bars []bar) []string {
-	names := make([]string, len(bars))
-	if len(r.Source.Ranks) <= 1 {
+func barNames(bars []bar, places []float64, slots int, several bool) []string {
+	names := make([]string, slots)
+	kinds := slices.ContainsFunc(bars, func(b bar) bool { return b.kind != bars[0].kind })
+	if !several {
 		for i, b := range bars {
 			names[i] = fmt.Sprint(b.index)
-			if len(bars) <= 12 {
-				names[i] += " " + b.kind
+			if len(bars) <= 12 && kinds {
+				names[i] += " (" + short(b.kind, 3) + ")"
 			}
 		}
 		return names
@@ -160,7 +182,7 @@ func barNames(r *analyze.Report, bars []bar) []string {
 		for j < len(bars) && bars[j].rank == bars[i].rank {
 			j++
 		}
-		names[(i+j-1)/2] = fmt.Sprint(bars[i].rank)
+		names[int(places[i]+places[j-1])/2] = fmt.Sprint(bars[i].rank)
 		i = j
 	}
 	return names

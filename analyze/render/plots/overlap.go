@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -86,7 +87,7 @@ func overlapPlot(list []dot, width int) (*plot.Plot, int) {
 	amounts(&p.Y, 100, 5)
 	p.X.Padding, p.Y.Padding = 6, 6
 	p.Add(lines{})
-	for i := range classes {
+	for i := range slices.Backward(classes) { // what reduces gradients comes last, on top
 		if of(list, i) > 0 {
 			p.Add(dotPlot{list, i})
 		}

@@ -102,7 +102,7 @@ func passesText(bars []passBar) string {
 		if !b.onDevice {
 			where = " on the host"
 		}
-		parts = append(parts, fmt.Sprintf("%s, %s: %d times, span %.3f ms, busy %.3f ms%s", b.name, b.verdict, b.n, millis(b.span/b.n), millis(b.busy/b.n), where))
+		parts = append(parts, fmt.Sprintf("%s, %s: %d times, span %.3f ms, busy %.3f ms%s", b.name, short(string(b.verdict), 20), b.n, millis(b.span/b.n), millis(b.busy/b.n), where))
 	}
 	return "A bar for each sort of pass. " + strings.Join(parts, "; ") + "."
 }

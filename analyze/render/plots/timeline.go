@@ -30,9 +30,27 @@ func timelines(r *analyze.Report) []Figure {
 	}
 	var figures []Figure
 	for i := range list[:min(MostTimelines, len(list))] {
-		figures = append(figures, timelineFigure(&list[i], i))
+		t := &list[i]
+		figures = append(figures, timelineFigure(t, i))
+		if from, ok := tail(t); ok {
+			figures = append(figures, tailFigure(t, i, from))
+		}
 	}
 	return figures
+}
+
+// tail is where to begin a closer look at the end of a step: a little before the last
+// compute that backward launches. ok is false where that is no closer.
+func tail(t *analyze.Timeline) (from int64, ok bool) {
+	for i := range t.Strips {
+		if s := &t.Strips[i]; s.Row == "phase" && s.Class == "backward" {
+			for _, span := range s.Spans {
+				from = max(from, span[0]+span[1])
+			}
+		}
+	}
+	from -= (t.Duration - from) / 4
+	return from, from > t.Duration/2 && from < t.Duration
 }
 
 func later(yes bool) int {
@@ -46,14 +64,30 @@ func timelineFigure(t *analyze.Timeline, i int) Figure {
 	f := Figure{ID: fmt.Sprintf("timeline-%d", i), Title: fmt.Sprintf("Step %d of rank %d by stream, ms from its start", t.Step, t.Rank),
 		Text: timelineText(t),
 		Note: fmt.Sprintf("Device time. Top row: where compute kernels are launched from. Streams: communication is high where nothing hides it, low and pale where something "+
-			"does. Bottom row: the ledger in the order of time, empty where the device is idle. Gaps under %.0f µs are not drawn. The step starts at ts %d.%03d µs of the trace.",
-			float64(t.Resolution)/1e3, t.Start/1000, t.Start%1000)}
+			"does. Bottom row: the ledger in the order of time, empty where the device is idle. What is shorter than a pixel is drawn half a pixel wide, gaps under %s µs are not drawn. "+
+			"The step starts at ts %d.%03d µs of the trace.", roundMicros(t.Resolution), t.Start/1000, t.Start%1000)}
 	if t.Folded > 0 {
 		f.Note += fmt.Sprintf(" %d streams share the row \"other streams\".", t.Folded)
 	}
 	f.keys = timelineKeys(t)
-	f.make = func(width int) (*plot.Plot, int) { return timelinePlot(t, width) }
+	f.make = func(width int) (*plot.Plot, int) { return timelinePlot(t, 0, width) }
 	return f
+}
+
+// tailFigure is the end of a step, where backward ends and the optimizer works.
+func tailFigure(t *analyze.Timeline, i int, from int64) Figure {
+	return Figure{ID: fmt.Sprintf("timeline-%d-end", i), Title: fmt.Sprintf("The end of step %d of rank %d: backward, reductions, optimizer, ms from the start of the step", t.Step, t.Rank),
+		Text: fmt.Sprintf("The last %.2f ms of the timeline above, enlarged.", millis(t.Duration-from)),
+		Note: fmt.Sprintf("The last %.2f ms of the step above.", millis(t.Duration-from)),
+		keys: timelineKeys(t),
+		make: func(width int) (*plot.Plot, int) { return timelinePlot(t, from, width) }}
+}
+
+func roundMicros(ns int64) string {
+	if ns < 10000 {
+		return fmt.Sprintf("%.1f", float64(ns)/1e3)
+	}
+	return fmt.Sprintf("%.0f", float64(ns)/1e3)
 }
 
 // timelineKeys are the phases and classes that occur; of communication the exposed and
@@ -75,7 +109,7 @@ func timelineKeys(t *analyze.Timeline) []key {
 		case i < 2 && has(false, c.id, false):
 			keys = append(keys, key{label: c.label, ink: c.ink})
 		case has(false, c.id, false):
-			keys = append(keys, key{label: c.label + " exposed", ink: c.ink}, key{label: "hidden", ink: c.hidden})
+			keys = append(keys, key{label: exposedLabel(i), ink: c.ink}, key{label: "hidden " + c.label, ink: c.hidden})
 		}
 	}
 	return keys
@@ -92,7 +126,7 @@ func rowsOf(t *analyze.Timeline) []string {
 	return rows
 }
 
-func timelinePlot(t *analyze.Timeline, width int) (*plot.Plot, int) {
+func timelinePlot(t *analyze.Timeline, from int64, width int) (*plot.Plot, int) {
 	p := newPlot("ms", "")
 	rows := rowsOf(t)
 	names := make([]string, len(rows))
@@ -100,12 +134,12 @@ func timelinePlot(t *analyze.Timeline, width int) (*plot.Plot, int) {
 		names[len(rows)-1-i] = rowName(row, width)
 	}
 	named(&p.Y, names, len(names))
-	amounts(&p.X, millis(t.Duration), max(3, width/110))
+	between(&p.X, millis(from), millis(t.Duration), max(3, width/110))
 	p.Add(lines{vertical: true})
 	for i := range t.Strips {
 		s := &t.Strips[i]
 		y := float64(len(rows) - 1 - slices.Index(rows, s.Row))
-		p.Add(stripRects(t, s, y, width))
+		p.Add(stripRects(t, s, from, y, width))
 	}
 	return p, 40 + 34*len(rows)
 }
@@ -124,18 +158,18 @@ func rowName(row string, width int) string {
 }
 
 // stripRects makes boxes of spans, joined where the width cannot tell them apart.
-func stripRects(t *analyze.Timeline, s *analyze.TimelineStrip, y float64, width int) rects {
+func stripRects(t *analyze.Timeline, s *analyze.TimelineStrip, begin int64, y float64, width int) rects {
 	c, at := classOf(classes, s.Class)
 	if s.Row == "phase" {
 		c, at = classOf(phases, s.Class)
 		at = 0
 	}
-	list := rects{ink: c.ink, least: 0.6}
+	list := rects{ink: c.ink, least: 0.5}
 	low, high := y-0.38, y+0.38
 	if at >= 2 && s.Row != "ledger" && !s.Exposed {
 		list.ink, high = c.hidden, y
 	}
-	pixel := max(t.Duration/int64(width), 1)
+	pixel := max((t.Duration-begin)/int64(width), 1)
 	var from, to int64 = -1, -1
 	flush := func() {
 		if from >= 0 {
@@ -143,12 +177,15 @@ func stripRects(t *analyze.Timeline, s *analyze.TimelineStrip, y float64, width 
 		}
 	}
 	for _, span := range s.Spans {
-		if from >= 0 && span[0]-to < pixel/2 {
-			to = max(to, span[0]+span[1])
-			continue
+		start, end := max(begin, span[0]), span[0]+span[1]
+		switch {
+		case end <= begin:
+		case from >= 0 && start-to < pixel/2:
+			to = max(to, end)
+		default:
+			flush()
+			from, to = start, end
 		}
-		flush()
-		from, to = span[0], span[0]+span[1]
 	}
 	flush()
 	return list

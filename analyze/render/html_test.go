@@ -1,0 +1,309 @@
+package render
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/trace/text"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func page1(t *testing.T, r *analyze.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := HTML(&b, r, Options{Made: time.Unix(1700000000, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// sample is the report of a sample trace of this repository, with what figures need.
+func sample(t *testing.T) *analyze.Report {
+	t.Helper()
+	const name = "reduce-scatter-in-step.trace.txt"
+	f, err := os.Open(filepath.Join("..", "..", "traces", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tr, err := text.Read(f, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return analyze.Run([]analyze.Input{{File: name, Trace: tr}}, analyze.Options{Version: "0.1", Rules: rules.All(), Drawing: true})
+}
+
+// elements calls visit for every element of a page, in order, and returns its text, a
+// line for each piece; drawings are their description.
+func elements(t *testing.T, page string, visit func(xml.StartElement)) string {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(page))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	var text strings.Builder
+	inside := 0 // of drawings and style sheets
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return text.String()
+		}
+		if err != nil {
+			t.Fatalf("at byte %d: %v", d.InputOffset(), err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			visit(token)
+			if inside > 0 || token.Name.Local == "svg" || token.Name.Local == "style" {
+				inside++
+			}
+			if token.Name.Local == "svg" {
+				fmt.Fprintln(&text, attribute(token, "aria-label"))
+			}
+		case xml.EndElement:
+			inside = max(0, inside-1)
+		case xml.CharData:
+			if s := strings.TrimSpace(string(token)); s != "" && inside == 0 {
+				fmt.Fprintln(&text, s)
+			}
+		}
+	}
+}
+
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// harmless fails where a page could run something or ask for something.
+func harmless(t *testing.T, page string) {
+	t.Helper()
+	ids := make(map[string]bool)
+	elements(t, page, func(e xml.StartElement) {
+		name := strings.ToLower(e.Name.Local)
+		if slices.Contains([]string{"script", "iframe", "img", "image", "link", "object", "embed", "form", "base", "use", "foreignobject", "animate", "set", "a11y"}, name) {
+			t.Errorf("an element %s", name)
+		}
+		for _, a := range e.Attr {
+			key, value := strings.ToLower(a.Name.Local), strings.ToLower(a.Value)
+			switch {
+			case strings.HasPrefix(key, "on"), key == "src", key == "srcdoc", key == "action":
+				t.Errorf("an attribute %s=%q of %s", key, value, name)
+			case key == "href" && !strings.HasPrefix(value, "#"):
+				t.Errorf("a link to %q", value)
+			case key == "style" && strings.Contains(value, "url"):
+				t.Errorf("a style %q", value)
+			case key == "id" && ids[value]:
+				t.Errorf("id %q twice", value)
+			case key == "id":
+				ids[value] = true
+			}
+		}
+	})
+	_, style, _ := strings.Cut(page, "<style>")
+	style, _, _ = strings.Cut(style, "</style>")
+	if regexp.MustCompile(`(?i)url\(|@import|https?:|<`).MatchString(style) {
+		t.Error("the style sheet asks for something")
+	}
+	if i := strings.IndexAny(page, "\x1b\x00\u202e\u2028"); i >= 0 {
+		t.Errorf("a character that acts: %q", page[max(0, i-40):i+20])
+	}
+}
+
+// What the test itself is worth: pages that do something are found out. The decoder is
+// that of harmless, so a fault in it would show here.
+func TestHarmlessFindsHarm(t *testing.T) {
+	for _, bad := range []string{"<script>x</script>", `<p onclick="x">`, `<img src=x>`, `<a href="https://example.org">x</a>`, `<p style="background:url(x)">`} {
+		found := false
+		elements(t, "<html>"+bad+"</html>", func(e xml.StartElement) {
+			for _, a := range e.Attr {
+				found = found || strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "src" || a.Name.Local == "href" || strings.Contains(a.Value, "url")
+			}
+			found = found || e.Name.Local == "script"
+		})
+		if !found {
+			t.Errorf("%s is not seen", bad)
+		}
+	}
+}
+
+// hostile are names that try to get out of where they stand.
+var hostile = []string{nasty, `"><script>alert(1)</script>`, `' onload='alert(1)`, "</style></svg></title><script>alert(1)</script>", "javascript:alert(1)",
+	"{{.}}", "fill:#1F2328\">", strings.Repeat("long name ", 5000), "\xff\xfe", "&lt;script&gt;", "]]>", "<!--"}
+
+func TestHostileNames(t *testing.T) {
+	for _, name := range hostile {
+		t.Run(fmt.Sprintf("%.20q", name), func(t *testing.T) {
+			r := nastyReport()
+			replaceNames(r, name)
+			p := page1(t, r)
+			harmless(t, p)
+			if len(p) > 200_000 {
+				t.Errorf("a name makes the page %d bytes long", len(p))
+			}
+			md := MarkdownPage(r, "x.md", Options{})
+			if strings.Contains(md, "<script") || strings.ContainsAny(md, "\x1b\x00\u202e") || len(md) > 400_000 {
+				t.Errorf("Markdown of %d bytes: %.200q", len(md), md)
+			}
+		})
+	}
+}
+
+// replaceNames puts a name wherever a trace or a damaged report can put one.
+func replaceNames(r *analyze.Report, name string) {
+	n, z := int64(7), 0
+	r.Version = name
+	r.Source = analyze.Source{Files: []string{name}, Format: name, Device: name, Ranks: []int64{0, 1}, StepSource: name, Fingerprint: analyze.Fingerprint{Model: name}}
+	r.Steps[0].Optimizers[0].Name, r.Steps[0].Kind = name, name
+	r.Groups[0].Name, r.Groups[0].Site, r.Groups[0].Kind = name, name, name
+	r.Kernels[0].Name, r.Kernels[0].Cat = name, name
+	r.Collectives[0].Kind, r.Collectives[0].Sites[0].Name = name, name
+	r.GradientPasses = []analyze.GradientPassRow{{Kind: name, Where: name, Optimizer: name, Verdict: analyze.Verdict(name), Reason: name, Span: 7}}
+	r.GradientSync = []analyze.GradientSync{{Optimizer: name, Pattern: name}}
+	r.Normalization = analyze.Normalization{Mode: name, Evidence: name, Tokens: [][]int64{{1, 2}}}
+	r.Health.Problems[0].Message, r.Health.Problems[0].Action, r.Health.Problems[0].Severity = name, name, name
+	f := &r.Findings[0]
+	f.Rule, f.Severity, f.Title, f.Message, f.Why, f.Fix, f.Caveats, f.Also = name, analyze.Severity(name), name, name, name, name, []string{name}, []string{name}
+	r.Skipped = []analyze.Skip{{Rule: name, Reason: name}}
+	r.Matching.Notes, r.Matching.Groups[0].Name = []string{name}, name
+	r.Drawing = &analyze.Drawing{
+		Collectives: []analyze.CollectiveRow{{Kind: name, Site: name, Name: name, Bytes: &n, Duration: 5, Exposed: 1, Step: &z}},
+		Timelines: []analyze.Timeline{{Device: name, Kind: name, Duration: 100, Resolution: 1,
+			Strips: []analyze.TimelineStrip{{Row: name, Class: name, Spans: [][2]int64{{0, 7}}}}}},
+	}
+}
+
+// TestPageText: what the page of the sample says, without its drawings.
+func TestPageText(t *testing.T) {
+	r := sample(t)
+	p := page1(t, r)
+	harmless(t, p)
+	golden(t, "sample.page.txt", elements(t, p, func(xml.StartElement) {}))
+	golden(t, "sample.page.md", MarkdownPage(r, "sample.md", Options{}))
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (go test ./analyze/render -update writes it), got:\n%s", path, got)
+	}
+}
+
+// TestPageSaysTheVerdict: the words are those of the text output.
+func TestPageSaysTheVerdict(t *testing.T) {
+	r := sample(t)
+	words := elements(t, page1(t, r), func(xml.StartElement) {})
+	for _, s := range append(verdict(r), also(r)...) {
+		if !strings.Contains(words, s.head+"\n"+s.text+"\n") {
+			t.Errorf("the page does not say %q", s.text)
+		}
+	}
+}
+
+func TestPageIsTheSameAgain(t *testing.T) {
+	first := page1(t, sample(t))
+	for range 3 {
+		if page1(t, sample(t)) != first {
+			t.Fatal("the page differs from one run to the next")
+		}
+	}
+}
+
+// What a page says where there is little to say.
+func TestPageOfLittle(t *testing.T) {
+	step := analyze.Step{Kind: "A", HostDuration: 5e6, Complete: true, Optimizers: []analyze.Optimizer{{Name: "Adam"}}}
+	for _, test := range []struct {
+		name   string
+		report analyze.Report
+		want   []string
+	}{
+		{"nothing", analyze.Report{}, []string{"no optimizer steps", "No optimizer steps: profile", "No collectives on a device", withoutEvents, "Findings", "None.", "Unknown"}},
+		{"a CPU alone", analyze.Report{Steps: []analyze.Step{step}, Drawing: &analyze.Drawing{}},
+			[]string{"Steps, host time in ms", "there is no ledger", "No step has activity on a device"}},
+		{"no collectives, with the reason", analyze.Report{Steps: []analyze.Step{step}, Skipped: []analyze.Skip{{Rule: "OV001", Reason: "because of gloo"}}},
+			[]string{"2. How much of each reduce-scatter", "because of gloo"}},
+		{"passes cannot be told", analyze.Report{Steps: []analyze.Step{step}, Skipped: []analyze.Skip{{Rule: "GS001", Reason: "no shapes"}}},
+			[]string{"Unknown\nno shapes"}},
+		{"a needless pass", analyze.Report{Steps: []analyze.Step{step}, GradientPasses: []analyze.GradientPassRow{
+			{Kind: "scale", Where: "after_backward", Verdict: analyze.Needless, Reason: "one rank", Span: 2e6, Busy: 1e6}}},
+			[]string{"Yes, needless", "scale after backward: needless, 1 in 1 steps, 2.000 ms each; one rank", "Passes over the gradients, mean of each, ms."}},
+		{"known counts, unknown divisor", analyze.Report{Normalization: analyze.Normalization{Mode: "unknown", Tokens: [][]int64{{59, 60}}, Evidence: "token log"}, Source: analyze.Source{Ranks: []int64{3}}},
+			[]string{"token log", "the divisor is not", "119\n59 60"}},
+		{"per rank", analyze.Report{Normalization: analyze.Normalization{Mode: "per_rank"}}, []string{"Per rank"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := page1(t, &test.report)
+			harmless(t, p)
+			words := elements(t, p, func(xml.StartElement) {})
+			for _, want := range test.want {
+				if !strings.Contains(words, want) {
+					t.Errorf("no %q in:\n%s", want, words)
+				}
+			}
+		})
+	}
+}
+
+// TestPageOfMuch: however much there is, a page stays one that a browser shows at once.
+func TestPageOfMuch(t *testing.T) {
+	const ranks, steps = 64, 200
+	r := sample(t)
+	line := r.Drawing.Timelines[0]
+	line.Strips = append(line.Strips[:0:0], line.Strips...)
+	for i := range line.Strips {
+		line.Strips[i].Spans = nil
+		for k := range int64(4000) {
+			line.Strips[i].Spans = append(line.Strips[i].Spans, [2]int64{k * line.Duration / 4000, line.Duration / 9000})
+		}
+	}
+	one, sync := r.Steps[0], r.GradientSync[0]
+	r.Steps, r.Source.Ranks, r.Drawing.Timelines, r.Ranks = nil, nil, nil, nil
+	for rank := range int64(ranks) {
+		r.Source.Ranks = append(r.Source.Ranks, rank)
+		line.Rank, sync.Rank = rank, rank
+		r.Drawing.Timelines = append(r.Drawing.Timelines, line)
+		r.GradientSync = append(r.GradientSync, sync)
+		w := rank * 1e6
+		r.Ranks = append(r.Ranks, analyze.RankWaits{Rank: rank, Wait: &w, WaitCaused: &w})
+		for step := range steps {
+			one.Rank, one.Index = rank, step
+			r.Steps = append(r.Steps, one)
+		}
+	}
+	p := page1(t, r)
+	if t.Logf("%d bytes", len(p)); len(p) > 3_000_000 {
+		t.Errorf("%d ranks of %d steps make a page of %d bytes", ranks, steps, len(p))
+	}
+	if !strings.Contains(p, "Shown are 9 of 64 ranks") {
+		t.Error("the page does not say that it leaves ranks out")
+	}
+}
