@@ -183,7 +183,11 @@ func TestMemoryLimitHolds(t *testing.T) {
 	if want := "gaprof: large.json: needs about 52.1 MB of memory for 40.1 MB of text; the limit is 50.0 MB\n"; code != exitInput || out != "" || !strings.HasPrefix(errs, want) {
 		t.Errorf("exit %d, %q", code, errs)
 	}
-	if peak := runProgram(t, "analyze", "--mem-limit", "60MB", "-o", os.DevNull, "large.json"); peak > 60e6 {
+	peak := runProgram(t, "analyze", "--mem-limit", "60MB", "-o", os.DevNull, "large.json")
+	if peak == 0 {
+		t.Skip("SKIP: this system does not say how much memory was resident")
+	}
+	if peak > 60e6 {
 		t.Errorf("a large file: %.1f MB", float64(peak)/1e6)
 	}
 	os.Mkdir("many", 0o777)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gaprof": main})
+	testscript.Main(m, map[string]func(){"gaprof": main, "peak": peak})
 }
 
 // TestScripts runs the program as users do. In a script,
