@@ -16,6 +16,7 @@ const (
 	exitInput        = 3
 	exitInconclusive = 4
 	exitBug          = 70
+	exitInterrupt    = 130
 )
 
 // exitCodes is the one table of exit codes; the help prints it.
@@ -29,6 +30,7 @@ var exitCodes = []struct {
 	{exitInput, "input missing, unreadable or unsupported: nothing analysed"},
 	{exitInconclusive, "check only: inconclusive, every selected budget is undecidable"},
 	{exitBug, "a bug of ours"},
+	{exitInterrupt, "train only: interrupted; the steps done until then are written"},
 }
 
 // exitHelp is the table for the help.

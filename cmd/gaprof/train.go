@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gaprof/gaprof/reference"
+	"github.com/gaprof/gaprof/reference/kineto"
+)
+
+// trainFlags are the flags of train: the options of a run by their names, and what is
+// done with it.
+type trainFlags struct {
+	options   reference.Options
+	output    string
+	force     bool
+	gradients bool
+	profile   string
+	dataset   int
+	cores     int
+	quiet     bool
+	progress  string
+}
+
+func newTrainCommand(s streams) *cobra.Command {
+	f := trainFlags{options: reference.Defaults()}
+	cmd := &cobra.Command{
+		Use:   "train",
+		Short: "the reference trainer: runs whose every choice is known, with their traces",
+		Long: `train trains a small model on the cpu, several ranks in one process, and writes
+into a folder what a run on real devices would leave: a Kineto trace a rank
+(rank0.json.gz, ...), token log, loss log, gradients on request. Every choice about
+accumulation, normalization and communication is an option; --plant makes the
+fault that a rule looks for. Data is Newton's Opticks, byte by byte.
+
+Ctrl-C ends the run after the step that is under way; what was done is written and
+the exit code is 130. With OTEL_EXPORTER_OTLP_ENDPOINT spans and metrics go to an
+OpenTelemetry collector; without, nothing leaves the process.`,
+		Example: "  gaprof train -o run && gaprof analyze run\n" +
+			"  gaprof train -o slow --reduce-scatter step && gaprof train -o fast --reduce-scatter hook && gaprof diff slow fast\n" +
+			"  gaprof train -o nm --normalization per-rank --token-counts 59,60,14,11/12,268,133,6 --sequence-length 128 --gradients",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runTrain(cmd.Context(), s, f) },
+	}
+	f.add(cmd.Flags())
+	return cmd
+}
+
+func (f *trainFlags) add(flags *pflag.FlagSet) {
+	flags.SortFlags = false
+	flags.StringVarP(&f.output, "output", "o", "gaprof-run", "folder to write to; it is made")
+	flags.BoolVar(&f.force, "force", false, "write into a folder that holds something; the run that it holds is removed")
+	flags.StringVar(&f.profile, "profile-steps", "1:", "steps to record: 3:8 (without 8) or last:5; the first is warm-up")
+	flags.BoolVar(&f.gradients, "gradients", false, "write the gradients of every step as safetensors; those of shards are gathered, which adds collectives")
+	flags.IntVar(&f.dataset, "dataset-size", 0, "micro-batches that there are, over all ranks; 0 for no end")
+	flags.IntVarP(&f.cores, "jobs", "j", 0, "cores to use (default: all cores)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no notes on stderr")
+	flags.StringVar(&f.progress, "progress", "auto", "progress on stderr: auto (on a terminal), plain or off")
+	for _, field := range f.options.Fields() {
+		usage := field.Usage
+		if field.Values != nil && field.Name != "plant" {
+			usage += ": " + strings.Join(field.Values, ", ")
+		}
+		switch p := field.Value.(type) {
+		case *string:
+			flags.StringVar(p, field.Name, *p, usage)
+		case *int:
+			flags.IntVar(p, field.Name, *p, usage)
+		case *float64:
+			flags.Float64Var(p, field.Name, *p, usage)
+		case *bool:
+			flags.BoolVar(p, field.Name, *p, usage)
+		}
+	}
+}
+
+// check refuses what cannot be before anything is written.
+func (f *trainFlags) check() (kineto.Window, error) {
+	if err := (&inputFlags{progress: f.progress}).check(); err != nil {
+		return kineto.Window{}, err
+	}
+	switch {
+	case f.cores < 0:
+		return kineto.Window{}, usage("leave it out to use all cores", "-j %d is no number of cores", f.cores)
+	case f.dataset < 0:
+		return kineto.Window{}, usage("0 is data without an end", "--dataset-size %d is no number of micro-batches", f.dataset)
+	}
+	if err := trainError(f.options.Validate()); err != nil {
+		return kineto.Window{}, err
+	}
+	return f.window()
+}
+
+// window reads --profile-steps; a run of a single step is recorded from its beginning.
+func (f *trainFlags) window() (kineto.Window, error) {
+	if f.profile == "1:" && f.options.MaxSteps == 1 {
+		return kineto.All, nil
+	}
+	bad := usage("write 3:8 or last:5", "--profile-steps %q is not a range of steps", f.profile)
+	pick, err := parseSteps(f.profile)
+	if err != nil || pick == nil {
+		return kineto.Window{}, bad
+	}
+	from, to := pick(f.options.MaxSteps)
+	if last, ok := strings.CutPrefix(f.profile, "last:"); ok {
+		var n int
+		if _, err := fmt.Sscan(last, &n); err != nil {
+			return kineto.Window{}, bad
+		}
+		return kineto.Window{To: math.MaxInt, Last: n}, nil
+	}
+	if from >= to {
+		return kineto.Window{}, usage("raise --max-steps", "--profile-steps %s records nothing of %d steps", f.profile, f.options.MaxSteps)
+	}
+	return kineto.Window{From: from, To: to}, nil
+}
+
+// trainError gives a choice that cannot be the exit code of usage, with its way out.
+func trainError(err error) error {
+	var option *reference.OptionError
+	if errors.As(err, &option) {
+		return usage(option.WayOut, "--%s: %s", option.Option, option.Reason)
+	}
+	return err
+}
+
+func runTrain(ctx context.Context, s streams, f trainFlags) error {
+	window, err := f.check()
+	if err != nil {
+		return err
+	}
+	folder, err := openFolder(f.output, f.force)
+	if err != nil {
+		return err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the second Ctrl-C ends the program at once
+	job := &trainJob{options: f.options, cores: f.cores, window: window, dataset: f.dataset}
+	bar := startTrainProgress(s.err, f)
+	job.stepped = bar.step
+	job.message = func(text string) {
+		bar.done()
+		s.say("%s", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
+	}
+	if f.gradients {
+		job.gradients = func(rank, step int, tensors []reference.Tensor) {
+			job.fail(folder.gradients(rank, step, f.options.WorldSize, asSafetensors(tensors, f.options.DType)))
+		}
+	}
+	run, err := job.train(ctx)
+	bar.done()
+	if err != nil {
+		return errors.Join(trainError(err), folder.discard())
+	}
+	if err := folder.write(run); err != nil {
+		return err
+	}
+	fmt.Fprint(s.out, run.summary(folder))
+	if run.result.End == reference.EndCancel {
+		return &codeError{code: exitInterrupt, err: fmt.Errorf("interrupted after %d of %d steps; they are written to %s", run.result.Steps, run.options.MaxSteps, f.output)}
+	}
+	return nil
+}
+
+// summary is what train says at its end.
+func (t *trained) summary(folder *runFolder) string {
+	var b strings.Builder
+	r := t.result
+	fmt.Fprintf(&b, "trained %s on %d ranks, %d of %d steps, %d tokens in %.1f s", t.options.Model, t.options.WorldSize, r.Steps, t.options.MaxSteps, r.Tokens, r.Duration.Seconds())
+	if n := len(t.steps); n > 0 {
+		fmt.Fprintf(&b, ", loss %.4f -> %.4f", t.steps[0].Loss, t.steps[n-1].Loss)
+	}
+	fmt.Fprintf(&b, "\nwrote %s\nnext: gaprof analyze %s\n", strings.Join(folder.wrote, ", "), folder.dir)
+	return b.String()
+}

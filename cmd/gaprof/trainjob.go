@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/gaprof/gaprof/reference"
+	"github.com/gaprof/gaprof/reference/cpu"
+	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/kineto"
+	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/sidecar"
+)
+
+// trainJob is a run of the reference trainer on the cpu, and what watches it.
+type trainJob struct {
+	options reference.Options
+	cores   int // 0 is all
+	window  kineto.Window
+	dataset int // micro-batches that there are, over all ranks; 0 for no end
+
+	opened    func(o reference.Options, accumulation int)          // the plan, before the first step
+	stepped   func(s reference.StepResult)                         // a step that is over
+	gradients func(rank, step int, tensors []reference.Tensor)     // nil: they are not handed out
+	message   func(text string)                                    // what the user should know
+	span      func(rank int, name string, number int) (end func()) // parts of the program
+	failed    atomic.Pointer[error]                                // of a callback
+	ranks     []*kineto.Rank
+	run       kineto.Run
+}
+
+// trained is what a run leaves.
+type trained struct {
+	result  reference.Result
+	options reference.Options // with defaults and plants filled in
+	steps   []reference.StepResult
+	job     *trainJob
+}
+
+// train runs the job until it is done, its data ends or ctx is cancelled.
+func (j *trainJob) train(ctx context.Context) (*trained, error) {
+	effective, err := j.options.Effective()
+	if err != nil {
+		return nil, err
+	}
+	text, err := reference.NewText(j.options)
+	if err != nil {
+		return nil, err
+	}
+	data := reference.Data(text)
+	if j.dataset > 0 {
+		data = finite{text, j.dataset, effective.WorldSize}
+	}
+	for rank := range effective.WorldSize {
+		j.ranks = append(j.ranks, kineto.New(rank, j.window))
+	}
+	out := &trained{options: effective, job: j}
+	out.result, err = reference.Run(ctx, j.options, cpu.Backend{Cores: j.cores}, data, j.callbacks(out))
+	if err == nil && j.failed.Load() != nil {
+		err = *j.failed.Load()
+	}
+	return out, err
+}
+
+func (j *trainJob) callbacks(out *trained) reference.Callbacks {
+	return reference.Callbacks{
+		Recorder: func(rank int) device.Recorder { return j.ranks[rank] },
+		Open: func(o reference.Options, accumulation int, devices []device.Properties) {
+			j.run = kineto.Run{World: o.WorldSize, Devices: devices, BaseTime: time.Now().Truncate(time.Second).UnixNano(), Options: runHeader(o, accumulation)}
+			if j.opened != nil {
+				j.opened(o, accumulation)
+			}
+		},
+		Step: func(s reference.StepResult) {
+			out.steps = append(out.steps, s)
+			if j.stepped != nil {
+				j.stepped(s)
+			}
+		},
+		Gradients: j.gradients,
+		Message:   j.message,
+		Span:      j.spanOf,
+	}
+}
+
+// spanOf tells the recorder of a rank where its steps begin, and whoever else listens.
+func (j *trainJob) spanOf(rank int, name string, number int) func() {
+	if name == "train.step" {
+		j.ranks[rank].Begin(number)
+	}
+	if j.span == nil {
+		return func() {}
+	}
+	return j.span(rank, name, number)
+}
+
+// fail keeps the first failure of what is done with results while the run goes on.
+func (j *trainJob) fail(err error) {
+	if err != nil {
+		j.failed.CompareAndSwap(nil, &err)
+	}
+}
+
+// runHeader is what the key "gaprof" of a trace says of the run: its options by the
+// names that the command line has for them.
+func runHeader(o reference.Options, accumulation int) map[string]any {
+	header := map[string]any{"version": version, "backend": "cpu", "accumulation_steps": accumulation}
+	options := make(map[string]any)
+	for _, f := range o.Fields() {
+		switch p := f.Value.(type) {
+		case *string:
+			options[f.Name] = *p
+		case *int:
+			options[f.Name] = *p
+		case *float64:
+			options[f.Name] = *p
+		case *bool:
+			options[f.Name] = *p
+		}
+	}
+	header["options"], header["seed"] = options, o.Seed
+	return header
+}
+
+// trace makes the trace of a rank.
+func (t *trained) trace(rank int) *trace.Trace { return t.job.ranks[rank].Trace(t.job.run) }
+
+// tokens is the token log: every micro-batch of every rank as the loop counted it.
+func (t *trained) tokens() []sidecar.TokenCount {
+	var list []sidecar.TokenCount
+	for _, s := range t.steps {
+		sum := int64(0)
+		for _, r := range s.Ranks {
+			for _, n := range r.Tokens {
+				sum += n
+			}
+		}
+		for _, r := range s.Ranks {
+			for j, n := range r.Tokens {
+				list = append(list, sidecar.TokenCount{Rank: int64(r.Rank), Step: int64(s.Step), MicroBatch: int64(j), Tokens: n, Global: sum})
+			}
+		}
+	}
+	return list
+}
+
+// losses is the loss log.
+func (t *trained) losses() *sidecar.LossLog {
+	log := new(sidecar.LossLog)
+	for _, s := range t.steps {
+		for _, r := range s.Ranks {
+			for j, sum := range r.LossSums {
+				log.Micro = append(log.Micro, sidecar.MicroLoss{Rank: int64(r.Rank), Step: int64(s.Step), MicroBatch: int64(j), Sum: sum, Tokens: r.Tokens[j]})
+			}
+		}
+		log.Steps = append(log.Steps, sidecar.StepLoss{Step: int64(s.Step), Logged: s.Logged, Optimised: math.NaN()})
+	}
+	return log
+}
+
+func asSafetensors(tensors []reference.Tensor, dtype string) []sidecar.Tensor {
+	list := make([]sidecar.Tensor, len(tensors))
+	for i, from := range tensors {
+		to := sidecar.Tensor{Name: from.Name, Dtype: sidecar.F32, Values: from.Values}
+		if dtype == "float64" {
+			to.Dtype = sidecar.F64
+		}
+		for _, n := range from.Shape {
+			to.Shape = append(to.Shape, int64(n))
+		}
+		list[i] = to
+	}
+	return list
+}
+
+// finite is data that ends: so many micro-batches, dealt to the ranks one by one.
+type finite struct {
+	reference.Data
+	n, world int
+}
+
+// Len returns how many of them a rank has.
+func (d finite) Len(rank int) int { return (d.n + d.world - 1 - rank) / d.world }
