@@ -152,7 +152,7 @@ func ledgerSection(r *analyze.Report) section {
 }
 
 // withoutEvents is what a page says where it was made of a report and not of traces.
-const withoutEvents = "There is no timeline: this page was made from a report, which does not hold the events. Make it from the traces to see them."
+const withoutEvents = "There is no timeline: this page was made from a report, which does not hold the events. Make it from the traces, or the report with analyze --drawing."
 
 func timelineSection(r *analyze.Report) section {
 	s := section{id: "timeline", title: "One step by stream", figures: plots.Of(r, plots.Timeline)}

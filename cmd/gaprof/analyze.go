@@ -18,8 +18,9 @@ type analyzeFlags struct {
 	machineFlags
 	outputFlags
 	selectFlags
-	show   []string
-	failOn string
+	show    []string
+	failOn  string
+	drawing bool
 }
 
 func newAnalyzeCommand(s streams) *cobra.Command {
@@ -41,6 +42,7 @@ It exits with 0 whenever anything was analysed, unless --fail-on says otherwise.
 	f.outputFlags.add(flags)
 	f.selectFlags.add(flags)
 	flags.StringSliceVar(&f.show, "show", nil, "more sections in text and md: "+strings.Join(render.Sections(), ", "))
+	flags.BoolVar(&f.drawing, "drawing", false, "put into json what figures need of the events too, so that report can draw all of them from it")
 	flags.StringVar(&f.failOn, "fail-on", "off", "exit with 1 if a finding is at least this severe: off, note, warn, error")
 	return cmd
 }
@@ -60,7 +62,7 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	}
 	defer machine.apply()() // also for what the report takes
 	options.Version = version
-	options.Drawing = outputs.has("html")
+	options.Drawing = f.drawing || outputs.has("html")
 	report, err := analyzePaths(s, paths, f.inputFlags, machine, options)
 	if err != nil {
 		return err

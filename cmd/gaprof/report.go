@@ -39,7 +39,8 @@ and writes one HTML page: verdict, the three questions, figures, tables and the
 evidence. It needs no network, fits a phone and can be printed. Without -o it writes
 report.html, or report.md with its figures as SVG files beside it.
 
-A report does not hold the events, so its page has no timeline and says so.`,
+A report does not hold the events unless it was made with analyze --drawing: its page
+has no timeline then, and says so.`,
 		Example: "  gaprof report rank0.json.gz\n  gaprof report 'traces/rank*.json.gz' -o run42.html --force\n" +
 			"  gaprof report report.json --format md -o run42.md",
 		Args: cobra.MinimumNArgs(1),

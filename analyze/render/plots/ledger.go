@@ -111,13 +111,14 @@ func fitting(r *analyze.Report, most int) []bar {
 
 func ledgerPlot(r *analyze.Report, used []int, width int) (*plot.Plot, int) {
 	const left = 50
-	several := len(r.Source.Ranks) > 1
-	bars := fitting(r, (width-left)/leastBar)
-	if several {
-		bars = fitting(r, (width-left)/leastBar-len(r.Source.Ranks))
+	several, room := len(r.Source.Ranks) > 1, (width-left)/leastBar
+	gaps := several && len(r.Source.Ranks) <= room/3
+	if gaps {
+		room -= len(r.Source.Ranks)
 	}
+	bars := fitting(r, room)
 	p := newPlot(barAxis(several), "ms")
-	places, slots := barPlaces(bars, several)
+	places, slots := barPlaces(bars, gaps)
 	half := min(0.42, widestBar/2*float64(slots)/float64(width-left))
 	if slots > 60 {
 		half = 0.5
@@ -144,10 +145,10 @@ func ledgerPlot(r *analyze.Report, used []int, width int) (*plot.Plot, int) {
 // widestBar is how wide a bar becomes at most, in pixels.
 const widestBar = 110
 
-// barPlaces puts bars beside each other, with a gap between ranks.
-func barPlaces(bars []bar, several bool) (places []float64, slots int) {
+// barPlaces puts bars beside each other, with gaps between ranks where there is room.
+func barPlaces(bars []bar, gaps bool) (places []float64, slots int) {
 	for i, b := range bars {
-		if i > 0 && several && b.rank != bars[i-1].rank {
+		if i > 0 && gaps && b.rank != bars[i-1].rank {
 			slots++
 		}
 		places = append(places, float64(slots))

@@ -102,7 +102,7 @@ type dotPlot struct {
 }
 
 // dotCell is the width of the cells in pixels.
-const dotCell = 3
+const dotCell = 4
 
 // Plot draws the dots.
 func (d dotPlot) Plot(c draw.Canvas, p *plot.Plot) {
