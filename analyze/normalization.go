@@ -4,37 +4,104 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/norm"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
-// Normalization is what is known of the token counts that gradients are normalised by.
+// Normalization is what is known of how gradients are normalised. Step, tokens and
+// ratio are of the first complete step for which every rank has token counts.
 type Normalization struct {
-	Mode     string    `json:"mode"`     // "unknown": a trace alone does not tell
-	Tokens   [][]int64 `json:"tokens"`   // by rank, in the order of source.ranks, and micro-batch, of one step
-	Step     *int      `json:"step"`     // the step of Tokens, null without them
-	Evidence string    `json:"evidence"` // where the counts come from
+	Mode     string       `json:"mode"`               // global, per_rank, micro_mean, sum, unknown
+	Factor   string       `json:"factor"`             // that multiplies all of it: 1, 1/R, A ...; "" unknown
+	Basis    string       `json:"basis"`              // what mode and factor rest on: gradients, loss log, trace, declared, unknown
+	Declared string       `json:"declared"`           // by the user, "" not
+	Tokens   [][]int64    `json:"tokens"`             // by rank, in the order of source.ranks, and micro-batch, of one step
+	Step     *int         `json:"step"`               // the step of Tokens, null without them
+	Ratio    *WeightRatio `json:"token_weight_ratio"` // null where mode, factor or counts are not known
+	Evidence string       `json:"evidence"`           // where the counts come from, and what the mode rests on
+}
+
+// WeightRatio is the least and the greatest weight of a token over 1/N, which is right.
+type WeightRatio struct {
+	Min float64 `json:"min"`
+	Max float64 `json:"max"`
+}
+
+// GradientCause is what the gradients of a step say of its normalization.
+type GradientCause struct {
+	Step  int64
+	Cause *norm.Cause
+}
+
+// NormalizedStep is how one complete step is normalized.
+type NormalizedStep struct {
+	Step     int
+	Case     *norm.Case // tokens of all ranks that have counts, in the order of their numbers
+	Observed *norm.Observation
+	*norm.Decision
 }
 
 // normalization fills in the token counts of the first complete step for which every
-// rank has some: from the log that was passed, else from annotations in the traces.
+// rank has some, from the log that was passed, else from annotations in the traces; and
+// decides for every such step how it is normalized.
 func (a *assembly) normalization() {
 	n := &a.report.Normalization
-	n.Mode, n.Tokens = "unknown", [][]int64{}
+	n.Mode, n.Basis, n.Declared, n.Tokens = string(norm.Unknown), string(norm.ByNothing), string(a.o.Normalization), [][]int64{}
 	counts, evidence := a.loggedTokens(), a.o.TokensFrom
 	if counts == nil {
 		counts, evidence = a.notedTokens(), "annotations in the trace"
 	}
 	if counts == nil {
-		n.Evidence = "no token counts: pass --tokens FILE, or annotate the trainer with record_function(\"gaprof.tokens=N\")"
+		n.Evidence = noCounts
+		a.decideWithoutCounts()
 		return
 	}
+	window := a.window(counts)
 	for step := range a.mostSteps() {
-		if tokens := a.tokensOf(step, counts); tokens != nil {
-			n.Tokens, n.Step, n.Evidence = tokens, &step, evidence
-			return
+		tokens := a.tokensOf(step, counts)
+		if tokens == nil {
+			continue
+		}
+		a.decide(step, counts, window)
+		if n.Step == nil {
+			n.Tokens, n.Step, n.Evidence = tokens, &step, "tokens: "+evidence
+			a.describeDecision(a.normalized[len(a.normalized)-1].Decision)
 		}
 	}
-	n.Evidence = "no complete step for which every rank has token counts in " + evidence
+	if n.Step == nil {
+		n.Evidence = "no complete step for which every rank has token counts in " + evidence
+		return
+	}
+	for _, fr := range a.ranks {
+		fr.rank.Counted = true
+	}
+}
+
+// noCounts says why nothing is known and what would change that.
+const noCounts = `no token counts: pass --tokens FILE, or annotate the trainer with record_function("gaprof.tokens=N")`
+
+// decideWithoutCounts takes the user's word for the mode.
+func (a *assembly) decideWithoutCounts() {
+	if a.o.Normalization != "" {
+		a.describeDecision(norm.Decide(&norm.Observation{Declared: a.o.Normalization}))
+	}
+}
+
+// describeDecision puts a decision into the words of the report.
+func (a *assembly) describeDecision(d *norm.Decision) {
+	n := &a.report.Normalization
+	n.Factor, n.Basis = d.Factor.Name, string(d.Basis)
+	switch d.Mode {
+	case norm.Global, norm.PerRank, norm.MicroMean, norm.Sum:
+		n.Mode = string(d.Mode)
+	}
+	if d.Mode == norm.Global && len(n.Factor) > 0 && n.Factor[0] == 'N' {
+		n.Mode = string(norm.Sum)
+	}
+	if w := d.Weights; w != nil && w.Min != nil {
+		n.Ratio = &WeightRatio{*w.Min, *w.Max}
+	}
+	n.Evidence += "; " + d.Evidence
 }
 
 // tokenKey is a rank and a step.
@@ -43,29 +110,38 @@ type tokenKey struct {
 	step int
 }
 
-func (a *assembly) loggedTokens() map[tokenKey][]int64 {
+// tokenCounts are the counts of all micro-batches by rank and step.
+type tokenCounts struct {
+	of    map[tokenKey][]int64
+	whole map[tokenKey]bool // the count is of the step as a whole
+	known bool              // the log says that each rank knows the count of all
+}
+
+func (a *assembly) loggedTokens() *tokenCounts {
 	if len(a.o.Tokens) == 0 {
 		return nil
 	}
 	list := slices.Clone(a.o.Tokens)
 	slices.SortStableFunc(list, func(x, y sidecar.TokenCount) int { return int(x.MicroBatch - y.MicroBatch) })
-	counts := make(map[tokenKey][]int64)
+	counts := &tokenCounts{of: make(map[tokenKey][]int64), whole: make(map[tokenKey]bool)}
 	for _, c := range list {
 		key := tokenKey{c.Rank, int(c.Step)}
-		counts[key] = append(counts[key], c.Tokens)
+		counts.of[key] = append(counts.of[key], c.Tokens)
+		counts.whole[key] = counts.whole[key] || c.MicroBatch < 0
+		counts.known = counts.known || c.Global >= 0
 	}
 	return counts
 }
 
-func (a *assembly) notedTokens() map[tokenKey][]int64 {
-	var counts map[tokenKey][]int64
+func (a *assembly) notedTokens() *tokenCounts {
+	var counts *tokenCounts
 	for _, fr := range a.ranks {
 		for _, note := range fr.rank.TokenNotes {
 			if counts == nil {
-				counts = make(map[tokenKey][]int64)
+				counts = &tokenCounts{of: make(map[tokenKey][]int64), whole: make(map[tokenKey]bool)}
 			}
 			key := tokenKey{fr.rank.ID, note.Step}
-			counts[key] = append(counts[key], note.Tokens)
+			counts.of[key] = append(counts.of[key], note.Tokens)
 		}
 	}
 	return counts
@@ -79,18 +155,52 @@ func (a *assembly) mostSteps() int {
 	return most
 }
 
-// tokensOf is the counts of one step by rank, or nil if a rank lacks them or its step
-// is incomplete.
-func (a *assembly) tokensOf(step int, counts map[tokenKey][]int64) [][]int64 {
+// tokensOf is the counts of one step by rank, or nil if a rank lacks them, its step is
+// incomplete, or the trace shows another number of micro-batches.
+func (a *assembly) tokensOf(step int, counts *tokenCounts) [][]int64 {
 	var tokens [][]int64
 	for _, fr := range a.ranks {
-		c, ok := counts[tokenKey{fr.rank.ID, step}]
-		if !ok || step >= len(fr.rank.Steps) || !fr.rank.Steps[step].Complete {
+		key := tokenKey{fr.rank.ID, step}
+		c, ok := counts.of[key]
+		if !ok || step >= len(fr.rank.Steps) || !fr.rank.Steps[step].Complete || fr.rank.Steps[step].Excluded {
+			return nil
+		}
+		if micro := fr.rank.Steps[step].MicroBatches; micro != facts.Unknown && micro != len(c) && !counts.whole[key] {
 			return nil
 		}
 		tokens = append(tokens, c)
 	}
 	return tokens
+}
+
+// caseOf is the counts of one step over all ranks that have some, also those whose
+// traces are not here.
+func (counts *tokenCounts) caseOf(step, window int) (c *norm.Case, whole bool) {
+	var ranks []int64
+	for key := range counts.of {
+		if key.step == step {
+			ranks = append(ranks, key.rank)
+		}
+	}
+	slices.Sort(ranks)
+	c = &norm.Case{Accumulation: window}
+	for _, rank := range ranks {
+		key := tokenKey{rank, step}
+		c.Tokens = append(c.Tokens, counts.of[key])
+		whole = whole || counts.whole[key]
+	}
+	return c, whole
+}
+
+// window is the number of micro-batches of a full step: the most that any has.
+func (a *assembly) window(counts *tokenCounts) int {
+	most := 0
+	for key, list := range counts.of {
+		if !counts.whole[key] {
+			most = max(most, len(list))
+		}
+	}
+	return most
 }
 
 // equalTokens tells whether all ranks have equally many tokens in the step at hand.

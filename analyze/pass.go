@@ -14,6 +14,7 @@ type Pass struct {
 	Ranks         []*facts.Rank
 	Problems      []Problem
 	UniformTokens bool // the user declares equal token counts on all ranks
+	Normalized    []NormalizedStep
 
 	options *Options
 	matched *ranks.Result

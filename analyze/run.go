@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/norm"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
@@ -25,6 +26,9 @@ type Options struct {
 	Top           int                  // kernels listed per rank; 0 means 10
 	Tokens        []sidecar.TokenCount // of a log; goes before annotations
 	TokensFrom    string               // what the log is called in the report
+	Normalization norm.Mode            // declared by the user, "" not
+	Losses        *sidecar.LossLog     // of a log
+	Gradients     []GradientCause      // what gradients say, by step
 	UniformTokens bool                 // the user declares equal token counts on all ranks, always
 	PeakBandwidth int64                // bytes/s, goes before the table of devices; 0 none
 
@@ -67,6 +71,8 @@ type assembly struct {
 	report *Report
 	ranks  []fileRank
 	files  []reduced
+
+	normalized []NormalizedStep
 }
 
 // fileRank is a rank and the file that it stands in.
@@ -199,7 +205,7 @@ func alone(r *facts.Rank) bool {
 }
 
 func (a *assembly) runRules() {
-	pass := Pass{claims: make(claims), taken: make(map[*facts.GradientPass]string), Problems: a.report.Health.Problems, UniformTokens: a.o.UniformTokens, options: &a.o}
+	pass := Pass{claims: make(claims), taken: make(map[*facts.GradientPass]string), Problems: a.report.Health.Problems, UniformTokens: a.o.UniformTokens, Normalized: a.normalized, options: &a.o}
 	var ranks []*facts.Rank
 	for _, fr := range a.ranks {
 		ranks = append(ranks, fr.rank)

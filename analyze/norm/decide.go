@@ -21,12 +21,14 @@ type Observation struct {
 	Declared Mode  // by the user; "" not
 	Case     *Case // nil without token counts
 	Whole    bool  // the counts are of whole steps: one number a rank for all its micro-batches
+	Micro    int   // micro-batches of a full step, by the trace
 	Ranks    int   // that reduce gradients together
 
 	Mean     Answer // each micro-batch's loss is a mean that nothing multiplies by a count
 	Divided  Answer // that loss is divided by a number
 	Divisor  float64
-	Scaled   Answer // a pass multiplies the gradients behind backward
+	Scaled   Answer // a pass multiplies the gradients
+	Hidden   bool   // a factor may hide where traces do not show it: in a fused optimizer, in FSDP's reduction
 	Reduced  Answer // the count of tokens is reduced over ranks, or known otherwise
 	Inverted Answer // something is divided by a count
 
@@ -128,15 +130,14 @@ func byLoss(o *Observation) *Decision {
 //     ranks' means.
 //  3. Sums on one rank, or with a count of all ranks, count alike.
 func byTrace(o *Observation) *Decision {
-	micro := 0
-	if o.Case != nil {
-		micro = o.Case.Micro()
+	micro := o.Micro // 0 unknown
+	if o.Case != nil && !o.Whole {
+		micro = o.Case.Window()
 	}
 	switch {
-	case o.Mean == Yes && o.Scaled == No && micro > 1:
-		d := &Decision{Mode: MicroMean, Factor: o.meanFactor(), Basis: ByTrace,
+	case o.Mean == Yes && micro > 1:
+		return &Decision{Mode: MicroMean, Factor: o.meanFactor(), Basis: ByTrace,
 			Evidence: "each micro-batch's loss is a mean over its own tokens, which nothing multiplies by their number"}
-		return d
 	case o.Mean == Yes && o.Scaled == No && micro == 1 && o.Ranks > 1:
 		return &Decision{Mode: PerRank, Factor: One, Basis: ByTrace,
 			Evidence: "each rank's loss is a mean over its own tokens, and gradients are averaged over ranks"}
@@ -155,10 +156,15 @@ func byTrace(o *Observation) *Decision {
 // is divided by a number that the trace holds, or of a whole window.
 func (o *Observation) meanFactor() Factor {
 	c := o.Case
+	if c == nil || o.Whole || o.Scaled != No {
+		return Factor{} // not the counts, or not what a pass multiplies by
+	}
 	micro := float64(c.Micro())
 	switch {
+	case o.Divided == No && o.Hidden:
+		return Factor{}
 	case o.Divided == No:
-		return Factor{"A", micro, "not divided by the micro-batches of a window"}
+		return Factor{map[bool]string{true: "k", false: "A"}[c.Partial()], micro, "not divided by the micro-batches of a window"}
 	case !math.IsNaN(o.Divisor):
 		if hits := nameFactors(c.Factors(), micro/o.Divisor, 1e-9); len(hits) > 0 {
 			return hits[0]

@@ -85,11 +85,11 @@ func factors(ranks, window, micro int, tokens int64) []Factor {
 			list = append(list, Factor{name, value, text})
 		}
 	}
+	add(k > 0 && k < a, "k/A", k/a, "a window of k micro-batches is divided by the A of a full one")
 	add(r > 1, "1/R", 1/r, "divided by the number of ranks once too often: 1/N, or no R, on top of a mean over ranks")
 	add(r > 1, "R", r, "a sum over ranks where a mean is meant, or multiplied by the number of ranks in vain")
 	add(a > 1, "1/A", 1/a, "divided by the micro-batches of a window once too often")
 	add(a > 1, "A", a, "not divided by the micro-batches of a window")
-	add(k > 0 && k < a, "k/A", k/a, "a window of k micro-batches is divided by the A of a full one")
 	add(r > 1 && a > 1, "1/(RA)", 1/(r*a), "divided by ranks and micro-batches once too often")
 	add(r > 1 && a > 1, "RA", r*a, "divided by neither ranks nor micro-batches")
 	add(r > 1 && a > 1, "R/A", r/a, "a sum over ranks, and divided by the micro-batches once too often")

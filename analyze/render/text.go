@@ -289,7 +289,21 @@ func skipped(b *strings.Builder, r *analyze.Report) {
 		return
 	}
 	b.WriteString("\nNot judged\n")
-	for _, s := range list {
+	for _, s := range alike(list) {
 		fmt.Fprintf(b, "  %s  %s\n", s.Rule, escape.Control(s.Reason))
 	}
+}
+
+// alike joins neighbours that were skipped for the same reason: their rules are named
+// together.
+func alike(list []analyze.Skip) []analyze.Skip {
+	var joined []analyze.Skip
+	for _, s := range list {
+		if n := len(joined); n > 0 && joined[n-1].Reason == s.Reason {
+			joined[n-1].Rule += " " + s.Rule
+			continue
+		}
+		joined = append(joined, s)
+	}
+	return joined
 }

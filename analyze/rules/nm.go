@@ -1,0 +1,83 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/norm"
+)
+
+// needCounts is the need of all rules on normalization.
+var needCounts = analyze.Need{Name: "token counts", Missing: "no token counts: pass --tokens FILE, or annotate the trainer",
+	Met: func(r *facts.Rank) bool { return r.Counted }}
+
+// raggedSteps are the steps in which a mode gives tokens different weights, the one
+// where they differ most first. What they are all multiplied by does not matter.
+func raggedSteps(p *analyze.Pass, mode norm.Mode) []weighed {
+	var list []weighed
+	for i := range p.Normalized {
+		s := &p.Normalized[i]
+		if s.Mode != mode || s.Observed.Whole && mode == norm.MicroMean || s.Case.Ranks() < s.Observed.Ranks {
+			continue
+		}
+		if w := s.Case.WeightsOf(mode, norm.One); w != nil && w.Ragged() {
+			list = append(list, weighed{s, w})
+		}
+	}
+	return worstFirst(list)
+}
+
+// weighed is a step with what its tokens count.
+type weighed struct {
+	*analyze.NormalizedStep
+	weights *norm.Weights
+}
+
+// worstFirst puts the step with the greatest error first.
+func worstFirst(list []weighed) []weighed {
+	worst := 0
+	for i := range list {
+		if errorOf(list[i].weights) > errorOf(list[worst].weights) {
+			worst = i
+		}
+	}
+	if worst > 0 {
+		list[0], list[worst] = list[worst], list[0]
+	}
+	return list
+}
+
+// errorOf is how far a weight is from 1 at the most.
+func errorOf(w *norm.Weights) float64 { return max(math.Abs(*w.Min-1), math.Abs(*w.Max-1)) }
+
+// spread is a range of weights in words: "0.672 (12 tokens) to 1.955 (59 tokens)".
+func spread(w *norm.Weights) string {
+	return fmt.Sprintf("%.4g (micro-batch of %s) to %.4g (of %s)", *w.Min, plural(w.MinAt.Tokens, "token"), *w.Max, plural(w.MaxAt.Tokens, "token"))
+}
+
+// reportWeights reports steps whose tokens count wrongly: an error where more than the
+// user's word says so, and the user did not declare the mode that is the excuse.
+func reportWeights(p *analyze.Pass, list []weighed, excuse norm.Mode, f analyze.Finding) {
+	first := list[0]
+	severity := analyze.Error
+	if !first.Proven() {
+		severity = analyze.Note
+	}
+	if excuse != "" && first.Observed.Declared == excuse {
+		severity = analyze.Note
+		f.Caveats = append(f.Caveats, "as declared by --normalization")
+	}
+	f.Why = first.Evidence
+	if n := len(list); n > 1 {
+		f.Message += fmt.Sprintf(", in step %d; %d steps are like it", first.Step, n)
+	}
+	for _, r := range p.Ranks {
+		if len(f.Evidence) < maxEvidence && first.Step < len(r.Steps) {
+			s := &r.Steps[first.Step]
+			f.Evidence = append(f.Evidence, analyze.Evidence{Rank: r.ID, Name: fmt.Sprintf("step %d", s.Index), Start: s.HostStart, Duration: s.HostDuration()})
+		}
+	}
+	p.Report(severity, f)
+}

@@ -1,0 +1,47 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/norm"
+)
+
+// NM003 finds gradients that are a multiple of the right ones, or whose micro-batches are
+// reduced or scaled again and again.
+var NM003 = analyze.Rule{
+	ID: "NM003",
+	Doc: analyze.Doc{
+		Title: "gradients are off by accumulation steps or world size",
+		Why: "1/N on top of a mean over R ranks makes gradients R times too small, mean losses without / A make them A times too large. AdamW " +
+			"divides the factor out again, so loss curves look alike, but clipping, weight decay and every number that is logged of the gradient do not.",
+		Fix: "multiply by ranks / all tokens where gradients are averaged over ranks, by 1 / all tokens where they are summed " +
+			"(FSDP2: set_gradient_divide_factor(1.0)), and by nothing else; compare gradients with gaprof norm --against",
+	},
+	Needs: []analyze.Need{needOptimizerSteps, needCounts},
+	Run:   runNM003,
+}
+
+func runNM003(p *analyze.Pass) {
+	var list []weighed
+	for i := range p.Normalized {
+		s := &p.Normalized[i]
+		if s.Factor.Name == "" || s.Factor.Name == partialFactor || !s.Proven() || s.Weights == nil || !s.Weights.Wrong() {
+			continue
+		}
+		if ragged := s.Weights.Ragged(); ragged && (s.Mode == norm.PerRank || s.Mode == norm.MicroMean) {
+			continue // NM001 and NM002 say what is wrong first
+		}
+		list = append(list, weighed{s, s.Weights})
+	}
+	if len(list) == 0 {
+		return
+	}
+	list = worstFirst(list)
+	w := list[0].weights
+	message := fmt.Sprintf("gradients are %.4g times the right ones (%s)", *w.Max, w.Factor)
+	if w.Ragged() {
+		message = list[0].Mode.Title() + ": one token counts from " + spread(w) + " times what it should"
+	}
+	reportWeights(p, list, "", analyze.Finding{Message: message})
+}

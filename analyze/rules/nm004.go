@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/norm"
+)
+
+// NM004 finds a step with fewer micro-batches than others that is divided by as many.
+var NM004 = analyze.Rule{
+	ID: "NM004",
+	Doc: analyze.Doc{
+		Title: "a partial window is divided by the micro-batches of a full one",
+		Why: "Where data ends inside an accumulation window, k of A micro-batches make the last step. Means that are divided by A all the same " +
+			"make its gradients k/A times too small.",
+		Fix: "divide by the tokens, or micro-batches, that the window has, or leave the incomplete window out",
+	},
+	Needs: []analyze.Need{needOptimizerSteps, needCounts},
+	Run:   runNM004,
+}
+
+// partialFactor is the name of the factor that a partial window leaves behind.
+const partialFactor = "k/A"
+
+func runNM004(p *analyze.Pass) {
+	var wrong, doubtful []weighed
+	for i := range p.Normalized {
+		s := &p.Normalized[i]
+		switch {
+		case !s.Case.Partial() || s.Observed.Whole:
+		case s.Factor.Name == partialFactor && s.Proven():
+			wrong = append(wrong, weighed{s, s.Weights})
+		case s.Mode == norm.MicroMean && s.Factor.Name == "" && s.Observed.Divided == norm.Yes && s.Observed.Scaled == norm.No:
+			doubtful = append(doubtful, weighed{s, nil})
+		}
+	}
+	switch {
+	case len(wrong) > 0:
+		c := wrong[0].Case
+		reportWeights(p, wrong, "", analyze.Finding{Message: fmt.Sprintf("step %d has %d of %d micro-batches and is divided by %d: its gradients are %.4g times the right ones",
+			wrong[0].Step, c.Micro(), c.Window(), c.Window(), float64(c.Micro())/float64(c.Window()))})
+	case len(doubtful) > 0:
+		s := doubtful[0]
+		p.Report(analyze.Note, analyze.Finding{
+			Message: fmt.Sprintf("step %d has %d of %d micro-batches; if its means are divided by %d, its gradients are too small", s.Step, s.Case.Micro(), s.Case.Window(), s.Case.Window()),
+			Why:     s.Evidence + "; what it is divided by the trace does not say",
+		})
+	}
+}
