@@ -55,6 +55,9 @@ func (d *reader) event(i int) int {
 		case argValue:
 			i = d.readArg(h, next)
 		default:
+			if h != &d.unknown && h.plan == nil {
+				h.plan = d.planOf()
+			}
 			return next
 		}
 		if i < 0 {

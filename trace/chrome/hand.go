@@ -131,6 +131,12 @@ func (h *hand) events(i int, end int64) (at spot) {
 			entry, comma = false, true
 			i++
 		case c == '{' && comma && at.pos < end && !h.team.stopped.Load():
+			var stopped stop
+			if i, stopped = d.plain(i, end); stopped != atEvent {
+				entry, comma = stopped == behind, stopped == atComma
+				continue
+			}
+			at = spot{d.at(i), false, true}
 			if i = d.strictEvent(i); i < 0 {
 				return at
 			}

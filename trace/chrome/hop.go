@@ -26,6 +26,9 @@ type hop struct {
 	pid, tid trace.StringID
 	adds     []trace.Arg // arguments whose values are part of the stretch
 
+	value plainKind
+	plan  *plan // of the way that ends here, where it is a plain one
+
 	own  field     // goal ownValue: the key
 	key  trace.Key // goal argValue: the key
 	keep bool      // and whether someone asks for it
@@ -73,22 +76,30 @@ func newPattern(text string) pattern {
 // follow returns the hop behind h whose bytes stand at i, nil where none does. The
 // one that was right the last time is asked first.
 func (h *hop) follow(b []byte, i int) *hop {
-	head := b[i : i+24]
-	x, y, z := load(head, 0), load(head, 8), load(head, 16)
-	for k, next := range &h.next {
-		if next == nil {
-			return nil
-		}
-		if (x^next.word[0])&next.mask[0]|(y^next.word[1])&next.mask[1]|(z^next.word[2])&next.mask[2] != 0 {
-			continue
-		}
-		if n := len(next.text); n > 24 && (i+n > len(b) || string(b[i+24:i+n]) != next.text[24:]) {
-			continue
-		}
-		if k > 0 {
-			h.next[k], h.next[0] = h.next[0], next
-		}
+	if next := h.next[0]; next != nil && next.stands(b, i) {
 		return next
+	}
+	return h.turnTo(b, i)
+}
+
+// stands tells whether the text of h stands at i.
+func (h *hop) stands(b []byte, i int) bool {
+	head := b[i : i+24]
+	if (load(head, 0)^h.word[0])&h.mask[0]|(load(head, 8)^h.word[1])&h.mask[1]|(load(head, 16)^h.word[2])&h.mask[2] != 0 {
+		return false
+	}
+	n := len(h.text)
+	return n <= 24 || i+n <= len(b) && string(b[i+24:i+n]) == h.text[24:]
+}
+
+// turnTo is follow for the others that stood there before; the one it finds becomes
+// the first.
+func (h *hop) turnTo(b []byte, i int) *hop {
+	for k := 1; k < ways && h.next[k] != nil; k++ {
+		if next := h.next[k]; next.stands(b, i) {
+			h.next[k], h.next[0] = h.next[0], next
+			return next
+		}
 	}
 	return nil
 }
@@ -225,6 +236,7 @@ func (d *reader) learn(at *hop, from goal, h *hop, text string) *hop {
 		known.pattern = newPattern(text)
 		known.ph, known.cat, known.pid, known.tid = d.ev.ph, d.ev.row.Cat, d.ev.pid, d.ev.tid
 		known.sequel = &hop{goal: opening}
+		known.value = valueOf(known)
 		d.hops[key] = known
 	}
 	at.next[at.turn%ways] = known

@@ -60,6 +60,13 @@ func (d *reader) list(i int, in place) (next int, ended bool) {
 			if entry && in != inLines {
 				d.b.Problem(trace.MissingComma, d.at(i), "")
 			}
+			if c == '{' && in != inLines {
+				var at stop
+				if i, at = d.plain(i, d.team.nextDue()); at != atEvent {
+					entry, comma = at == behind, at == atComma
+					continue
+				}
+			}
 			var whole bool
 			i, whole = d.entry(i)
 			entry, comma = whole, false

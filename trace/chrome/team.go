@@ -109,6 +109,14 @@ func (t *team) stop() {
 // isDue tells whether the reader, about to read an event at pos, should ask join.
 func (t *team) isDue(pos int64) bool { return t != nil && pos >= t.due }
 
+// nextDue is the place from which on the reader should ask join.
+func (t *team) nextDue() int64 {
+	if t == nil {
+		return math.MaxInt64
+	}
+	return t.due
+}
+
 // join takes over the runs that begin at the spot at, where an event begins for
 // certain, and at where the one before stopped, and returns where the last stopped.
 func (t *team) join(at spot) spot {
