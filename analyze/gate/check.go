@@ -123,25 +123,49 @@ func (k *check) ignoreNotes() {
 // job judges what the configuration declares of the run. It says nothing where the trace
 // does not tell.
 func (k *check) job() {
-	if k.config.Job.Accumulation == 0 {
-		return
+	if k.config.Job.Accumulation > 0 {
+		k.declaredAccumulation(float64(k.config.Job.Accumulation))
 	}
-	want := float64(k.config.Job.Accumulation)
+	if declared := k.config.Job.Normalization; declared != "" {
+		for _, r := range k.new {
+			k.declaredNormalization(declared, &r.Normalization)
+		}
+	}
+}
+
+const (
+	otherJob  = "the trace is of another job than the configuration declares"
+	toCorrect = "correct job in the configuration, or pass a trace of that job"
+)
+
+func (k *check) declaredAccumulation(want float64) {
 	m, _ := FindMetric("accumulation_steps")
 	micro, _ := FindMetric("micro_batches")
-	row := Row{Check: "job", Metric: m.Name, Severity: analyze.Error, Unit: m.Unit, Limit: fmt.Sprintf("job.accum %d", k.config.Job.Accumulation),
-		Where: m.Path, Next: "correct job.accum, or pass a trace of that job", Verdict: Pass}
+	row := Row{Check: "job", Metric: m.Name, Severity: analyze.Error, Unit: m.Unit, Limit: "job.accum " + m.Unit.Format(want),
+		Where: m.Path, Next: toCorrect, Verdict: Pass}
 	all := k.samples(m, k.newViews)
+	is := func(s sample) bool { return s.value == want }
 	switch {
 	case k.spoiled(&row, m, k.new):
 	case len(all) == 0:
 		return
-	case slices.ContainsFunc(all, func(s sample) bool { return s.value == want }),
-		slices.ContainsFunc(k.samples(micro, k.newViews), func(s sample) bool { return s.value == want }):
+	case slices.ContainsFunc(all, is), slices.ContainsFunc(k.samples(micro, k.newViews), is):
 		row.Value = &want
 	default:
 		row.at(worst(all, true))
-		row.Verdict, row.Reason = Fail, "the trace is of another job than the configuration declares"
+		row.Verdict, row.Reason = Fail, otherJob
+	}
+	k.add(row)
+}
+
+func (k *check) declaredNormalization(declared string, n *analyze.Normalization) {
+	if !observed(n) {
+		return
+	}
+	row := Row{Check: "job", Metric: "normalization", Severity: analyze.Error, Unit: Count, Limit: "job.norm " + declared,
+		Where: "normalization.mode", Next: toCorrect, Verdict: Pass}
+	if n.Mode != declared {
+		row.Verdict, row.Reason = Fail, "it is "+n.Mode+", by the "+n.Basis
 	}
 	k.add(row)
 }

@@ -125,12 +125,15 @@ func TestCheck(t *testing.T) {
 		{"reduced in every micro-batch", "budgets: {reductions.per_step: [error, {max: 1}], reductions.collectives_per_step: [error, {max: 4}]}", with(made(ten...), func(r *analyze.Report) {
 			r.GradientSync[0].PerMicroBatch = []int{4, 4}
 		}), nil, "failed 1\nreductions.per_step fail 2\nreductions.collectives_per_step fail 8"},
-		{"weights of tokens", "job: {norm: micro_mean}\nbudgets: {norm.max_weight_error: [error, {max: 1e-3}]}", with(made(ten...), func(r *analyze.Report) {
-			r.Normalization = analyze.Normalization{Mode: "unknown", Tokens: [][]int64{{30, 10}}}
-		}), nil, "failed 1\nnorm.max_weight_error fail 100.00 %"},
-		{"the weight of one mean over all", "job: {norm: global}\nbudgets: {norm.max_weight_error: [error, {max: 1e-3}]}", with(made(ten...), func(r *analyze.Report) {
-			r.Normalization = analyze.Normalization{Tokens: [][]int64{{30, 10}}}
-		}), nil, "passed 0\nnorm.max_weight_error pass 0.00 %"},
+		{"weights of tokens", "budgets: {norm.max_weight_error: [error, {max: 1e-3}]}", with(made(ten...), func(r *analyze.Report) {
+			r.Normalization = analyze.Normalization{Mode: "micro_mean", Basis: "gradients", Ratio: &analyze.WeightRatio{Min: 0.25, Max: 1.5}}
+		}), nil, "failed 1\nnorm.max_weight_error fail 75.00 %"},
+		{"the user's word is no proof", "job: {norm: global}\nbudgets: {norm.max_weight_error: [error, {max: 1e-3}]}", with(made(ten...), func(r *analyze.Report) {
+			r.Normalization = analyze.Normalization{Mode: "global", Basis: "declared", Ratio: &analyze.WeightRatio{Min: 1, Max: 1}}
+		}), nil, "inconclusive 4\nnorm.max_weight_error undecidable - (" + missTokens + ")"},
+		{"another way of normalising", "job: {norm: global}\n" + hostOnly, with(made(ten...), func(r *analyze.Report) {
+			r.Normalization = analyze.Normalization{Mode: "per_rank", Basis: "loss log"}
+		}), nil, "failed 1\nnormalization fail - (it is per_rank, by the loss log)\naccumulation_steps pass 1"},
 		{"another job", "job: {accum: 4}\n" + hostOnly, made(ten...), nil, "failed 1\naccumulation_steps fail 1 (the trace is of another job than the configuration declares)\naccumulation_steps pass 1"},
 		{"findings", "budgets: {findings.warn: [error, {max: 0}]}", with(made(ten...), func(r *analyze.Report) { r.Findings = []analyze.Finding{{Rule: "GS002", Severity: "warn"}} }), nil, "failed 1\nfindings.warn fail 1"},
 		{"an ignored finding", "budgets: {findings.warn: [error, {max: 0}]}\nignore: [{rule: GS002, reason: later, until: 2027-03-01}]", with(made(ten...), func(r *analyze.Report) {

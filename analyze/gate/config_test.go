@@ -134,6 +134,19 @@ micro_batches warn +1, -0`
 	}
 }
 
+func TestParseRange(t *testing.T) {
+	for text, want := range map[string]Range{"last:5": {Last: 5}, "3:8": {3, 8, 0}, ":8": {0, 8, 0}, "3:": {3, 1 << 30, 0}, ":": {0, 1 << 30, 0}} {
+		if got, ok := ParseRange(text); !ok || got != want {
+			t.Errorf("%s: %+v %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{"", "5", "8:3", "last:0", "last:", "last", "-1:3", "a:b", "3:3"} {
+		if got, ok := ParseRange(text); ok {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
 func TestPresets(t *testing.T) {
 	for _, name := range PresetNames() {
 		c, ok := Preset(name)

@@ -16,14 +16,13 @@ type place struct {
 // view is a report with what a gate selects of it, found by step.
 type view struct {
 	report  *analyze.Report // steps that were not selected are left out
-	job     Job
 	ignored func(rule string) bool
 	groups  map[place][]*analyze.CollectiveGroup
 	passes  map[place][]*analyze.GradientPassRow
 }
 
-func newView(r *analyze.Report, job Job, ignored func(string) bool) *view {
-	v := &view{report: r, job: job, ignored: ignored, groups: make(map[place][]*analyze.CollectiveGroup), passes: make(map[place][]*analyze.GradientPassRow)}
+func newView(r *analyze.Report, ignored func(string) bool) *view {
+	v := &view{report: r, ignored: ignored, groups: make(map[place][]*analyze.CollectiveGroup), passes: make(map[place][]*analyze.GradientPassRow)}
 	for i := range r.Groups {
 		if g := &r.Groups[i]; g.Step != nil && !g.Inferred {
 			v.groups[place{g.Rank, *g.Step}] = append(v.groups[place{g.Rank, *g.Step}], g)
@@ -270,57 +269,19 @@ func communicationOverlap(v *view) []sample {
 	return list
 }
 
-// weightError compares the weight that a token has under the known, else the declared
-// way of normalising with 1/N, N being all tokens of all ranks and micro-batches.
+// weightError is how far the weight of any token over 1/N is from 1. What rests on the
+// user's word alone proves nothing and is unknown.
 func weightError(v *view) []sample {
 	n := &v.report.Normalization
-	mode := n.Mode
-	if !known(mode) {
-		mode = v.job.Normalization
-	}
-	all, micros := int64(0), 0
-	for _, rank := range n.Tokens {
-		for _, t := range rank {
-			all, micros = all+t, micros+1
-		}
-	}
-	if all <= 0 {
+	if n.Ratio == nil || !observed(n) {
 		return nil
 	}
-	var list []sample
-	for i, rank := range n.Tokens {
-		own := int64(0)
-		for _, t := range rank {
-			own += t
-		}
-		for _, t := range rank {
-			if w, ok := weight(mode, float64(t), float64(own), float64(all), float64(len(n.Tokens)), float64(micros)); ok && t > 0 {
-				list = append(list, sample{math.Abs(w - 1), rankAt(v.report, i), -1})
-			}
-		}
-	}
-	return list
+	return []sample{{math.Max(math.Abs(n.Ratio.Min-1), math.Abs(n.Ratio.Max-1)), -1, -1}}
 }
 
-// weight is that of a token over 1/all: micro has as many tokens as its micro-batch, own
-// as its rank.
-func weight(mode string, micro, own, all, ranks, micros float64) (float64, bool) {
-	switch mode {
-	case "global":
-		return 1, true
-	case "per_rank":
-		return all / (ranks * own), true
-	case "micro_mean":
-		return all / (micros * micro), true
-	}
-	return 0, false
-}
-
-func rankAt(r *analyze.Report, i int) int64 {
-	if i < len(r.Source.Ranks) {
-		return r.Source.Ranks[i]
-	}
-	return -1
+// observed tells whether the way of normalising was seen and not only declared.
+func observed(n *analyze.Normalization) bool {
+	return known(n.Mode) && known(n.Basis) && n.Basis != "declared"
 }
 
 func mismatches(v *view) []sample {

@@ -39,7 +39,7 @@ const (
 	missRanks   = "one rank was given, or none could be matched: pass the traces of all ranks"
 	missSync    = "how gradients are synchronised is unknown"
 	missCount   = "the trace does not tell"
-	missTokens  = "token counts or the way of normalisation are unknown: pass --tokens and declare job.norm"
+	missTokens  = "how tokens are weighted is unknown, or known by declaration alone: pass --tokens, and gradients or a loss log where the trace does not tell"
 	toHook      = "launch them from a post-accumulate-grad hook; gaprof explain OV004"
 	toOverlap   = "start it earlier, beside backward; gaprof explain OV001"
 	toFold      = "fold the factor into the loss; gaprof explain GS002"
@@ -104,7 +104,7 @@ var metrics = []Metric{
 		func(_ *view, s *analyze.Step) (float64, bool) { return float64(s.LinkedEvents), s.Duration != nil }),
 	{Name: "token_all_reduce.per_step", Unit: Count, Path: "token_all_reduce[].count_per_step", Definition: "reductions of token counts over ranks in a step",
 		Next: toAnalyze, Missing: missCount, touched: hostEvents, all: tokenReductions},
-	{Name: "norm.max_weight_error", Unit: Ratio, Path: "normalization.{mode, tokens}", Definition: "by how much the weight of any token in the loss differs from that of a mean over all tokens",
+	{Name: "norm.max_weight_error", Unit: Ratio, Path: "normalization.token_weight_ratio", Definition: "by how much the weight of any token in the loss differs from that of a mean over all tokens",
 		Next: toNormalise, Missing: missTokens, touched: hostEvents, all: weightError},
 	{Name: "collectives.mismatched", Unit: Count, Path: "matching.mismatches", Definition: "collectives that the ranks of one group do not launch alike",
 		Next: "gaprof explain ST002", Missing: missRanks, touched: hostEvents | deviceEvents | links, all: mismatches},

@@ -218,28 +218,28 @@ func (r *reader) warmup(n *node) {
 	}
 }
 
-// steps reads 3:8 (without 8; either end may be absent) or last:5.
 func (r *reader) steps(n *node) {
 	hint := `write "3:8" or "last:5"`
 	if !r.want(n, scalar, "steps", hint) {
 		return
 	}
-	left, right, ok := strings.Cut(n.text, ":")
-	var s Range
-	var errLeft, errRight error
-	if left == "last" {
-		s.Last, errRight = strconv.Atoi(right)
-		ok = ok && s.Last > 0
-	} else {
-		s.From, errLeft = orDefault(left, 0)
-		s.To, errRight = orDefault(right, 1<<30)
-		ok = ok && s.From >= 0 && s.To > s.From
-	}
-	if !ok || errLeft != nil || errRight != nil {
+	s, ok := ParseRange(n.text)
+	if !ok {
 		r.fail(n, hint, "%q is not a range of steps", n.text)
-		return
 	}
 	r.config.Select.Steps = s
+}
+
+// ParseRange reads 3:8 (without 8; either end may be absent) or last:5.
+func ParseRange(text string) (Range, bool) {
+	left, right, ok := strings.Cut(text, ":")
+	if left == "last" {
+		n, err := strconv.Atoi(right)
+		return Range{Last: n}, ok && err == nil && n > 0
+	}
+	from, errFrom := orDefault(left, 0)
+	to, errTo := orDefault(right, 1<<30)
+	return Range{From: from, To: to}, ok && errFrom == nil && errTo == nil && from >= 0 && to > from
 }
 
 func orDefault(s string, absent int) (int, error) {

@@ -60,7 +60,7 @@ func ConfigSchema() *jsonschema.Schema {
 		"regressions": object("Bounds of changes against the baseline; every condition must hold", map[string]*jsonschema.Schema{}),
 		"ignore": {Type: "array", Items: &jsonschema.Schema{Type: "object", Required: []string{"rule", "reason"}, AdditionalProperties: none(),
 			Properties: map[string]*jsonschema.Schema{
-				"rule":   word(append(ruleIDs(), MetricNames()...)...),
+				"rule":   {AnyOf: []*jsonschema.Schema{{Type: "string", Pattern: "^[A-Z]{2}[0-9]{3}$"}, word(MetricNames()...)}, Description: "a rule or a metric"},
 				"until":  {Type: "string", Format: "date", Description: "the last day (UTC)"},
 				"reason": {Type: "string", MinLength: jsonschema.Ptr(1)},
 			}}},

@@ -22,7 +22,7 @@ func (k *check) selected(reports []*analyze.Report) ([]*analyze.Report, []*view)
 				one.Steps = append(one.Steps, s)
 			}
 		}
-		v := newView(&one, k.config.Job, func(rule string) bool { return k.ignoring(rule) >= 0 })
+		v := newView(&one, func(rule string) bool { return k.ignoring(rule) >= 0 })
 		for i := range one.Steps {
 			k.views[&one.Steps[i]] = v
 		}

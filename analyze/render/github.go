@@ -31,11 +31,19 @@ func GitHub(w io.Writer, r *analyze.Report, _ Options) error {
 	return flush(w, &b)
 }
 
-// CheckGitHub writes an annotation for each row that did not pass, and one for the
-// verdict.
+// CheckGitHub writes an annotation for the verdict, first because GitHub shows ten of a
+// step, and one for each row that did not pass.
 func CheckGitHub(w io.Writer, c Checked, _ Options) error {
 	var b strings.Builder
 	r := c.Result
+	severity := analyze.Note
+	switch r.Verdict {
+	case gate.Failed:
+		severity = analyze.Error
+	case gate.Inconclusive:
+		severity = analyze.Warn
+	}
+	annotation(&b, severity, "gaprof check "+string(r.Verdict), append([]string{r.Summary, configText(r)}, r.Notes...)...)
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		text := []string{rowText(row)}
@@ -53,14 +61,6 @@ func CheckGitHub(w io.Writer, c Checked, _ Options) error {
 			annotation(&b, severity, "gaprof check: "+row.Metric+" undecidable", text...)
 		}
 	}
-	severity := analyze.Note
-	switch r.Verdict {
-	case gate.Failed:
-		severity = analyze.Error
-	case gate.Inconclusive:
-		severity = analyze.Warn
-	}
-	annotation(&b, severity, "gaprof check "+string(r.Verdict), append([]string{r.Summary, configText(r)}, r.Notes...)...)
 	return flush(w, &b)
 }
 

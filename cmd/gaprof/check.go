@@ -16,6 +16,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/gate"
+	"github.com/gaprof/gaprof/analyze/norm"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -65,7 +66,7 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	outputs, options, checkOptions, err := f.parse(config)
+	outputs, options, checkOptions, err := f.parse(&config)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 
 // parse checks every flag before any input is read. What the configuration says of steps
 // and memory gives way to flags.
-func (f *checkFlags) parse(c gate.Config) (outputs, analyze.Options, gate.Options, error) {
+func (f *checkFlags) parse(c *gate.Config) (outputs, analyze.Options, gate.Options, error) {
 	o := gate.Options{Version: version, Now: now()}
 	var err error
 	if o.FailOn, err = analyze.ParseSeverity(f.failOn); err != nil {
@@ -109,6 +110,11 @@ func (f *checkFlags) parse(c gate.Config) (outputs, analyze.Options, gate.Option
 	}
 	if f.steps == "" {
 		options.Steps = c.Select.Steps.Window()
+	} else {
+		c.Select.Steps, _ = gate.ParseRange(f.steps) // which the flags have accepted
+	}
+	if options.Normalization == "" {
+		options.Normalization = norm.Mode(c.Job.Normalization)
 	}
 	if options.PeakBandwidth == 0 {
 		options.PeakBandwidth = c.Job.PeakBandwidth
