@@ -170,6 +170,9 @@ func timelineSection(r *analyze.Report) section {
 	case shown < len(r.Drawing.Timelines):
 		s.words = []string{fmt.Sprintf("Shown are %d of %d ranks.", shown, len(r.Drawing.Timelines))}
 	}
+	if r.Straggler != nil && shown > 1 {
+		s.words = append(s.words, fmt.Sprintf("Rank %d, for which the others wait, comes first.", *r.Straggler))
+	}
 	return s
 }
 

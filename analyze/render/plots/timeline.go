@@ -90,29 +90,42 @@ func roundMicros(ns int64) string {
 	return fmt.Sprintf("%.0f", float64(ns)/1e3)
 }
 
-// timelineKeys are the phases and classes that occur; of communication the exposed and
-// the hidden colour.
+// timelineKeys are the phases and classes that occur; of communication its exposed and
+// its hidden part, as far as there is one.
 func timelineKeys(t *analyze.Timeline) []key {
-	has := func(phase bool, id string, exposed bool) bool {
-		return slices.ContainsFunc(t.Strips, func(s analyze.TimelineStrip) bool {
-			return (s.Row == "phase") == phase && s.Class == id && s.Exposed == exposed
-		})
-	}
 	var keys []key
 	for _, c := range phases {
-		if has(true, c.id, false) {
+		if length(t, "phase", c.id, false) > 0 {
 			keys = append(keys, key{label: c.label, ink: c.ink})
 		}
 	}
 	for i, c := range classes {
+		all, exposed := length(t, "", c.id, false), length(t, "", c.id, true)
 		switch {
-		case i < 2 && has(false, c.id, false):
+		case i < 2 && all > 0:
 			keys = append(keys, key{label: c.label, ink: c.ink})
-		case has(false, c.id, false):
-			keys = append(keys, key{label: exposedLabel(i), ink: c.ink}, key{label: "hidden " + c.label, ink: c.hidden})
+		case i >= 2 && exposed > 0:
+			keys = append(keys, key{label: exposedLabel(i), ink: c.ink})
+		}
+		if i >= 2 && all > exposed {
+			keys = append(keys, key{label: "hidden " + c.label, ink: c.hidden})
 		}
 	}
 	return keys
+}
+
+// length is the time of a class in ns, on one row or, without one, on all streams.
+func length(t *analyze.Timeline, row, class string, exposed bool) (ns int64) {
+	for i := range t.Strips {
+		s := &t.Strips[i]
+		if here := s.Row == row || row == "" && s.Row != "phase" && s.Row != "ledger"; !here || s.Class != class || s.Exposed != exposed {
+			continue
+		}
+		for _, span := range s.Spans {
+			ns += span[1]
+		}
+	}
+	return ns
 }
 
 // rowsOf are the rows of a timeline from top to bottom.
@@ -194,16 +207,10 @@ func stripRects(t *analyze.Timeline, s *analyze.TimelineStrip, begin int64, y fl
 // timelineText tells the rows in words.
 func timelineText(t *analyze.Timeline) string {
 	var parts []string
-	for _, s := range t.Strips {
-		if s.Row != "ledger" {
-			continue
+	for i, c := range classes {
+		if ns := length(t, "ledger", c.id, false); ns > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.2f ms", exposedLabel(i), millis(ns)))
 		}
-		var ns int64
-		for _, span := range s.Spans {
-			ns += span[1]
-		}
-		_, at := classOf(classes, s.Class)
-		parts = append(parts, fmt.Sprintf("%s %.2f ms", exposedLabel(at), millis(ns)))
 	}
 	return fmt.Sprintf("A row for each stream of the device over %.2f ms. About: %s; the rest is idle.", millis(t.Duration), strings.Join(parts, ", "))
 }
