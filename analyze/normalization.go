@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
@@ -47,10 +48,7 @@ type NormalizedStep struct {
 func (a *assembly) normalization() {
 	n := &a.report.Normalization
 	n.Mode, n.Basis, n.Declared, n.Tokens = string(norm.Unknown), string(norm.ByNothing), string(a.o.Normalization), [][]int64{}
-	counts, evidence := a.loggedTokens(), a.o.TokensFrom
-	if counts == nil {
-		counts, evidence = a.notedTokens(), "annotations in the trace"
-	}
+	counts, evidence := a.tokenCounts()
 	if counts == nil {
 		n.Evidence = noCounts
 		a.decideWithoutCounts()
@@ -64,7 +62,7 @@ func (a *assembly) normalization() {
 		}
 		a.decide(step, counts, window)
 		if n.Step == nil {
-			n.Tokens, n.Step, n.Evidence = tokens, &step, "tokens: "+evidence
+			n.Tokens, n.Step, n.Evidence = tokens, &step, "tokens from "+evidence
 			a.describeDecision(a.normalized[len(a.normalized)-1].Decision)
 		}
 	}
@@ -117,15 +115,33 @@ type tokenCounts struct {
 	known bool              // the log says that each rank knows the count of all
 }
 
-func (a *assembly) loggedTokens() *tokenCounts {
-	if len(a.o.Tokens) == 0 {
+// tokenCounts are those of a log that was passed, else the annotations in the traces, else
+// those of a log that was found beside them; and where they are from.
+func (a *assembly) tokenCounts() (counts *tokenCounts, from string) {
+	noted := a.notedTokens()
+	shift, ok := a.align(noted)
+	if a.shift = int64(shift); !ok {
+		a.o.Losses, a.o.Gradients = nil, nil // of other steps
+	}
+	if noted != nil && (a.o.TokensFound || len(a.o.Tokens) == 0) {
+		return noted, "annotations in the trace"
+	}
+	if logged := countsOf(a.o.Tokens, shift); logged != nil {
+		return logged, a.o.TokensFrom
+	}
+	return noted, "annotations in the trace"
+}
+
+// countsOf makes a table of a log, shift steps earlier.
+func countsOf(list []sidecar.TokenCount, shift int) *tokenCounts {
+	if len(list) == 0 {
 		return nil
 	}
-	list := slices.Clone(a.o.Tokens)
-	slices.SortStableFunc(list, func(x, y sidecar.TokenCount) int { return int(x.MicroBatch - y.MicroBatch) })
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(x, y sidecar.TokenCount) int { return cmp.Compare(x.MicroBatch, y.MicroBatch) })
 	counts := &tokenCounts{of: make(map[tokenKey][]int64), whole: make(map[tokenKey]bool)}
 	for _, c := range list {
-		key := tokenKey{c.Rank, int(c.Step)}
+		key := tokenKey{c.Rank, int(c.Step) - shift}
 		counts.of[key] = append(counts.of[key], c.Tokens)
 		counts.whole[key] = counts.whole[key] || c.MicroBatch < 0
 		counts.known = counts.known || c.Global >= 0

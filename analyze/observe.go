@@ -16,9 +16,9 @@ func (a *assembly) decide(step int, counts *tokenCounts, window int) {
 		o.Reduced = norm.NotKnown // ranks know the count of all, however they came by it
 	}
 	o.Micro = a.mostMicroBatches()
-	a.losses(o, int64(step))
+	a.losses(o, int64(step)+a.shift)
 	for _, g := range a.o.Gradients {
-		if g.Step == int64(step) && (o.Gradients == nil || o.Gradients.Right()) {
+		if g.Step == int64(step)+a.shift && (o.Gradients == nil || o.Gradients.Right()) {
 			o.Gradients = g.Cause
 		}
 	}

@@ -26,6 +26,7 @@ type Options struct {
 	Top           int                  // kernels listed per rank; 0 means 10
 	Tokens        []sidecar.TokenCount // of a log; goes before annotations
 	TokensFrom    string               // what the log is called in the report
+	TokensFound   bool                 // it was found, not passed: annotations go before it
 	Normalization norm.Mode            // declared by the user, "" not
 	Losses        *sidecar.LossLog     // of a log
 	Gradients     []GradientCause      // what gradients say, by step
@@ -73,6 +74,7 @@ type assembly struct {
 	files  []reduced
 
 	normalized []NormalizedStep
+	shift      int64 // steps of the logs before the first of the traces
 }
 
 // fileRank is a rank and the file that it stands in.

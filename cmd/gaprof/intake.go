@@ -58,6 +58,7 @@ func analyzePaths(s streams, paths []string, f inputFlags, m machine, o analyze.
 	if !f.quiet {
 		sayAgain(s, again)
 	}
+	readLogs(s, files, &o)
 	defer m.apply()()
 	in := &intake{s: s, f: f, m: m, analysis: analyze.New(o), progress: startProgress(s.err, f, files), budget: newBudget(m)}
 	jobs := in.jobs(files)

@@ -1,7 +1,8 @@
 package main
 
 import (
-	"os"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/trace/sidecar"
+	"github.com/gaprof/gaprof/analyze/norm"
 )
 
 // selectFlags choose rules, ranks and steps, and what is worth reporting.
@@ -22,6 +23,7 @@ type selectFlags struct {
 	ranks, steps    string
 	rankRegex       string
 	tokens          string
+	normalization   string
 	peakBandwidth   string
 	alignClocks     bool
 }
@@ -32,7 +34,8 @@ func (f *selectFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.minImpact, "min-impact", "", "leave out findings that cost less per step: 0.5ms or 1%")
 	flags.StringVar(&f.ranks, "ranks", "", "only these ranks: 0,4-7")
 	flags.StringVar(&f.steps, "steps", "", "only these optimizer steps: 3:8 (without 8) or last:5")
-	flags.StringVar(&f.tokens, "tokens", "auto", "token counts: a log (CSV or JSON lines), uniform (all ranks always have equally many) or auto (annotations)")
+	flags.StringVar(&f.tokens, "tokens", "auto", "token counts: a log (CSV or JSON lines), uniform (all ranks always have equally many) or auto (annotations, else tokens.jsonl beside the traces)")
+	flags.StringVar(&f.normalization, "normalization", "", "how gradients are meant to be normalized: global, per-rank, micro-mean or sum")
 	flags.StringVar(&f.peakBandwidth, "peak-bw", "", "peak memory bandwidth of the device: 3.35TB/s; else from a table by its name")
 	flags.BoolVar(&f.alignClocks, "align-clocks", false, "subtract each rank's clock residual before waiting is measured; always done between hosts")
 	flags.StringVar(&f.rankRegex, "rank-regex", "", "regular expression whose first group is the rank in a file name")
@@ -54,6 +57,9 @@ func (f *selectFlags) parse(all []analyze.Rule) (analyze.Options, error) {
 	if o.MinCost, o.MinShare, err = parseImpact(f.minImpact); err != nil {
 		return o, err
 	}
+	if o.Normalization, err = parseNormalization(f.normalization); err != nil {
+		return o, err
+	}
 	if o.Ranks, err = parseRanks(f.ranks); err != nil {
 		return o, err
 	}
@@ -73,15 +79,22 @@ func (f *selectFlags) readTokens(o *analyze.Options) error {
 		o.UniformTokens = true
 		return nil
 	}
-	log, err := os.Open(f.tokens)
-	if err != nil {
+	list, err := readTokenLog(f.tokens, o)
+	var path *fs.PathError
+	if errors.As(err, &path) {
 		return usage("--tokens takes a file, uniform or auto", "--tokens: %v", err)
 	}
-	defer log.Close()
-	rank, _ := o.RankOf(f.tokens)
-	o.Tokens, err = sidecar.ReadTokens(log, f.tokens, rank)
-	o.TokensFrom = f.tokens
+	o.Tokens, o.TokensFrom = list, f.tokens
 	return err
+}
+
+// parseNormalization reads a mode, written with hyphens or underscores.
+func parseNormalization(s string) (norm.Mode, error) {
+	switch m := norm.Mode(strings.ReplaceAll(s, "-", "_")); m {
+	case "", norm.Global, norm.PerRank, norm.MicroMean, norm.Sum:
+		return m, nil
+	}
+	return "", usage("write global, per-rank, micro-mean or sum", "--normalization %q is no way to normalize", s)
 }
 
 // bandwidthUnits are the units of --peak-bw, in bytes/s; GB is 10^9 bytes.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"math"
 	"sync/atomic"
 	"time"
 
@@ -131,15 +130,13 @@ func (t *trained) trace(rank int) *trace.Trace { return t.job.ranks[rank].Trace(
 func (t *trained) tokens() []sidecar.TokenCount {
 	var list []sidecar.TokenCount
 	for _, s := range t.steps {
-		sum := int64(0)
 		for _, r := range s.Ranks {
-			for _, n := range r.Tokens {
-				sum += n
+			all := int64(-1) // a loop that does not reduce its counts does not know
+			if r.GlobalTokens > 0 {
+				all = r.GlobalTokens
 			}
-		}
-		for _, r := range s.Ranks {
 			for j, n := range r.Tokens {
-				list = append(list, sidecar.TokenCount{Rank: int64(r.Rank), Step: int64(s.Step), MicroBatch: int64(j), Tokens: n, Global: sum})
+				list = append(list, sidecar.TokenCount{Rank: int64(r.Rank), Step: int64(s.Step), MicroBatch: int64(j), Tokens: n, Global: all})
 			}
 		}
 	}
@@ -155,9 +152,25 @@ func (t *trained) losses() *sidecar.LossLog {
 				log.Micro = append(log.Micro, sidecar.MicroLoss{Rank: int64(r.Rank), Step: int64(s.Step), MicroBatch: int64(j), Sum: sum, Tokens: r.Tokens[j]})
 			}
 		}
-		log.Steps = append(log.Steps, sidecar.StepLoss{Step: int64(s.Step), Logged: s.Logged, Optimised: math.NaN()})
+		log.Steps = append(log.Steps, sidecar.StepLoss{Step: int64(s.Step), Logged: s.Logged, Optimised: optimisedLoss(t.options, s)})
 	}
 	return log
+}
+
+// optimisedLoss is the sum of all losses, each times the factor that its rank has
+// computed, reduced over ranks as gradients are: what the step follows the gradient of.
+// NaN where the loop has no such factor.
+func optimisedLoss(o reference.Options, s reference.StepResult) float64 {
+	total := 0.0
+	for _, r := range s.Ranks {
+		for _, sum := range r.LossSums {
+			total += r.Factor * sum
+		}
+	}
+	if o.GradReduction == "mean" {
+		total /= float64(len(s.Ranks))
+	}
+	return total
 }
 
 func asSafetensors(tensors []reference.Tensor, dtype string) []sidecar.Tensor {
