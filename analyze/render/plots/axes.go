@@ -133,21 +133,6 @@ func (r rects) Plot(c draw.Canvas, p *plot.Plot) {
 	c.Fill(path)
 }
 
-// label is a word in a plot, centred on its place.
-type label struct {
-	x, y float64
-	s    string
-	ink  ink
-}
-
-// Plot writes the word.
-func (l label) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	style := letters(smallSize)
-	style.Color, style.XAlign, style.YAlign = l.ink, draw.XCenter, draw.YCenter
-	c.FillText(style, vg.Point{X: x(l.x), Y: y(l.y) + 2}, l.s)
-}
-
 // short makes a name of the trace one that fits and does nothing.
 func short(s string, most int) string {
 	s = escape.Control(s)

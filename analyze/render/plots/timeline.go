@@ -174,7 +174,7 @@ func rowName(row string, width int) string {
 func stripRects(t *analyze.Timeline, s *analyze.TimelineStrip, begin int64, y float64, width int) rects {
 	c, at := classOf(classes, s.Class)
 	if s.Row == "phase" {
-		c, at = classOf(phases, s.Class)
+		c, _ = classOf(phases, s.Class)
 		at = 0
 	}
 	list := rects{ink: c.ink, least: 0.5}
