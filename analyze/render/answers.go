@@ -190,17 +190,34 @@ var modes = map[string]string{
 // normalizationSection answers what gradients are divided by.
 func normalizationSection(r *analyze.Report) section {
 	n := &r.Normalization
-	s := section{id: "normalization", title: "3. Are gradients normalised over all tokens or per rank?", answer: cmp.Or(modes[n.Mode], "Unknown")}
+	s := section{id: "normalization", title: "3. Are gradients normalised over all tokens or per rank?", answer: cmp.Or(modes[n.Mode], "Unknown"),
+		figures: plots.Of(r, plots.Tokens), tables: []table{tokenTable(r)}}
 	if n.Evidence != "" {
 		s.words = append(s.words, n.Evidence)
 	}
-	if modes[n.Mode] == "" && len(n.Tokens) > 0 {
-		s.words = append(s.words, "The token counts are known, the divisor is not: a trace does not hold numbers.")
+	if modes[n.Mode] != "" {
+		s.words = append(s.words, modeWords(n))
+	} else if len(n.Tokens) > 0 {
+		s.words = append(s.words, "The token counts are known, the divisor is not: a trace does not hold numbers. Gradients or losses that the trainer writes tell, or --normalization declares it.")
+	}
+	if n.Declared != "" {
+		s.words = append(s.words, "Declared: "+n.Declared+".")
 	}
 	s.words = append(s.words, reductionWords(r)...)
 	s.words = append(s.words, findingWords(r, "NM")...)
-	s.tables = []table{tokenTable(r)}
 	return s
+}
+
+// modeWords say what a known mode rests on and what it makes of a token's weight.
+func modeWords(n *analyze.Normalization) string {
+	text := "This rests on: " + cmp.Or(n.Basis, "unknown") + "."
+	if n.Factor != "" && n.Factor != "1" {
+		text += " All of it is multiplied by " + n.Factor + "."
+	}
+	if n.Ratio != nil {
+		text += fmt.Sprintf(" The gradient of a token has %.6g to %.6g times the weight 1/N, which is right.", n.Ratio.Min, n.Ratio.Max)
+	}
+	return text
 }
 
 // reductionWords say whether ranks add up their token counts, once for all that do alike.

@@ -176,7 +176,7 @@ func replaceNames(r *analyze.Report, name string) {
 	r.Collectives[0].Kind, r.Collectives[0].Sites[0].Name = name, name
 	r.GradientPasses = []analyze.GradientPassRow{{Kind: name, Where: name, Optimizer: name, Verdict: analyze.Verdict(name), Reason: name, Span: 7}}
 	r.GradientSync = []analyze.GradientSync{{Optimizer: name, Pattern: name}}
-	r.Normalization = analyze.Normalization{Mode: name, Evidence: name, Tokens: [][]int64{{1, 2}}}
+	r.Normalization = analyze.Normalization{Mode: name, Evidence: name, Basis: name, Factor: name, Declared: name, Tokens: [][]int64{{1, 2}}}
 	r.Health.Problems[0].Message, r.Health.Problems[0].Action, r.Health.Problems[0].Severity = name, name, name
 	f := &r.Findings[0]
 	f.Rule, f.Severity, f.Title, f.Message, f.Why, f.Fix, f.Caveats, f.Also = name, analyze.Severity(name), name, name, name, name, []string{name}, []string{name}
@@ -258,7 +258,8 @@ func TestPageOfLittle(t *testing.T) {
 			[]string{"Yes, needless", "scale after backward: needless, 1 in 1 steps, 2.000 ms each; one rank", "Passes over the gradients, mean of each, ms."}},
 		{"known counts, unknown divisor", analyze.Report{Normalization: analyze.Normalization{Mode: "unknown", Tokens: [][]int64{{59, 60}}, Evidence: "token log"}, Source: analyze.Source{Ranks: []int64{3}}},
 			[]string{"token log", "the divisor is not", "119\n59 60"}},
-		{"per rank", analyze.Report{Normalization: analyze.Normalization{Mode: "per_rank"}}, []string{"Per rank"}},
+		{"per rank", analyze.Report{Normalization: analyze.Normalization{Mode: "per_rank", Basis: "gradients", Factor: "1/R", Ratio: &analyze.WeightRatio{Min: 0.5, Max: 2}}},
+			[]string{"Per rank", "rests on: gradients", "multiplied by 1/R", "0.5 to 2 times the weight"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := page1(t, &test.report)

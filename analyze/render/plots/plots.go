@@ -13,6 +13,7 @@ const (
 	Ledger   = "ledger"
 	Passes   = "passes"
 	Overlap  = "overlap"
+	Tokens   = "tokens"
 	Waits    = "waits"
 	Timeline = "timeline"
 )
@@ -25,6 +26,7 @@ var table = []struct {
 	{Ledger, ledger},
 	{Passes, passes},
 	{Overlap, overlap},
+	{Tokens, tokens},
 	{Timeline, timelines},
 	{Waits, waits},
 }

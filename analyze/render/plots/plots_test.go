@@ -39,6 +39,7 @@ func sample(t *testing.T) *analyze.Report {
 		{Kind: "zero", Where: "in_optimizer", Verdict: analyze.Required, Busy: 100_000, Span: 120_000, OnDevice: true},
 	}
 	r.Ranks = waitsOf(2_000_000, 0, 500_000)
+	r.Normalization.Tokens = [][]int64{{59, 60, 14, 11}, {12, 268, 133, 6}}
 	return r
 }
 
@@ -128,6 +129,7 @@ func TestOddReports(t *testing.T) {
 		{"groups alone", &analyze.Report{Groups: []analyze.CollectiveGroup{{Kind: "all_reduce", Count: 2, Bytes: &big, Busy: 10, Over: 5}}}, "overlap"},
 		{"one rank that waits for nobody", &analyze.Report{Ranks: waitsOf(0)}, ""},
 		{"ranks that do not wait", &analyze.Report{Ranks: waitsOf(0, 0)}, "waits"},
+		{"no tokens at all", &analyze.Report{Normalization: analyze.Normalization{Tokens: [][]int64{{}, {0}}}}, "tokens"},
 		{"waits unknown", &analyze.Report{Ranks: make([]analyze.RankWaits, 8)}, ""},
 		{"a timeline of nothing", &analyze.Report{Drawing: &analyze.Drawing{Timelines: []analyze.Timeline{{Duration: 5}, {Strips: make([]analyze.TimelineStrip, 1)}}}}, ""},
 		{"200 steps", many(1, 200), "ledger overlap timeline-0"},
