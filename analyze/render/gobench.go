@@ -28,7 +28,7 @@ func benchmarks(w io.Writer, reports []*analyze.Report) error {
 	var b strings.Builder
 	device := reports[0].Source.Device
 	if device != "" && device != "unknown" {
-		fmt.Fprintf(&b, "device: %s\n", inert(strings.Join(strings.Fields(short(device)), " ")))
+		fmt.Fprintf(&b, "device: %s\n", strings.ReplaceAll(benchmarkWord(strings.Join(strings.Fields(device), "+")), "+", " "))
 	}
 	for _, m := range gate.Metrics() {
 		if unit, better := m.Bench(); unit != "" {

@@ -93,6 +93,9 @@ func TestCheckRegression(t *testing.T) {
 	if code != exitOK {
 		t.Errorf("a report for its trace: exit %d\n%s", code, out)
 	}
+	if _, out, _ = runWith("", "check", config, base, "--baseline", reported(t, base), "--steps", "last:6"); !strings.Contains(out, " 6, 6 ") {
+		t.Errorf("steps of both sides:\n%s", out)
+	}
 }
 
 // The structural budget of the pair that moves reduce-scatters into hooks.
