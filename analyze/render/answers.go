@@ -197,8 +197,6 @@ func normalizationSection(r *analyze.Report) section {
 	}
 	if modes[n.Mode] != "" {
 		s.words = append(s.words, modeWords(n))
-	} else if len(n.Tokens) > 0 {
-		s.words = append(s.words, "The token counts are known, the divisor is not: a trace does not hold numbers. Gradients or losses that the trainer writes tell, or --normalization declares it.")
 	}
 	if n.Declared != "" {
 		s.words = append(s.words, "Declared: "+n.Declared+".")

@@ -257,7 +257,7 @@ func TestPageOfLittle(t *testing.T) {
 			{Kind: "scale", Where: "after_backward", Verdict: analyze.Needless, Reason: "one rank", Span: 2e6, Busy: 1e6}}},
 			[]string{"Yes, needless", "scale after backward: needless, 1 in 1 steps, 2.000 ms each; one rank", "Passes over the gradients, mean of each, ms."}},
 		{"known counts, unknown divisor", analyze.Report{Normalization: analyze.Normalization{Mode: "unknown", Tokens: [][]int64{{59, 60}}, Evidence: "token log"}, Source: analyze.Source{Ranks: []int64{3}}},
-			[]string{"token log", "the divisor is not", "119\n59 60"}},
+			[]string{"Unknown\ntoken log", "119\n59 60"}},
 		{"per rank", analyze.Report{Normalization: analyze.Normalization{Mode: "per_rank", Basis: "gradients", Factor: "1/R", Ratio: &analyze.WeightRatio{Min: 0.5, Max: 2}}},
 			[]string{"Per rank", "rests on: gradients", "multiplied by 1/R", "0.5 to 2 times the weight"}},
 	} {
