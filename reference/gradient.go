@@ -74,9 +74,9 @@ func (r *rank) ready(p *param) {
 	if r.p.OptimizerInBackward {
 		r.await(p)
 		end := r.d.Range("user_annotation", p.group.stepName())
-		r.update(p, nil)
+		r.update(nil, p)
 		end()
-		p.has = false
+		p.has = r.p.bug&keepUsed != 0
 	}
 }
 

@@ -14,6 +14,7 @@ const (
 	scaleEach                       // gradients are divided by A after every backward
 	clipEach                        // gradients are clipped after every backward
 	partialWindow                   // the data ends inside a window, which is stepped and divided by A all the same
+	keepUsed                        // gradients that the optimizer has used in backward are kept
 	anyway                          // a combination that is refused is run
 )
 
@@ -46,7 +47,7 @@ var plants = []plant{
 		[]setting{{"normalization", "micro-mean"}, {"scale", ""}, {"token-counts", "60,60,60,60/60,60,60,60"}}, partialWindow},
 	{"ST001", "rank 1 is slower", []setting{{"straggler", "1=3"}}, 0},
 	{"CL004", "gradients are clipped after every micro-batch", []setting{{"scale", "loss"}, {"clip-grad-norm", "0.05"}}, clipEach},
-	{"OP002", "the optimizer runs in every backward of an accumulation", []setting{{"world-size", "1"}, {"token-counts", ""}, {"scale", "loss"}, {"optimizer-in-backward", "true"}}, anyway},
+	{"OP002", "the optimizer runs in every backward of an accumulation, on gradients that are kept", []setting{{"world-size", "1"}, {"token-counts", ""}, {"scale", "loss"}, {"optimizer-in-backward", "true"}}, keepUsed | anyway},
 
 	{"torchtune_1917_merged", "1 / num_tokens in the scale pass, without the world size", []setting{{"scale", "pass"}, {"sync", "every-micro-batch"}}, noWorldFactor},
 	{"torchtune_2543", "token_count / num_tokens in the loss, without the world size", []setting{{"scale", "loss"}, {"sync", "every-micro-batch"}}, noWorldFactor},

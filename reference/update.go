@@ -22,9 +22,7 @@ func (r *rank) optimize(fold *device.Buffer) {
 		if r.p.sharded() {
 			r.stepSharded(o, fold)
 		} else {
-			for _, p := range o.params {
-				r.update(p, fold)
-			}
+			r.update(fold, o.params...)
 		}
 		end()
 	}
@@ -44,26 +42,32 @@ func (r *rank) stepSharded(o *optimizer, fold *device.Buffer) {
 		if r.await(p); inStep {
 			r.handOut(p)
 		}
-		r.update(p, fold)
+		r.update(fold, p)
 		r.d.StreamWaitEvent(r.comms, r.d.EventRecord(r.compute))
 		r.comm.AllGather(r.comms, p.shard.value, p.shard.padded)
 	}
 	r.d.StreamWaitEvent(r.compute, r.d.EventRecord(r.comms))
 }
 
-// update is one optimizer step of one parameter, or of this rank's shard of it.
-func (r *rank) update(p *param, fold *device.Buffer) {
-	value, grad := p.mine()
-	if p.group.name == "SGD" {
-		r.launch(ops.SGD{P: value, G: grad, Factor: fold, LR: r.p.LearningRate, Decay: r.p.WeightDecay})
+// update is one optimizer step of some parameters of one optimizer, or of this rank's
+// shards of them, in one launch.
+func (r *rank) update(fold *device.Buffer, params ...*param) {
+	var values, grads, means, squares []*device.Buffer
+	for _, p := range params {
+		value, grad := p.mine()
+		values, grads = append(values, value), append(grads, grad)
+		if p.m == nil && p.group.name == "AdamW" {
+			p.m, p.v = r.zeros(value.Shape), r.zeros(value.Shape)
+		}
+		means, squares = append(means, p.m), append(squares, p.v)
+		p.updates++
+	}
+	if params[0].group.name == "SGD" {
+		r.launch(ops.SGD{P: values, G: grads, Factor: fold, LR: r.p.LearningRate, Decay: r.p.WeightDecay})
 		return
 	}
-	if p.m == nil {
-		p.m, p.v = r.zeros(value.Shape), r.zeros(value.Shape)
-	}
-	p.updates++
-	r.launch(ops.AdamW{P: value, G: grad, M: p.m, V: p.v, Factor: fold, LR: r.p.LearningRate, Beta1: r.p.Beta1, Beta2: r.p.Beta2,
-		Eps: r.p.Epsilon, Decay: r.p.WeightDecay, Step: p.updates})
+	r.launch(ops.AdamW{P: values, G: grads, M: means, V: squares, Factor: fold, LR: r.p.LearningRate, Beta1: r.p.Beta1, Beta2: r.p.Beta2,
+		Eps: r.p.Epsilon, Decay: r.p.WeightDecay, Step: params[0].updates})
 }
 
 // zeroGrad is zero_grad(set_to_none=True) of the optimizers that have stepped.

@@ -90,9 +90,14 @@ func factor[T gemm.Float](b *device.Buffer) T {
 }
 
 func adamW[T gemm.Float](o ops.AdamW) {
-	p, g, m, v := data[T](o.P), data[T](o.G), data[T](o.M), data[T](o.V)
-	b1, b2, f := T(o.Beta1), T(o.Beta2), factor[T](o.Factor)
-	c1, c2 := T(1-o.Beta1), T(1-o.Beta2)
+	f := factor[T](o.Factor)
+	for i := range o.P {
+		adamWTensor(o, data[T](o.P[i]), data[T](o.G[i]), data[T](o.M[i]), data[T](o.V[i]), f)
+	}
+}
+
+func adamWTensor[T gemm.Float](o ops.AdamW, p, g, m, v []T, f T) {
+	b1, b2, c1, c2 := T(o.Beta1), T(o.Beta2), T(1-o.Beta1), T(1-o.Beta2)
 	decay := T(1 - o.LR*o.Decay)
 	rate := T(o.LR / (1 - math.Pow(o.Beta1, float64(o.Step))))
 	root := T(math.Sqrt(1 - math.Pow(o.Beta2, float64(o.Step))))
@@ -105,9 +110,11 @@ func adamW[T gemm.Float](o ops.AdamW) {
 }
 
 func sgd[T gemm.Float](o ops.SGD) {
-	p, g, f := data[T](o.P), data[T](o.G), factor[T](o.Factor)
-	decay, rate := T(1-o.LR*o.Decay), T(o.LR)
-	for i := range p {
-		p[i] = p[i]*decay - rate*(g[i]*f)
+	f, decay, rate := factor[T](o.Factor), T(1-o.LR*o.Decay), T(o.LR)
+	for k := range o.P {
+		p, g := data[T](o.P[k]), data[T](o.G[k])
+		for i := range p {
+			p[i] = p[i]*decay - rate*(g[i]*f)
+		}
 	}
 }

@@ -4,59 +4,72 @@ import (
 	"github.com/gaprof/gaprof/reference/device"
 )
 
-// AdamW is one step of Adam with decoupled weight decay: P *= 1 - LR*Decay; M and V are
-// the moving averages of G and its square; P -= LR/(1-Beta1^Step) * M /
-// (sqrt(V)/sqrt(1-Beta2^Step) + Eps). G is multiplied by Factor first, where there is
-// one, and stays as it is.
+// AdamW is one step of Adam with decoupled weight decay for many tensors at once, each
+// with its gradient and state: P *= 1 - LR*Decay; M and V are the moving averages of G
+// and its square; P -= LR/(1-Beta1^Step) * M / (sqrt(V)/sqrt(1-Beta2^Step) + Eps). G is
+// multiplied by Factor first, where there is one, and stays as it is.
 type AdamW struct {
-	P, G, M, V, Factor           *device.Buffer
+	P, G, M, V                   []*device.Buffer
+	Factor                       *device.Buffer
 	LR, Beta1, Beta2, Eps, Decay float64
 	Step                         int
 }
 
 // Name returns the name of the device function.
-func (o AdamW) Name() string { return kernelName("adamw", o.Type()) }
+func (o AdamW) Name() string { return kernelName("multi_tensor_adamw", o.Type()) }
 
 // Op returns aten::_fused_adamw_.
 func (o AdamW) Op() string { return "aten::_fused_adamw_" }
 
 // Cost returns operations and bytes moved.
 func (o AdamW) Cost() (flops, moved int64) {
-	return int64(12 * o.P.N), 2*bytes(o.P, o.M, o.V) + bytes(o.G)
+	return 12 * elements(o.P), 2*(bytes(o.P...)+bytes(o.M...)+bytes(o.V...)) + bytes(o.G...)
 }
 
 // Operands returns the inputs.
 func (o AdamW) Operands() []device.Operand { return lists(o.P, o.G, o.M, o.V) }
 
 // Type returns the precision.
-func (o AdamW) Type() device.DType { return o.P.DType }
+func (o AdamW) Type() device.DType { return o.P[0].DType }
 
-// SGD is P *= 1 - LR*Decay; P -= LR * G, G multiplied by Factor where there is one.
+// SGD is P *= 1 - LR*Decay; P -= LR * G for many tensors at once, G multiplied by
+// Factor where there is one.
 type SGD struct {
-	P, G, Factor *device.Buffer
-	LR, Decay    float64
+	P, G      []*device.Buffer
+	Factor    *device.Buffer
+	LR, Decay float64
 }
 
 // Name returns the name of the device function.
-func (o SGD) Name() string { return kernelName("sgd", o.Type()) }
+func (o SGD) Name() string { return kernelName("multi_tensor_sgd", o.Type()) }
 
 // Op returns aten::_fused_sgd_.
 func (o SGD) Op() string { return "aten::_fused_sgd_" }
 
 // Cost returns operations and bytes moved.
-func (o SGD) Cost() (flops, moved int64) { return int64(3 * o.P.N), 2*bytes(o.P) + bytes(o.G) }
+func (o SGD) Cost() (flops, moved int64) {
+	return 3 * elements(o.P), 2*bytes(o.P...) + bytes(o.G...)
+}
 
 // Operands returns the inputs.
 func (o SGD) Operands() []device.Operand { return lists(o.P, o.G) }
 
 // Type returns the precision.
-func (o SGD) Type() device.DType { return o.P.DType }
+func (o SGD) Type() device.DType { return o.P[0].DType }
 
-// lists are the inputs of a fused optimizer, which takes lists of tensors: of one here.
-func lists(buffers ...*device.Buffer) []device.Operand {
-	list := make([]device.Operand, len(buffers))
-	for i, b := range buffers {
-		list[i] = device.TensorList([]*device.Buffer{b})
+// lists are the inputs of a fused optimizer.
+func lists(lists ...[]*device.Buffer) []device.Operand {
+	out := make([]device.Operand, len(lists))
+	for i, list := range lists {
+		out[i] = device.TensorList(list)
 	}
-	return list
+	return out
+}
+
+func elements(list []*device.Buffer) int64 {
+	n := int64(0)
+	for _, b := range list {
+		n += int64(b.N)
+	}
+	return n
 }
