@@ -18,33 +18,41 @@ func (c *computer) doubt(r *Rank) {
 	c.checkUnit(r)
 }
 
-// checkStreams looks for communication on streams that also compute. One stream
-// runs one thing after another: if the two overlap in time there, the tracks are
-// wrong and no overlap can be believed.
+// checkStreams looks for communication on the streams of the compute kernels. One
+// stream runs one thing after another: if the two overlap in time there, the tracks are
+// wrong and no overlap can be believed. A stream of communication may compute a little
+// (FSDP2 adds reduced gradients up there): only half of all that is computed makes it theirs.
 func (c *computer) checkStreams(r *Rank) {
 	communicates := make([]int, len(c.t.Tracks()))
 	for i := range r.Messages {
 		communicates[c.col.Track[r.Messages[i].Row]]++
 	}
 	computes := make([]*Set, len(communicates))
+	busy, total := make([]int64, len(communicates)), int64(0) // of compute kernels, ns
 	for _, d := range r.Devices {
 		for i, row := range d.Rows {
 			track := c.col.Track[row]
-			if communicates[track] == 0 || c.bucketOf(d, i) != ComputeBucket {
+			if c.bucketOf(d, i) != ComputeBucket {
+				continue
+			}
+			total += c.col.Dur[row]
+			if communicates[track] == 0 {
 				continue
 			}
 			if computes[track] == nil {
 				computes[track] = &Set{}
 			}
 			computes[track].add(c.col.Start[row], c.col.Start[row]+c.col.Dur[row])
+			busy[track] += c.col.Dur[row]
 		}
 	}
 	shared := 0
 	for i := range r.Messages {
-		m := &r.Messages[i]
-		if set := computes[c.col.Track[m.Row]]; set != nil {
-			shared++
-			r.SelfOverlap = r.SelfOverlap || set.Within(m.Start, m.End) > 0
+		m, track := &r.Messages[i], c.col.Track[r.Messages[i].Row]
+		if set := computes[track]; set != nil {
+			over := set.Within(m.Start, m.End) > 0
+			r.SelfOverlap = r.SelfOverlap || over
+			shared += oneIf(over || 2*busy[track] >= total)
 		}
 	}
 	if shared > 0 {

@@ -433,6 +433,13 @@ func TestDoubt(t *testing.T) {
 	if r := one(t, serial); r.SelfOverlap || !hasProblem(r, trace.CommOnCompute) {
 		t.Error("one stream after the other is possible")
 	}
+	little := serial + "\n0/9 100 +21 kernel gemm"
+	if r := one(t, little); r.SelfOverlap || hasProblem(r, trace.CommOnCompute) {
+		t.Error("a stream of communication may compute a little")
+	}
+	if r := one(t, little+"\n0/7 160 +1 kernel add"); !r.SelfOverlap || !hasProblem(r, trace.CommOnCompute) {
+		t.Error("on top of communication it may not")
+	}
 	var slow strings.Builder
 	for i := range minSample {
 		fmt.Fprintf(&slow, "1/1 %dms +5ms cuda_runtime cudaLaunchKernel corr=%d\n0/7 %dms +1ms kernel k corr=%d\n", 10*i, i+1, 10*i+5, i+1)

@@ -58,7 +58,7 @@ func (f *trainFlags) add(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVarP(&f.output, "output", "o", "gaprof-run", "folder to write to; it is made")
 	flags.BoolVar(&f.force, "force", false, "write into a folder that holds something; the run that it holds is removed")
-	flags.StringVar(&f.profile, "profile-steps", "1:", "steps to record: 3:8 (without 8) or last:5; the first is warm-up")
+	flags.StringVar(&f.profile, "profile-steps", "0:50", "steps to record: 3:8 (without 8) or last:5; logs and traces number steps alike only from 0 on")
 	flags.BoolVar(&f.gradients, "gradients", false, "write the gradients of every step as safetensors; those of shards are gathered, which adds collectives")
 	flags.IntVar(&f.dataset, "dataset-size", 0, "micro-batches that there are, over all ranks; 0 for no end")
 	flags.IntVarP(&f.cores, "jobs", "j", 0, "cores to use (default: all cores)")
@@ -99,11 +99,8 @@ func (f *trainFlags) check() (kineto.Window, error) {
 	return f.window()
 }
 
-// window reads --profile-steps; a run of a single step is recorded from its beginning.
+// window reads --profile-steps.
 func (f *trainFlags) window() (kineto.Window, error) {
-	if f.profile == "1:" && f.options.MaxSteps == 1 {
-		return kineto.All, nil
-	}
 	bad := usage("write 3:8 or last:5", "--profile-steps %q is not a range of steps", f.profile)
 	pick, err := parseSteps(f.profile)
 	if err != nil || pick == nil {

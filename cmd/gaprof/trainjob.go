@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/cpu"
 	"github.com/gaprof/gaprof/reference/device"
@@ -173,6 +176,7 @@ func optimisedLoss(o reference.Options, s reference.StepResult) float64 {
 	return total
 }
 
+// asSafetensors writes them in the precision of the run.
 func asSafetensors(tensors []reference.Tensor, dtype string) []sidecar.Tensor {
 	list := make([]sidecar.Tensor, len(tensors))
 	for i, from := range tensors {
@@ -196,3 +200,12 @@ type finite struct {
 
 // Len returns how many of them a rank has.
 func (d finite) Len(rank int) int { return (d.n + d.world - 1 - rank) / d.world }
+
+// report analyses the run as gaprof analyze does its files.
+func (t *trained) report() *analyze.Report {
+	a := analyze.New(analyze.Options{Version: version, Rules: rules.All(), Losses: t.losses()})
+	for rank := range t.options.WorldSize {
+		a.Add(rank, analyze.Input{File: fmt.Sprintf("rank%d.json.gz", rank), Trace: t.trace(rank)})
+	}
+	return a.Report()
+}

@@ -41,9 +41,9 @@ func (a *spanArgs) Write(w *record.ArgWriter) {
 	var dims, types, values []byte
 	given := false
 	for _, o := range a.operands {
-		dims = append(appendDims(dims, o), ", "...)
-		types = append(strconv.AppendQuote(types, o.Type), ", "...)
-		values = append(strconv.AppendQuote(values, o.Value), ", "...)
+		dims = append(appendDims(dims, o), ',')
+		types = append(strconv.AppendQuote(types, o.Type), ',')
+		values = append(strconv.AppendQuote(values, o.Value), ',')
 		given = given || o.Value != ""
 	}
 	w.JSON("Input Dims", list(dims))
@@ -53,28 +53,28 @@ func (a *spanArgs) Write(w *record.ArgWriter) {
 	}
 }
 
-// list closes items that end in a comma and a space.
-func list(items []byte) string { return "[" + string(items[:len(items)-2]) + "]" }
+// list closes items that end in commas.
+func list(items []byte) string { return "[" + string(items[:len(items)-1]) + "]" }
 
 func appendDims(out []byte, o device.Operand) []byte {
 	if o.List == nil {
-		return appendShape(out, o.Shape)
+		return appendShape(out, o.Shape, ",")
 	}
 	out = append(out, '[')
 	for i, shape := range o.List {
 		if i > 0 {
-			out = append(out, ", "...)
+			out = append(out, ',')
 		}
-		out = appendShape(out, shape)
+		out = appendShape(out, shape, ",")
 	}
 	return append(out, ']')
 }
 
-func appendShape(out []byte, shape []int) []byte {
+func appendShape(out []byte, shape []int, comma string) []byte {
 	out = append(out, '[')
 	for i, n := range shape {
 		if i > 0 {
-			out = append(out, ", "...)
+			out = append(out, comma...)
 		}
 		out = strconv.AppendInt(out, int64(n), 10)
 	}
@@ -90,7 +90,7 @@ func messageArgs(w *record.ArgWriter, m *device.Message) {
 	w.Text("dtype", m.DType)
 	w.Text("Process Group Name", m.Group)
 	w.Text("Process Group Description", m.GroupComment)
-	w.Text("Process Group Ranks", string(appendShape(nil, m.Ranks)))
+	w.Text("Process Group Ranks", string(appendShape(nil, m.Ranks, ", ")))
 	w.Int("Seq", m.Seq)
 }
 

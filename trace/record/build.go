@@ -117,6 +117,9 @@ func (m *maker) add(e *Event) {
 	if row.Phase == 0 {
 		row.Phase = trace.Complete
 	}
+	if row.Cat == trace.CatGPUUserAnnotation {
+		row.Corr = 0 // only work that was launched has one
+	}
 	if e.Args != nil {
 		m.args.list = m.args.list[:0]
 		e.Args.Write(&m.args)

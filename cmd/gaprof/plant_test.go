@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/reference"
+	"github.com/gaprof/gaprof/reference/kineto"
+)
+
+// small is a model that trains in a moment.
+func small() reference.Options {
+	o := reference.Defaults()
+	o.Layers, o.Width, o.Heads, o.SequenceLength, o.LocalBatchSize, o.GlobalBatchSize, o.MaxSteps = 1, 32, 2, 48, 2, 16, 6
+	return o
+}
+
+// trainQuick trains in this process.
+func trainQuick(t *testing.T, o reference.Options) *trained {
+	t.Helper()
+	run, err := (&trainJob{options: o, window: kineto.All}).train(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// ofTheMachine are rules that a run may break because other programs take its cores: the
+// ranks of a run share them, so one waits while another is held up, and learns late that a
+// collective is over; and a small model is launch-bound. They are left out of what a test
+// expects unless it plants just that.
+var ofTheMachine = []string{"ST001", "OV001", "OP001", "GS003", "TH005"}
+
+// found returns the rules whose findings stand in a report and are at least this severe,
+// but for those of the machine.
+func found(r *analyze.Report, least analyze.Severity, planted string) []string {
+	var list []string
+	for _, f := range r.Findings {
+		if f.Severity.AtLeast(least) && (f.Rule == planted || !slices.Contains(ofTheMachine, f.Rule)) {
+			list = append(list, f.Rule)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestPlants: train with a fault, then analyze finds just that, by the rule that is for
+// it, and in a clean run nothing above a note.
+func TestPlants(t *testing.T) {
+	for _, plant := range reference.Plants() {
+		if len(plant) != len("GS001") {
+			continue // loops of others, which break several rules
+		}
+		t.Run(plant, func(t *testing.T) {
+			o := small()
+			o.Plant = plant
+			r := trainQuick(t, o).report()
+			if got := found(r, analyze.Note, plant); !slices.Equal(got, []string{plant}) {
+				t.Errorf("found %v:%s", got, messages(r))
+			}
+			if len(r.Health.Problems) > 0 {
+				t.Errorf("trace health: %v", r.Health.Problems)
+			}
+		})
+	}
+}
+
+func messages(r *analyze.Report) string {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		b.WriteString("\n  " + f.Rule + " " + string(f.Severity) + " " + f.Message + " | " + f.Why)
+	}
+	for _, s := range r.Skipped {
+		b.WriteString("\n  skipped " + s.Rule + " " + s.Reason)
+	}
+	return b.String()
+}
+
+// TestCleanRuns: right loops of every shape.
+func TestCleanRuns(t *testing.T) {
+	for _, options := range []string{
+		"", "world-size=1", "world-size=3 global-batch-size=24", "global-batch-size=-1", "scale=clip clip-grad-norm=1", "optimizer=sgd",
+		"reduce-scatter=hook", "reduce-scatter=hook step-order=explicit clip-grad-norm=1", "dtype=float64", "model=mlp",
+		"grad-reduction=sum", "adam-every=2", "optimizer-in-backward=true global-batch-size=-1",
+	} {
+		t.Run(options, func(t *testing.T) {
+			o := small()
+			for _, word := range strings.Fields(options) {
+				name, value, _ := strings.Cut(word, "=")
+				if err := o.Set(name, value); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := trainQuick(t, o).report()
+			if got := found(r, analyze.Warn, ""); len(got) > 0 {
+				t.Errorf("found %v:%s", got, messages(r))
+			}
+			if len(r.Health.Problems) > 0 {
+				t.Errorf("trace health: %v", r.Health.Problems)
+			}
+			for _, f := range r.Findings {
+				if strings.HasPrefix(f.Rule, "TH") && !slices.Contains(ofTheMachine, f.Rule) {
+					t.Errorf("%s %s", f.Rule, f.Message)
+				}
+			}
+		})
+	}
+}
