@@ -68,11 +68,11 @@ func (r *rank) ready(p *param) {
 		case "hook":
 			r.reduceScatter(p)
 		case "":
-			r.bucketReady(p.bucket)
+			r.bucketReady(p)
 		}
 	}
 	if r.p.OptimizerInBackward {
-		r.await(p)
+		r.takeBack(p)
 		end := r.d.Range("user_annotation", p.group.stepName())
 		r.update(nil, p)
 		end()
@@ -80,17 +80,46 @@ func (r *rank) ready(p *param) {
 	}
 }
 
-// bucketReady counts, and reduces a bucket whose parameters are all there.
-func (r *rank) bucketReady(b *bucket) {
+// bucketReady counts, and reduces a bucket whose parameters are all there. DDP divides
+// before it sums where gradients are no views of buckets; nothing else would move them.
+func (r *rank) bucketReady(p *param) {
+	b, op := p.bucket, r.reduction()
+	if p.place != nil {
+		r.intoBucket(p)
+		op = device.Sum
+	}
 	if b.ready++; b.ready < len(b.params) {
 		return
 	}
 	r.d.StreamWaitEvent(r.comms, r.d.EventRecord(r.compute))
-	r.comm.AllReduce(r.comms, b.flat, r.reduction())
+	r.comm.AllReduce(r.comms, b.flat, op)
+	b.sent = true
 	done := &reduction{event: r.d.EventRecord(r.comms)}
 	for _, p := range b.params {
 		p.reduced = done
 	}
+}
+
+// intoBucket is what DDP does with a gradient that is no view.
+func (r *rank) intoBucket(p *param) {
+	by := 1.0
+	if r.p.GradReduction == "mean" {
+		by /= float64(r.world)
+	}
+	end := r.d.Range("cpu_op", "torch::distributed::reducer::mul_out", device.Tensor(p.grad))
+	r.launch(ops.MulInto{Y: p.place, X: p.grad, Value: by})
+	end()
+}
+
+// takeBack lets the compute stream wait for the reduction of a gradient, and copies it
+// back where it is no view.
+func (r *rank) takeBack(p *param) {
+	if r.await(p); p.place == nil || p.bucket == nil || !p.bucket.sent {
+		return
+	}
+	end := r.d.Range("cpu_op", "torch.distributed.ddp.reducer::copy_bucket_to_grad", device.Tensor(p.grad))
+	r.d.MemcpyDtoDAsync(r.compute, p.grad, p.place)
+	end()
 }
 
 // reduction is one that the compute stream may have to wait for.

@@ -36,6 +36,7 @@ type Options struct {
 	ReduceScatter       string // "", step or hook
 	StepOrder           string // forward, reverse or explicit
 	BucketBytes         int    // of an all-reduce
+	BucketView          bool   // gradients live in the buckets; else DDP divides them into those, and copies them back
 	Optimizer           string // adamw or sgd
 	LearningRate        float64
 	Beta1, Beta2        float64
@@ -59,7 +60,7 @@ func Defaults() Options {
 		Model: "gpt", Layers: 2, Width: 64, Heads: 4, SequenceLength: 128,
 		WorldSize: 2, LocalBatchSize: 4, GlobalBatchSize: 32, MaxSteps: 12, Seed: 1, DType: "float32",
 		Normalization: "global", LossReduction: "mean", GradReduction: "mean", Backward: "micro-batch", Sync: "last",
-		GradSync: "accumulate-then-reduce", StepOrder: "forward", BucketBytes: 64 << 10,
+		GradSync: "accumulate-then-reduce", StepOrder: "forward", BucketBytes: 64 << 10, BucketView: true,
 		Optimizer: "adamw", LearningRate: 3e-3, Beta1: 0.9, Beta2: 0.95, Epsilon: 1e-8, WeightDecay: 0.1, AdamEvery: 1,
 	}
 }
@@ -99,6 +100,7 @@ func (o *Options) Fields() []Field {
 		{"reduce-scatter", "sharded optimizer: gradients are reduce-scattered in the optimizer's step or in backward hooks", []string{"step", "hook"}, &o.ReduceScatter},
 		{"step-order", "of parameters in a sharded optimizer; explicit is small ones first", []string{"forward", "reverse", "explicit"}, &o.StepOrder},
 		{"bucket-bytes", "bytes of gradients that are all-reduced at once", nil, &o.BucketBytes},
+		{"gradient-as-bucket-view", "gradients live in the buckets of DDP; without, it divides them into those and copies them back", nil, &o.BucketView},
 		{"optimizer", "adamw or sgd", []string{"adamw", "sgd"}, &o.Optimizer},
 		{"lr", "learning rate", nil, &o.LearningRate},
 		{"beta1", "of AdamW", nil, &o.Beta1},

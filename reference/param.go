@@ -18,9 +18,10 @@ type param struct {
 	seen   int  // gradients of this backward over several micro-batches
 	group  *optimizer
 
-	bucket  *bucket    // of an all-reduce
-	reduced *reduction // the last reduction of this gradient; nil before one
-	shard   *shard     // of a sharded optimizer
+	bucket  *bucket        // of an all-reduce
+	place   *device.Buffer // in the bucket, where that is not grad
+	reduced *reduction     // the last reduction of this gradient; nil before one
+	shard   *shard         // of a sharded optimizer
 
 	m, v    *device.Buffer // of AdamW
 	updates int
@@ -110,7 +111,8 @@ func (r *rank) makeShard(p *param) {
 type bucket struct {
 	flat   *device.Buffer
 	params []*param
-	ready  int // of params, in this backward
+	ready  int  // of params, in this backward
+	sent   bool // reduced and not yet copied back
 }
 
 func (r *rank) makeBuckets() {
@@ -131,6 +133,9 @@ func (r *rank) makeBucket(params []*param, size int) {
 	at := 0
 	for _, p := range params {
 		p.bucket, p.grad = b, b.flat.View(at, p.shape...)
+		if !r.p.BucketView {
+			p.place, p.grad = p.grad, r.zeros(p.shape)
+		}
 		at += p.grad.N
 	}
 }

@@ -226,7 +226,7 @@ func (r *rank) backward(tapes ...*tape) {
 	defer done()
 	for _, p := range r.params {
 		if p.bucket != nil {
-			p.bucket.ready = 0
+			p.bucket.ready, p.bucket.sent = 0, false
 		}
 	}
 	r.launch(ops.OnesLike{Y: r.one})
@@ -238,7 +238,7 @@ func (r *rank) backward(tapes ...*tape) {
 	}
 	if !r.p.sharded() {
 		for _, p := range r.params {
-			r.await(p)
+			r.takeBack(p)
 		}
 	}
 }

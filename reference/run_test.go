@@ -89,7 +89,8 @@ func TestGlobalWaysAgree(t *testing.T) {
 			"scale=pass", "scale=foreach", "scale=optimizer", "scale=pass sync=every-micro-batch", "loss-reduction=sum", "grad-reduction=sum",
 			"backward=step", "backward=step reduce-scatter=step", "reduce-scatter=hook", "reduce-scatter=step step-order=reverse", "reduce-scatter=step step-order=explicit",
 			"reduce-scatter=step scale=pass", "reduce-scatter=hook scale=pass", "grad-sync=reduce-then-accumulate", "grad-sync=reduce-then-accumulate sync=every-micro-batch",
-			"grad-sync=reduce-then-accumulate sync=every-micro-batch scale=foreach grad-reduction=sum", "bucket-bytes=0", "bucket-bytes=100000000",
+			"grad-sync=reduce-then-accumulate sync=every-micro-batch scale=foreach grad-reduction=sum", "bucket-bytes=0", "bucket-bytes=100000000", "gradient-as-bucket-view=false", "gradient-as-bucket-view=false sync=every-micro-batch scale=pass",
+			"gradient-as-bucket-view=false grad-reduction=sum backward=step",
 			"scale=clip clip-grad-norm=1e9", "backward=step grad-sync=reduce-then-accumulate scale=optimizer",
 		} {
 			t.Run(counts+" "+way, func(t *testing.T) {

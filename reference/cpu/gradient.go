@@ -72,6 +72,13 @@ func mulScalar[T gemm.Float](o ops.MulScalar) { data[T](o.Y)[0] = first[T](o.X) 
 
 func mul[T gemm.Float](o ops.Mul) { data[T](o.Y)[0] = first[T](o.A) * first[T](o.B) }
 
+func mulInto[T gemm.Float](o ops.MulInto) {
+	y, by := data[T](o.Y), T(o.Value)
+	for i, v := range data[T](o.X) {
+		y[i] = v * by
+	}
+}
+
 func clamp[T gemm.Float](o ops.Clamp) { data[T](o.Y)[0] = min(first[T](o.X), T(o.Max)) }
 
 func onesLike[T gemm.Float](o ops.OnesLike) {

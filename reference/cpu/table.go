@@ -42,6 +42,7 @@ var table = map[reflect.Type]implementation{
 	reflect.TypeFor[ops.Reciprocal]():   numbers(reciprocal[float32], reciprocal[float64]),
 	reflect.TypeFor[ops.MulScalar]():    numbers(mulScalar[float32], mulScalar[float64]),
 	reflect.TypeFor[ops.Mul]():          numbers(mul[float32], mul[float64]),
+	reflect.TypeFor[ops.MulInto]():      numbers(mulInto[float32], mulInto[float64]),
 	reflect.TypeFor[ops.Clamp]():        numbers(clamp[float32], clamp[float64]),
 	reflect.TypeFor[ops.OnesLike]():     numbers(onesLike[float32], onesLike[float64]),
 	reflect.TypeFor[ops.AdamW]():        numbers(adamW[float32], adamW[float64]),

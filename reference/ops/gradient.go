@@ -224,6 +224,29 @@ func (o Mul) Operands() []device.Operand { return tensors(o.A, o.B) }
 // Type returns the precision.
 func (o Mul) Type() device.DType { return o.Y.DType }
 
+// MulInto is Y = X * Value for whole tensors.
+type MulInto struct {
+	Y, X  *device.Buffer
+	Value float64
+}
+
+// Name returns the name of the device function.
+func (o MulInto) Name() string { return kernelName("mul_into", o.Type()) }
+
+// Op returns aten::mul.
+func (o MulInto) Op() string { return "aten::mul" }
+
+// Cost returns operations and bytes moved.
+func (o MulInto) Cost() (flops, moved int64) { return int64(o.Y.N), bytes(o.Y, o.X) }
+
+// Operands returns the inputs.
+func (o MulInto) Operands() []device.Operand {
+	return []device.Operand{device.Tensor(o.X), number(o.Value), device.Tensor(o.Y)}
+}
+
+// Type returns the precision.
+func (o MulInto) Type() device.DType { return o.Y.DType }
+
 // Clamp is Y = min(X, Max) for scalars.
 type Clamp struct {
 	Y, X *device.Buffer
