@@ -22,6 +22,9 @@ func (a *assembly) decide(step int, counts *tokenCounts, window int) {
 			o.Gradients = g.Cause
 		}
 	}
+	if o.Ranks == 0 && len(a.ranks) == 0 {
+		o.Ranks = o.Case.Ranks() // of logs alone
+	}
 	a.normalized = append(a.normalized, NormalizedStep{step, o.Case, o, norm.Decide(o)})
 }
 
@@ -57,6 +60,9 @@ func (a *assembly) loop() *norm.Observation {
 		if o.Ranks != seen.Ranks {
 			o.Ranks = 0
 		}
+	}
+	if o == nil {
+		o = &norm.Observation{Divisor: math.NaN(), Optimised: math.NaN(), Logged: math.NaN()}
 	}
 	o.Declared = a.o.Normalization
 	return o

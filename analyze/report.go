@@ -28,6 +28,8 @@ type Report struct {
 	Skipped           []Skip            `json:"skipped"`
 	Exit              Exit              `json:"exit"`
 	Drawing           *Drawing          `json:"drawing,omitempty"` // absent unless asked for
+
+	normalized []NormalizedStep
 }
 
 // Source says what was read.

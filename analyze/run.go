@@ -100,6 +100,7 @@ func (a *assembly) finish() *Report {
 	a.report.AccumulationSteps = accumulationSteps(a.ranks)
 	a.source()
 	a.normalization()
+	a.report.normalized = a.normalized
 	a.remarkOnTokens()
 	a.runRules()
 	a.drawing()

@@ -1,6 +1,9 @@
 package norm
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Loss is a way to average the losses of a step.
 type Loss struct {
@@ -30,7 +33,7 @@ func (c *Case) LossesOf(sums [][]float64) []Loss {
 		if tokens > 0 {
 			ranks++
 			rankMeans += rank / float64(tokens)
-			own = append(own, Loss{"rank_mean", rank / float64(tokens), "the mean of one rank's tokens alone"})
+			own = append(own, Loss{"rank_mean", rank / float64(tokens), fmt.Sprintf("the mean over the tokens of rank %d alone", r)})
 		}
 	}
 	n := float64(c.Total())

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"fmt"
+
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/norm"
 )
@@ -22,7 +24,19 @@ var NM001 = analyze.Rule{
 			return
 		}
 		reportWeights(p, list, norm.PerRank, analyze.Finding{
-			Message: "each rank divides by its own tokens: one token counts from " + spread(list[0].weights) + " times what it should",
+			Message: "each rank divides by its own tokens: one token counts from " + rankSpread(list[0]) + " times what it should",
 		})
 	},
+}
+
+// rankSpread is the weights of a step whose tokens count alike on each rank.
+func rankSpread(s weighed) string {
+	of := func(at *norm.Place) string {
+		n := int64(0)
+		for _, tokens := range s.Case.Tokens[at.Rank] {
+			n += tokens
+		}
+		return fmt.Sprintf("rank %d: %s", at.Rank, plural(n, "token"))
+	}
+	return fmt.Sprintf("%.4g (%s) to %.4g (%s)", *s.weights.Min, of(s.weights.MinAt), *s.weights.Max, of(s.weights.MaxAt))
 }

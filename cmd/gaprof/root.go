@@ -15,6 +15,7 @@ var commands = []func(streams) *cobra.Command{
 	newReportCommand,
 	newCheckCommand,
 	newDiffCommand,
+	newNormCommand,
 	newTrainCommand,
 	newConvertCommand,
 	newExplainCommand,

@@ -1,0 +1,25 @@
+package render
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/norm"
+)
+
+// worstShown is how many tensors are listed.
+const worstShown = 5
+
+// worstTensors are those with the greatest error; what is not known counts as the worst.
+func worstTensors(list []norm.TensorDeviation) []norm.TensorDeviation {
+	list = slices.Clone(list)
+	value := func(v *float64) float64 {
+		if v == nil {
+			return math.Inf(1)
+		}
+		return *v
+	}
+	slices.SortStableFunc(list, func(a, b norm.TensorDeviation) int { return cmp.Compare(value(b.MaxRel), value(a.MaxRel)) })
+	return list[:min(worstShown, len(list))]
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/analyze/rules"
+)
+
+// normFlags are the flags of norm.
+type normFlags struct {
+	inputFlags
+	machineFlags
+	outputFlags
+	selectFlags
+	against string
+	oracle  string
+	failOn  string
+}
+
+func newNormCommand(s streams) *cobra.Command {
+	f := normFlags{outputFlags: outputFlags{names: render.NormFormatNames()}}
+	cmd := &cobra.Command{
+		Use:   "norm PATH... | --oracle DIR",
+		Short: "normalization audit: what each token counts, losses, gradients",
+		Long: `norm says what each token of a step really counts in the gradients, against 1/N,
+the weight that all N tokens should have; which average of the losses is logged and
+which is optimised; and how gradients differ from right ones, with the cause.
+
+A PATH is what a run has written: traces, a token log (CSV or JSON lines), a loss log
+(.jsonl), gradients (.safetensors), or a folder that holds them. --against names a
+folder of gradients of a right run from the same weights on the same data. With
+gradients of single micro-batches (rank0-step0-micro0.safetensors) none is needed.
+
+--oracle runs the reference trainer on the inputs of a folder and compares what each
+loop gives with what is expected there.`,
+		Example: "  gaprof norm run\n  gaprof norm run --against reference-run/gradients\n  gaprof norm tokens.jsonl loss.jsonl --format json",
+		RunE:    func(cmd *cobra.Command, args []string) error { return runNorm(cmd.Context(), s, args, f) },
+	}
+	flags := cmd.Flags()
+	f.inputFlags.add(flags)
+	f.machineFlags.add(flags)
+	f.outputFlags.add(flags)
+	f.selectFlags.add(flags)
+	flags.StringVar(&f.against, "against", "", "folder of gradients to compare with, or a run's folder that holds one")
+	flags.StringVar(&f.oracle, "oracle", "", "folder of NAME_inputs.json and NAME_expected_f64.json: run the reference trainer and compare")
+	flags.StringVar(&f.failOn, "fail-on", "off", "exit with 1 if a finding is at least this severe: off, note, warn, error")
+	return cmd
+}
+
+// check refuses flags and paths that do not go together.
+func (f *normFlags) check(paths []string) error {
+	switch {
+	case f.oracle != "" && len(paths) > 0:
+		return usage("--oracle brings its own data", "--oracle takes no paths")
+	case f.oracle == "" && len(paths) == 0:
+		return usage("gaprof norm PATH..., or gaprof norm --oracle DIR", "no path given")
+	}
+	return f.inputFlags.check()
+}
+
+// normRules are the rules on normalization.
+func normRules() []analyze.Rule {
+	return slices.DeleteFunc(rules.All(), func(r analyze.Rule) bool { return !strings.HasPrefix(r.ID, "NM") })
+}
+
+// auditRun audits what a run has written.
+func auditRun(s streams, paths []string, f normFlags) error {
+	threshold, err := analyze.ParseSeverity(f.failOn)
+	if err != nil {
+		return usage("", "--fail-on: %v", err)
+	}
+	outputs, err := f.outputFlags.parse()
+	if err != nil {
+		return err
+	}
+	machine, err := f.machineFlags.parse()
+	if err != nil {
+		return err
+	}
+	options, err := f.selectFlags.parse(normRules())
+	if err != nil {
+		return err
+	}
+	if err := f.readTokens(&options); err != nil {
+		return err
+	}
+	options.Version = version
+	material, err := gather(s, paths, &options)
+	if err != nil {
+		return err
+	}
+	report, findings, err := audit(s, material, f, machine, options)
+	if err != nil {
+		return err
+	}
+	failed := failing(&analyze.Report{Findings: findings}, threshold)
+	if report.Exit.Reason = "ok"; failed != nil {
+		report.Exit = norm.Exit{Code: exitGate, Reason: failed.Error()}
+	}
+	err = outputs.each(s, func(w io.Writer, format string) error {
+		form, err := render.NormByName(format)
+		if err != nil {
+			return err
+		}
+		return form.Write(w, report, render.Options{Quiet: f.quiet})
+	})
+	return errors.Join(err, failed)
+}
+
+// audit compares gradients, decides how each step is normalized, and describes it all.
+func audit(s streams, m *material, f normFlags, machine machine, o analyze.Options) (*norm.Report, []analyze.Finding, error) {
+	report := &norm.Report{Schema: norm.Schema, Version: version, Files: m.files, Findings: []norm.Judgement{}, Steps: []norm.StepReport{},
+		Gradients: []norm.GradientReport{}, Notes: []string{}}
+	gradients, err := compareGradients(m, f.against, &o, report)
+	if err != nil {
+		return nil, nil, err
+	}
+	report.Gradients = append(report.Gradients, gradients...)
+	var steps []analyze.NormalizedStep
+	var findings []analyze.Finding
+	if len(m.traces) > 0 {
+		traced, err := analyzePaths(s, m.traces, f.inputFlags, machine, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		if steps, findings = traced.NormalizedSteps(), traced.Findings; len(steps) == 0 {
+			report.Notes = append(report.Notes, traced.Normalization.Evidence)
+		}
+	}
+	if len(steps) == 0 {
+		steps, findings = analyze.JudgeLogs(o)
+	}
+	for _, step := range steps {
+		report.Steps = append(report.Steps, norm.Describe(step.Step, step.Observed, step.Decision))
+	}
+	for _, finding := range findings {
+		report.Findings = append(report.Findings, norm.Judgement{Rule: finding.Rule, Severity: string(finding.Severity), Message: finding.Message, Why: finding.Why, Fix: finding.Fix})
+	}
+	if len(report.Steps)+len(report.Gradients) == 0 {
+		return nil, nil, &codeError{code: exitInput, err: fmt.Errorf("%s: nothing to audit: neither token counts nor gradients to compare", strings.Join(m.files, ", ")),
+			hint: "pass --tokens FILE, write tokens.jsonl beside the traces, or compare gradients with --against"}
+	}
+	report.Verdict = verdictOn(report)
+	return report, findings, nil
+}
+
+// verdictOn is the first finding, or what is known where there is none.
+func verdictOn(r *norm.Report) norm.Judgement {
+	if len(r.Findings) > 0 {
+		return r.Findings[0]
+	}
+	for i := range r.Gradients {
+		if g := &r.Gradients[i]; g.Cause != nil && !g.Cause.Right() {
+			text := "gradients differ from those in " + filepath.Base(filepath.Dir(g.Against)) + ": " + g.Cause.Text
+			return norm.Judgement{Severity: string(analyze.Note), Message: text}
+		}
+	}
+	proven := len(r.Gradients) > 0
+	for i := range r.Steps {
+		step := &r.Steps[i]
+		if step.Weights == nil || step.Basis == norm.ByWord {
+			return norm.Judgement{Severity: string(analyze.Note), Message: "what a token counts is not known", Why: step.Evidence,
+				Fix: "write a loss log with optimized_loss, or gradients, and pass --against"}
+		}
+		proven = true
+	}
+	if !proven {
+		return norm.Judgement{Severity: string(analyze.Note), Message: "what a token counts is not known"}
+	}
+	why := "gradients equal those of the reference"
+	if len(r.Steps) > 0 {
+		why = r.Steps[0].Evidence
+	}
+	return norm.Judgement{Message: "every token counts alike, as it should", Why: why}
+}
