@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/gaprof/gaprof/reference/device"
@@ -182,8 +183,11 @@ type event struct {
 	happened chan struct{}
 }
 
+// run yields, so that a stream that waits for the event begins at once and not when
+// this goroutine has been busy for long.
 func (e *event) run(*stream) error {
 	close(e.happened)
+	runtime.Gosched()
 	return nil
 }
 
