@@ -17,6 +17,7 @@ var commands = []func(streams) *cobra.Command{
 	newDiffCommand,
 	newNormCommand,
 	newTrainCommand,
+	newDemoCommand,
 	newConvertCommand,
 	newExplainCommand,
 	newVersionCommand,

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/compare"
+	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/reference"
+	"github.com/gaprof/gaprof/reference/kineto"
+	"github.com/gaprof/gaprof/trace/sidecar"
+)
+
+// demoFlags are the flags of demo.
+type demoFlags struct {
+	output string
+	force  bool
+	quiet  bool
+}
+
+func newDemoCommand(s streams) *cobra.Command {
+	var f demoFlags
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "trains a small before/after pair, analyzes both, shows the difference",
+		Long: `demo trains the same small model twice on the cpu, on two ranks and with the token
+counts of a published step, as a loop often is and as it can be, analyses both and
+says what the gap between backward() and optimizer.step() cost, whether the
+communication was hidden and whether the gradients were right. It takes seconds and
+no network. The runs stay in the folder that it names, for the other commands.`,
+		Example: "  gaprof demo\n  gaprof demo -o pair && gaprof report pair/before",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), s, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.output, "output", "o", "", "folder to write to (default: a new one among temporary files)")
+	flags.BoolVar(&f.force, "force", false, "write into a folder that holds something; the runs that it holds are removed")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no notes on stderr")
+	return cmd
+}
+
+// demoModel is what both runs share. The token counts are those of torchtune's pull
+// request 1917: 563 tokens on two ranks.
+const demoModel = "layers=1 width=32 heads=2 sequence-length=64 local-batch-size=5 token-counts=59,60,14,11/12,268,133,6 max-steps=6"
+
+// demoSides are the two runs: in what they differ, as the command line says it.
+var demoSides = [2]struct{ name, choices string }{
+	{"before", "normalization=per-rank scale=pass reduce-scatter=step"},
+	{"after", "normalization=global scale=loss reduce-scatter=hook"},
+}
+
+// demoSide is one of the two runs, analysed.
+type demoSide struct {
+	report    *analyze.Report
+	gradients []sidecar.Tensor // of the first step, before the optimizer
+}
+
+func runDemo(ctx context.Context, s streams, f demoFlags) error {
+	dir, err := demoFolder(f)
+	if err != nil {
+		return err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	var sides [2]*demoSide
+	for i, side := range demoSides {
+		if sides[i], err = runSide(ctx, filepath.Join(dir, side.name), side.choices, f.force); err != nil {
+			return err
+		}
+	}
+	if _, err := io.WriteString(s.out, demoHeader(dir)); err != nil {
+		return err
+	}
+	answers, err := demoAnswers(sides[0], sides[1])
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s\nThe difference, as gaprof diff has it:\n\n", answers)
+	form, err := render.DiffByName("text")
+	if err != nil {
+		return err
+	}
+	d := compare.Between([]*analyze.Report{sides[0].report}, []*analyze.Report{sides[1].report}, version)
+	if err := form.Write(s.out, d, render.Options{Quiet: f.quiet}); err != nil {
+		return err
+	}
+	before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")
+	_, err = fmt.Fprintf(s.out, "\nNext: gaprof analyze %s\n      gaprof norm %s --against %s\n      gaprof report %s\n", before, before, after, before)
+	return err
+}
+
+func demoFolder(f demoFlags) (string, error) {
+	if f.output == "" {
+		return os.MkdirTemp("", "gaprof-demo-")
+	}
+	return f.output, os.MkdirAll(f.output, 0o777)
+}
+
+// demoOptions are those of a run with choices.
+func demoOptions(choices string) (reference.Options, error) {
+	o := reference.Defaults()
+	for _, word := range strings.Fields(demoModel + " " + choices) {
+		name, value, _ := strings.Cut(word, "=")
+		if err := o.Set(name, value); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// runSide trains a side twice: all steps for the traces; the first one alone for its
+// gradients, because handing those out adds collectives.
+func runSide(ctx context.Context, dir, choices string, force bool) (*demoSide, error) {
+	o, err := demoOptions(choices)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := openFolder(dir, force)
+	if err != nil {
+		return nil, err
+	}
+	run, err := (&trainJob{options: o, window: kineto.All}).train(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := folder.write(run); err != nil {
+		return nil, err
+	}
+	side := &demoSide{report: run.report()}
+	for i := range side.report.Source.Files { // as gaprof diff would name them
+		side.report.Source.Files[i] = filepath.Join(dir, side.report.Source.Files[i])
+	}
+	o.MaxSteps = 1
+	first := &trainJob{options: o}
+	first.gradients = func(rank, step int, tensors []reference.Tensor) {
+		list := asSafetensors(tensors, o.DType)
+		first.fail(folder.gradients(rank, step, o.WorldSize, list))
+		if rank == 0 {
+			side.gradients = list
+		}
+	}
+	_, err = first.train(ctx)
+	return side, err
+}
+
+// demoHeader says what was run.
+func demoHeader(dir string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "gaprof %s demo  a small GPT, twice, on 2 ranks of this cpu; both runs are in %s\n", version, dir)
+	for _, side := range demoSides {
+		fmt.Fprintf(&b, "%-6s", side.name)
+		for _, word := range strings.Fields(side.choices) {
+			fmt.Fprintf(&b, " --%s", strings.Replace(word, "=", " ", 1))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// demoAnswers are the three questions that gaprof is for, with the figures of both runs.
+func demoAnswers(before, after *demoSide) (string, error) {
+	var c norm.Comparison
+	for i, t := range before.gradients {
+		if err := c.Add(t.Name, t.Values, after.gradients[i].Values); err != nil {
+			return "", err
+		}
+	}
+	var b strings.Builder
+	line := func(what, x, y string) { fmt.Fprintf(&b, "   %-36s %-32s %s\n", what, x, y) }
+	ask := func(question string) { fmt.Fprintf(&b, "\n%s\n", question) }
+	fmt.Fprintf(&b, "\n   %-36s %-32s %s\n", "", "before", "after")
+	ask("1  What does the gap between backward() and optimizer.step() cost?")
+	line("passes that scale gradients", scalePasses(before.report), scalePasses(after.report))
+	ask("2  Is the reduction of gradients hidden?")
+	line("reduce-scatters are launched from", launchSites(before.report), launchSites(after.report))
+	line("of them exposed, a step", exposedScatter(before.report), exposedScatter(after.report))
+	ask("3  Are the gradients right?")
+	line("a token counts, times what it should", tokenWeights(before.report), tokenWeights(after.report))
+	d := c.Deviation()
+	line("norm of the gradient, against after", figure(d.NormRatio), "1")
+	line("cosine to it", figure(d.Cosine), "1")
+	line("change of AdamW's first update", figure(d.AdamW), "0")
+	return b.String(), nil
+}
+
+// scalePasses sums up the passes over gradients of a run's complete steps.
+func scalePasses(r *analyze.Report) string {
+	n, kernels, bytes, span := 0, 0, int64(0), int64(0)
+	steps := max(1, len(r.Steps))
+	for _, p := range r.GradientPasses {
+		if p.Kind == "scale" {
+			n, kernels, bytes, span = n+1, kernels+p.Launches, bytes+p.Bytes, span+p.Span
+		}
+	}
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d launches, %s, %s", kernels/n, bytesText(bytes/int64(n)), milliseconds(span/int64(steps)))
+}
+
+func milliseconds(ns int64) string { return fmt.Sprintf("%.2f ms", float64(ns)/1e6) }
+
+// launchSites lists where reduce-scatters are launched, of all ranks.
+func launchSites(r *analyze.Report) string {
+	count := make(map[string]int)
+	var names []string
+	for _, c := range r.Collectives {
+		if c.Kind != "reduce_scatter" {
+			continue
+		}
+		for _, site := range c.Sites {
+			name := strings.ReplaceAll(site.Site, "_", " ")
+			if count[name] == 0 {
+				names = append(names, name)
+			}
+			count[name] += site.Count
+		}
+	}
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s (%d)", name, count[name])
+	}
+	return strings.Join(names, ", ")
+}
+
+// exposedScatter is the mean over steps of what nothing hides.
+func exposedScatter(r *analyze.Report) string {
+	exposed, total := int64(0), int64(0)
+	n := int64(0)
+	for _, s := range r.Steps {
+		if s.Ledger != nil && s.Duration != nil {
+			exposed, total, n = exposed+s.Ledger.ReduceScatter, total+*s.Duration, n+1
+		}
+	}
+	if n == 0 || total == 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%s of %s (%.1f %%)", milliseconds(exposed/n), milliseconds(total/n), 100*float64(exposed)/float64(total))
+}
+
+func tokenWeights(r *analyze.Report) string {
+	w := r.Normalization.Ratio
+	switch {
+	case w == nil:
+		return "unknown"
+	case w.Min == w.Max:
+		return fmt.Sprintf("%.4g", w.Min)
+	}
+	return fmt.Sprintf("%.4g to %.4g", w.Min, w.Max)
+}
+
+// figure writes a ratio as gaprof norm does.
+func figure(v *float64) string {
+	if v == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.4g", *v)
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestDemo: what the demo must say whatever the machine does meanwhile, and what it
+// leaves behind.
+func TestDemo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pair")
+	start := time.Now()
+	code, out, stderr := runWith("", "demo", "-o", dir)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if spent := time.Since(start); spent > 15*time.Second {
+		t.Errorf("it took %v", spent)
+	}
+	for _, want := range []string{
+		`both runs are in ` + regexp.QuoteMeta(dir),
+		`passes that scale gradients +17 launches, 249\.1 kB, [\d.]+ ms +none`,
+		`launched from +optimizer step \(204\) +backward hook \(204\)`,
+		`of them exposed, a step +[\d.]+ ms of [\d.]+ ms \([\d.]+ %\) +[\d.]+ ms of`,
+		`a token counts.* 0\.6718 to 1\.955 +1\n`,
+		`norm of the gradient, against after +1\.0\d+ +1\n`,
+		`MOVED +204 AdamW reduce-scatters moved from the optimizer step to backward hooks`,
+		`GONE +gradient pass scale`, `FIXED +NM001 error`, `FIXED +OV004`,
+	} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("it does not say %s", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(out)
+	}
+	if code, _, stderr := runWith("", "demo", "-o", dir); code != exitInput || !strings.Contains(stderr, "--force") {
+		t.Errorf("the second time: exit code %d, %s", code, stderr)
+	}
+	t.Run("norm", func(t *testing.T) { checkNorm(t, dir, out) })
+}
+
+// checkNorm: gaprof norm, on the files of the demo, finds the same ratio.
+func checkNorm(t *testing.T, dir, out string) {
+	if root, _ := newRootCommand(streams{}); !isCommand(root, "norm") {
+		t.Skip("SKIP: there is no gaprof norm yet")
+	}
+	code, audit, stderr := runWith("", "norm", filepath.Join(dir, "before"), "--against", filepath.Join(dir, "after"))
+	ratio := regexp.MustCompile(`against after +([\d.]+)`).FindStringSubmatch(out)
+	if code != exitOK || ratio == nil || !strings.Contains(audit, ratio[1]) {
+		t.Errorf("norm: exit code %d, %v is not in\n%s%s", code, ratio, audit, stderr)
+	}
+}
