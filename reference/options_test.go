@@ -89,6 +89,9 @@ func TestRefused(t *testing.T) {
 		{"beta1=1", "beta1", "out of range"},
 		{"clip-grad-norm=-1", "clip-grad-norm", "out of range"},
 		{"clip-grad-norm=+Inf", "clip-grad-norm", "out of range"},
+		{"width=65536", "width", "2 ranks of this model want about"},
+		{"sequence-length=1000000", "width", "--sequence-length"},
+		{"vocabulary=10000000 width=8192", "width", "GB"},
 		{"dtype=bfloat16", "dtype", "take float32, float64"},
 	} {
 		o := reference.Defaults()

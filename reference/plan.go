@@ -51,7 +51,7 @@ func (o Options) plan() (plan, error) {
 	if o.DType == "float64" {
 		p.dt = device.F64
 	}
-	for _, step := range []func(*plan) error{(*plan).ranges, (*plan).batches, (*plan).defaults, (*plan).refuse} {
+	for _, step := range []func(*plan) error{(*plan).ranges, (*plan).batches, (*plan).defaults, (*plan).memory, (*plan).refuse} {
 		if err := step(&p); err != nil {
 			return plan{}, err
 		}
@@ -144,6 +144,36 @@ func (p *plan) defaults() error {
 	}
 	if p.Scale == "" {
 		p.Scale = "loss"
+	}
+	return nil
+}
+
+// mostMemory is what a run may want, in bytes of all ranks together: a slip in an
+// option is refused before the machine is out of memory.
+const mostMemory = 64e9
+
+// memory refuses models that no machine of this kind holds: weights, gradients and two
+// moments, and the activations that are kept for backward, roughly.
+func (p *plan) memory() error {
+	weights := 0.0
+	for _, s := range models[p.Model].specs(p) {
+		n := 4.0
+		for _, d := range s.shape {
+			n *= float64(d)
+		}
+		weights += n
+	}
+	b, t := float64(p.LocalBatchSize), float64(p.SequenceLength)
+	kept := b * t * 2 * float64(p.Vocabulary+p.Hidden+p.Width)
+	if p.Model == "gpt" {
+		kept = b * t * (2*float64(p.Vocabulary) + float64(p.Layers)*(8*float64(p.Width)+2*float64(p.Hidden)+float64(p.Heads)*t))
+	}
+	if p.Backward == "step" {
+		kept *= float64(p.accumulation)
+	}
+	if all := (weights + kept) * float64(p.dt.Size()) * float64(p.WorldSize); all > mostMemory {
+		return &OptionError{"width", fmt.Sprintf("%d ranks of this model want about %.0f GB", p.WorldSize, all/1e9),
+			"take a smaller --width, --layers, --sequence-length, --local-batch-size or --world-size"}
 	}
 	return nil
 }
