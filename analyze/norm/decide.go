@@ -102,23 +102,70 @@ func byLoss(o *Observation) *Decision {
 	if o.Case == nil || o.Whole || o.Sums == nil || math.IsNaN(o.Optimised) || o.Optimised == 0 {
 		return nil
 	}
-	losses, all := o.Case.LossesOf(o.Sums), o.Case.Factors()
-	for _, list := range [][]Factor{{One}, all} {
-		for _, m := range []Mode{Global, PerRank, MicroMean} {
-			l, ok := OptimisedLoss(losses, m)
-			if !ok {
-				continue
-			}
-			if hits := nameFactors(list, o.Optimised/l.Value, lossTolerance); len(hits) > 0 {
-				d := &Decision{Mode: m, Factor: hits[0], Basis: ByLoss, Evidence: fmt.Sprintf("the optimised loss %.9g is %s", o.Optimised, l.Text)}
-				if hits[0].Name != "1" {
-					d.Evidence += " times " + hits[0].Name + ": " + hits[0].Text
-				}
-				return d
-			}
+	for _, list := range [][]Factor{{One}, o.Case.Factors()} {
+		if hits := o.followed(list); len(hits) > 0 {
+			return o.only(hits)
 		}
 	}
 	return nil
+}
+
+// followed lists the averages that the optimised loss is, times one of some factors.
+func (o *Observation) followed(list []Factor) []match {
+	var hits []match
+	for _, m := range []Mode{Global, PerRank, MicroMean} {
+		l, ok := o.Case.OptimisedLoss(o.Sums, m)
+		if !ok {
+			continue
+		}
+		named := nameFactors(list, o.Optimised/l.Value, lossTolerance)
+		if len(named) == 0 {
+			continue
+		}
+		d := &Decision{Mode: m, Factor: named[0], Basis: ByLoss, Evidence: fmt.Sprintf("the optimised loss %.9g is %s", o.Optimised, l.Text)}
+		if named[0].Name != "1" {
+			d.Evidence += " times " + named[0].Name + ": " + named[0].Text
+		}
+		hits = append(hits, match{d, math.Abs(o.Optimised/(l.Value*named[0].Value) - 1)})
+	}
+	return hits
+}
+
+// match is a decision and how far the loss is from what it says, relative.
+type match struct {
+	*Decision
+	off float64
+}
+
+// Losses early in training are nearly the same for all tokens, and so are their averages:
+// the nearest one is named only if any other is this much further away, and further than
+// float64 adds up.
+const (
+	clearly    = 10
+	leastApart = 1e-9
+)
+
+// only is the nearest of some decisions, the first of equal ones; nil where another that
+// would give tokens other weights is as near: then the loss cannot tell them apart.
+func (o *Observation) only(hits []match) *Decision {
+	best := hits[0]
+	for _, h := range hits[1:] {
+		if h.off < best.off-leastApart {
+			best = h
+		}
+	}
+	for _, h := range hits {
+		if h.Decision != best.Decision && h.off <= max(clearly*best.off, leastApart) && !o.alike(h.Decision, best.Decision) {
+			return nil
+		}
+	}
+	return best.Decision
+}
+
+// alike tells whether two decisions give every token the same weight.
+func (o *Observation) alike(a, b *Decision) bool {
+	v, w := o.Case.WeightsOf(a.Mode, a.Factor), o.Case.WeightsOf(b.Mode, b.Factor)
+	return v != nil && w != nil && !v.Ragged() && !w.Ragged() && math.Abs(*v.Min-*w.Min) <= Tolerance
 }
 
 // byTrace decides by the structure of the loop. The factor common to all tokens stays

@@ -48,6 +48,9 @@ func (c *Case) LossesOf(sums [][]float64) []Loss {
 	add("global_mean", all/n, "the mean over all tokens")
 	add("mean_of_rank_means", rankMeans/float64(ranks), "the mean of the ranks' means")
 	add("mean_of_micro_means", microMeans/float64(micros), "the mean of the micro-batches' means")
+	if cells := c.Ranks() * c.Micro(); micros < cells {
+		add("mean_of_micro_means_empty_as_zero", microMeans/float64(cells), "the mean of the micro-batches' means, with 0 for empty ones")
+	}
 	if len(own) > 1 {
 		for _, l := range own {
 			add(l.Name, l.Value, l.Text)
@@ -77,18 +80,25 @@ func NameLoss(list []Loss, logged float64) (Loss, bool) {
 	return best, !math.IsInf(least, 1)
 }
 
-// optimised says which average of losses each mode follows the gradient of.
+// optimised says in words which average of losses each mode follows the gradient of.
 var optimised = map[Mode]string{
-	Global: "global_mean", PerRank: "mean_of_rank_means", MicroMean: "mean_of_micro_means", Sum: "sum",
+	Global: "the mean over all tokens", PerRank: "the mean of the ranks' means", MicroMean: "the mean of the micro-batches' means",
 }
 
-// OptimisedLoss is the average whose gradient a mode follows; ok is false for modes that
-// follow none, such as those that drop micro-batches.
-func OptimisedLoss(list []Loss, m Mode) (Loss, bool) {
-	for _, l := range list {
-		if l.Name == optimised[m] {
-			return l, true
+// OptimisedLoss is the average of summed losses whose gradient a mode follows: each times
+// its coefficient. ok is false where losses are not known, or follow no average.
+func (c *Case) OptimisedLoss(sums [][]float64, m Mode) (l Loss, ok bool) {
+	table := c.Coefficients(m)
+	if table == nil || optimised[m] == "" || c.Total() == 0 {
+		return Loss{}, false
+	}
+	v := 0.0
+	for r, row := range table {
+		for j, coefficient := range row {
+			if coefficient != 0 {
+				v += coefficient * sums[r][j]
+			}
 		}
 	}
-	return Loss{}, false
+	return Loss{string(m), v, optimised[m]}, !math.IsNaN(v) && !math.IsInf(v, 0)
 }

@@ -250,7 +250,7 @@ func TestLosses(t *testing.T) {
 	for _, l := range list {
 		got = append(got, fmt.Sprintf("%s %.4g", l.Name, l.Value))
 	}
-	want := "global_mean 2.667, mean_of_rank_means 3, mean_of_micro_means 3.333, rank_mean 2, rank_mean 4, sum_of_rank_means 6, sum_of_micro_means 5, sum_over_ranks_and_micro_batches 4, sum 16"
+	want := "global_mean 2.667, mean_of_rank_means 3, mean_of_micro_means 3.333, mean_of_micro_means_empty_as_zero 2.5, rank_mean 2, rank_mean 4, sum_of_rank_means 6, sum_of_micro_means 5, sum_over_ranks_and_micro_batches 4, sum 16"
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("%s\nwant %s", s, want)
 	}

@@ -47,7 +47,7 @@ func (c *oracleCheck) note(where string, off float64) {
 func runOracles(ctx context.Context, s streams, dir string) error {
 	cases, err := sidecar.ReadOracle(dir)
 	if err != nil {
-		return &tracefile.Error{File: dir, Reason: strings.TrimPrefix(err.Error(), dir+": "), Hint: "it holds NAME_inputs.json and NAME_expected_f64.json or _f32.json", Err: err}
+		return &tracefile.Error{File: dir, Reason: strings.TrimPrefix(strings.TrimPrefix(err.Error(), dir+": "), dir+" "), Hint: "it holds NAME_inputs.json and NAME_expected_f64.json or _f32.json", Err: err}
 	}
 	wrong, all := 0, 0
 	for i := range cases {

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gaprof/gaprof/analyze/norm"
+)
+
+// TestNormSchemaFile: the published schema is that of the code.
+func TestNormSchemaFile(t *testing.T) {
+	schema, err := norm.JSONSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(schema); err != nil {
+		t.Fatal(err)
+	}
+	compareGolden(t, "../../docs/schema/norm-1.json", b.String())
+}
+
+// The trainer gives what an oracle expects, and an oracle that expects something else is
+// told from one that does not.
+func TestNormOracle(t *testing.T) {
+	oracle := filepath.Join("..", "..", "..", "shared", "oracle")
+	if _, err := os.Stat(oracle); err != nil {
+		t.Skip("no ../shared/oracle here")
+	}
+	code, out, errs := runWith("", "norm", "--oracle", oracle)
+	if code != exitOK || !strings.HasSuffix(out, "112 of 112 agree\n") || strings.Contains(out, "WRONG") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"mlp_inputs.json", "mlp_expected_f64.json"} {
+		text, err := os.ReadFile(filepath.Join(oracle, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := strings.Replace(string(text), `"loop_logged_loss": 3.502966472825836`, `"loop_logged_loss": 3.502966472835836`, 1)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(changed), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, _ = runWith("", "norm", "--oracle", dir)
+	if code != exitGate || strings.Count(out, "WRONG") != 1 || !strings.HasSuffix(out, "27 of 28 agree\n") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
