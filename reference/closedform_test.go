@@ -134,12 +134,13 @@ func TestClosedForms(t *testing.T) {
 				want := make(map[string]sidecar.Floats)
 				for r := range micro {
 					for j, list := range micro[r] {
+						by := coefficient(in, variant, r, j)
 						for _, g := range list {
 							if want[g.Name] == nil {
 								want[g.Name] = make(sidecar.Floats, len(g.Values))
 							}
 							for i, v := range g.Values {
-								want[g.Name][i] += coefficient(in, variant, r, j) * v
+								want[g.Name][i] += by * v
 							}
 						}
 					}
