@@ -50,6 +50,9 @@ var thirdParty = []struct {
 	{"github.com/google/pprof", false},
 	{"gonum.org/v1/plot", false},
 	{"gonum.org/v1/gonum", false},
+	{"go.opentelemetry.io/otel", false},
+	{"go.opentelemetry.io/proto/otlp", true},
+	{"google.golang.org/protobuf", true},
 	{"github.com/rogpeppe/go-internal", true},
 	{"github.com/go-json-experiment/json", true},
 }

@@ -146,7 +146,12 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 	context.AfterFunc(ctx, stop) // the second Ctrl-C ends the program at once
 	job := &trainJob{options: f.options, cores: f.cores, window: window, dataset: f.dataset}
 	bar := startTrainProgress(s.err, f)
-	job.stepped = bar.step
+	session, err := startTelemetry(ctx, f.options)
+	if err != nil {
+		return errors.Join(err, folder.discard())
+	}
+	job.span = session.Span
+	job.stepped = tellSteps(session, bar)
 	job.message = func(text string) {
 		bar.done()
 		s.say("%s", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
@@ -158,6 +163,9 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 	}
 	run, err := job.train(ctx)
 	bar.done()
+	if err := session.Close(); err != nil && !f.quiet {
+		s.say("telemetry did not arrive: %v", err)
+	}
 	if err != nil {
 		return errors.Join(trainError(err), folder.discard())
 	}

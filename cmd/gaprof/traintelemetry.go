@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/gaprof/gaprof/reference"
+	"github.com/gaprof/gaprof/reference/telemetry"
+)
+
+// startTelemetry begins what the OTEL_* variables ask for; nil is nothing.
+func startTelemetry(ctx context.Context, o reference.Options) (*telemetry.Session, error) {
+	accumulation, err := o.Accumulation()
+	if err != nil {
+		return nil, trainError(err)
+	}
+	if o, err = o.Effective(); err != nil {
+		return nil, trainError(err)
+	}
+	session, err := telemetry.Start(ctx, telemetry.Run{Version: version, Model: o.Model, Backend: "cpu", WorldSize: o.WorldSize, Accumulation: accumulation,
+		Normalization: o.Normalization, Optimizer: o.Optimizer, ReduceScatter: o.ReduceScatter})
+	if err != nil {
+		return nil, usage("unset the variable, or name what there is", "%v", err)
+	}
+	return session, nil
+}
+
+// tellSteps tells telemetry and progress of steps.
+func tellSteps(session *telemetry.Session, bar *trainProgress) func(reference.StepResult) {
+	last := time.Now()
+	return func(s reference.StepResult) {
+		now := time.Now()
+		session.Step(telemetry.Step{Tokens: s.Tokens, Loss: s.Loss, GradNorm: s.Ranks[0].GradNorm, Duration: now.Sub(last)})
+		last = now
+		bar.step(s)
+	}
+}

@@ -1,0 +1,169 @@
+// Package telemetry sends what a training run does to an OpenTelemetry collector, as
+// spans and metrics, through the OpenTelemetry SDK. What is sent and where is up to the
+// standard OTEL_* variables of the environment; without any of them nothing is started
+// and nothing leaves the process. Spans are of the dispatch threads: they say when work
+// was launched, not when a device did it.
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Scope is the name of the instrumentation.
+const Scope = "github.com/gaprof/gaprof/reference/telemetry"
+
+// Run describes a run; every span and every metric is of a resource with these.
+type Run struct {
+	Version, Model, Backend  string
+	WorldSize, Accumulation  int
+	Normalization, Optimizer string
+	ReduceScatter            string // step, hook, "" for none
+}
+
+// Session is the telemetry of one run. A nil *Session is off.
+type Session struct {
+	run     Run
+	traces  *sdktrace.TracerProvider // nil where no spans are wanted
+	metrics *sdkmetric.MeterProvider // nil where no metrics are wanted
+	tracer  trace.Tracer
+	meters  meters
+	ranks   []rankStack
+
+	mu      sync.Mutex
+	failure error // the first one of sending
+}
+
+// signal is spans or metrics, as the environment names them.
+type signal string
+
+const (
+	tracesSignal  signal = "TRACES"
+	metricsSignal signal = "METRICS"
+)
+
+// wanted tells whether the environment asks for a signal: an endpoint, or an exporter,
+// is named. The defaults of the specification, to send to this machine unasked, are not
+// for a trainer.
+func (s signal) wanted() (bool, error) {
+	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
+		return false, nil
+	}
+	exporter := os.Getenv("OTEL_" + string(s) + "_EXPORTER")
+	switch exporter {
+	case "none":
+		return false, nil
+	case "", "otlp":
+	default:
+		return false, fmt.Errorf("OTEL_%s_EXPORTER=%s: there are otlp and none", s, exporter)
+	}
+	own, all := os.Getenv("OTEL_EXPORTER_OTLP_"+string(s)+"_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")
+	if exporter == "" && own == "" && all == "" {
+		return false, nil
+	}
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_" + string(s) + "_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
+		if protocol := os.Getenv(name); protocol != "" {
+			if protocol != "http/protobuf" {
+				return false, fmt.Errorf("%s=%s: there is http/protobuf only", name, protocol)
+			}
+			break
+		}
+	}
+	return true, nil
+}
+
+// Start begins the telemetry of a run if the environment asks for any, else it returns
+// nil. An error is a variable that cannot be followed.
+func Start(ctx context.Context, run Run) (*Session, error) {
+	spans, err := tracesSignal.wanted()
+	figures, err2 := metricsSignal.wanted()
+	if err = errors.Join(err, err2); err != nil || !spans && !figures {
+		return nil, err
+	}
+	s := &Session{run: run, ranks: make([]rankStack, run.WorldSize)}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(s.fail))
+	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(run.attributes()...), resource.WithFromEnv())
+	if err != nil {
+		return nil, err
+	}
+	if spans {
+		exporter, err := otlptracehttp.New(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.traces = sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
+		s.tracer = s.traces.Tracer(Scope, trace.WithInstrumentationVersion(run.Version))
+	}
+	if figures {
+		exporter, err := otlpmetrichttp.New(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.metrics = sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(exporter)), sdkmetric.WithResource(about))
+		if s.meters, err = newMeters(s.metrics.Meter(Scope)); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// attributes are those of the resource; the environment goes before them.
+func (r Run) attributes() []attribute.KeyValue {
+	list := []attribute.KeyValue{
+		attribute.String("service.name", "gaprof-train"), attribute.String("service.version", r.Version),
+		attribute.String("dl.model", r.Model), attribute.String("dl.backend", r.Backend), attribute.Int("dl.world_size", r.WorldSize),
+		attribute.Int("dl.accumulation_steps", r.Accumulation), attribute.String("dl.normalization", r.Normalization), attribute.String("dl.optimizer", r.Optimizer),
+	}
+	if r.ReduceScatter != "" {
+		list = append(list, attribute.String("dl.reduce_scatter", r.ReduceScatter))
+	}
+	return list
+}
+
+// fail keeps the first failure of sending: a run goes on without its collector.
+func (s *Session) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failure == nil {
+		s.failure = err
+	}
+}
+
+// farewell is how long Close tries to send what is left.
+const farewell = 5 * time.Second
+
+// Close sends what is left and returns the first failure of the run's sending.
+func (s *Session) Close() error {
+	if s == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if s.traces != nil {
+		if err := s.traces.Shutdown(ctx); err != nil {
+			s.fail(err)
+		}
+	}
+	if s.metrics != nil {
+		if err := s.metrics.Shutdown(ctx); err != nil {
+			s.fail(err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failure
+}
