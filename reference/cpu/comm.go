@@ -185,7 +185,7 @@ func (c *collective) run(s *stream) error {
 	if c.kind == allReduce {
 		s.d.work(func() { c.take(m) })
 	}
-	name := fmt.Sprintf("gaprof_ncclKernel_%s_%s_pull", c.kind.kernel, c.send.DType.Short())
+	name := fmt.Sprintf("ncclKernel_%s_%s_gaprof_pull", c.kind.kernel, c.send.DType.Short())
 	s.ran(c.at, device.DeviceEvent{Kind: device.KindKernel, Name: name, Start: start, End: s.d.now(), Bytes: c.send.Bytes() + c.recv.Bytes(), Message: c.message})
 	return nil
 }

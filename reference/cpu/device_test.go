@@ -262,7 +262,7 @@ func TestRecorder(t *testing.T) {
 		if text := strings.Join(kinds, " "); text != "gpu_memcpy kernel kernel gpu_memset" {
 			t.Errorf("rank %d: %s", rank, text)
 		}
-		if last := r.devices[2]; last.Name != "gaprof_ncclKernel_AllReduce_Sum_f32_pull" || last.Message == nil || last.Message.In != 3 || last.Message.Rank != rank || last.Stream != 20 {
+		if last := r.devices[2]; last.Name != "ncclKernel_AllReduce_Sum_f32_gaprof_pull" || last.Message == nil || last.Message.In != 3 || last.Message.Rank != rank || last.Stream != 20 {
 			t.Errorf("rank %d: %+v", rank, last)
 		}
 		var names []string

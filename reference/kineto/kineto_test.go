@@ -73,7 +73,7 @@ func TestWritten(t *testing.T) {
 	r.Host(device.HostEvent{Name: "cudaMemcpyAsync", Start: at + 1920, End: at + 1930, Correlation: 8})
 	r.Host(device.HostEvent{Name: "cudaStreamWaitEvent", Start: at + 1940, End: at + 1950, Correlation: 9})
 	r.Host(device.HostEvent{Name: "cudaEventSynchronize", Start: at + 1960, End: at + 1990, Correlation: 10})
-	r.Device(device.DeviceEvent{Kind: device.KindKernel, Name: "gaprof_ncclKernel_ReduceScatter_Sum_f32_pull", Stream: 20, Start: at + 2000, End: at + 3000, Correlation: 7, External: 3, Message: message})
+	r.Device(device.DeviceEvent{Kind: device.KindKernel, Name: "ncclKernel_ReduceScatter_Sum_f32_gaprof_pull", Stream: 20, Start: at + 2000, End: at + 3000, Correlation: 7, External: 3, Message: message})
 	r.Device(device.DeviceEvent{Kind: device.KindMemcpy, Name: "Memcpy DtoD (Device -> Device)", Stream: 7, Start: at + 2000, End: at + 2010, Correlation: 8, Bytes: 1000})
 	r.Sync(device.SyncEvent{Kind: device.StreamWait, Stream: 7, WaitStream: 20, EventRecord: 6, Correlation: 9, Start: at + 3000, End: at + 3010})
 	r.Sync(device.SyncEvent{Kind: device.EventSync, Stream: -1, WaitStream: 7, EventRecord: 6, Correlation: 10, Start: at + 1960, End: at + 1990})
@@ -97,7 +97,7 @@ func TestWritten(t *testing.T) {
 		`"name": "cudaLaunchKernel", ` + host + `, "ts": 0.020, "dur": 0.010, "args": {"External id": 3, "correlation": 7, "cbid": 211}`,
 		`{"ph": "s", "id": 7, "cat": "ac2g", "name": "ac2g", ` + host + `, "ts": 0.020}`,
 		`{"ph": "f", "id": 7, "cat": "ac2g", "name": "ac2g", "pid": 1, "tid": 20, "ts": 2.000, "bp": "e"}`,
-		`"name": "gaprof_ncclKernel_ReduceScatter_Sum_f32_pull", "pid": 1, "tid": 20, "ts": 2.000, "dur": 1.000, "args": {"External id": 3, "correlation": 7, "queued": 0, "device": 1, "context": 1, "stream": 20, ` + coll + `}`,
+		`"name": "ncclKernel_ReduceScatter_Sum_f32_gaprof_pull", "pid": 1, "tid": 20, "ts": 2.000, "dur": 1.000, "args": {"External id": 3, "correlation": 7, "queued": 0, "device": 1, "context": 1, "stream": 20, ` + coll + `}`,
 		`{"ph": "X", "cat": "gpu_user_annotation", "name": "nccl:_reduce_scatter_base", "pid": 1, "tid": 20, "ts": 1.999, "dur": 1.002, "args": {"External id": 3}}`,
 		`"args": {"correlation": 8, "device": 1, "context": 1, "stream": 7, "bytes": 1000, "memory bandwidth (GB/s)": 100.000}`,
 		`"cat": "cuda_sync", "name": "Stream Wait Event", "pid": 1, "tid": 7, "ts": 3.000, "dur": 0.010, "args": {"correlation": 9, "cuda_sync_kind": "Stream Wait Event", "wait_on_stream": 20, "wait_on_cuda_event_record_corr_id": 6, "wait_on_cuda_event_id": 6, "stream": 7, "device": 1, "context": 1}`,
