@@ -161,11 +161,11 @@ func (r *Rank) Sync(e device.SyncEvent) {
 	if !r.launched(e.Correlation) {
 		return
 	}
-	track := waitTrack
-	if e.Kind == device.StreamWait {
-		track = streamTrack(e.Stream)
+	track, end := waitTrack, e.End
+	if e.Kind == device.StreamWait { // on a stream anything with a length counts as compute in HolisticTraceAnalysis 0.5
+		track, end = streamTrack(e.Stream), e.Start
 	}
-	r.log.Add(record.Event{Track: track, Cat: trace.CatCUDASync, Name: e.Kind, Start: e.Start, End: e.End, Corr: e.Correlation,
+	r.log.Add(record.Event{Track: track, Cat: trace.CatCUDASync, Name: e.Kind, Start: e.Start, End: end, Corr: e.Correlation,
 		Args: &syncArgs{r.rank, e}})
 }
 
