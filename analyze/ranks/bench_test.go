@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/gaprof/gaprof/internal/tracegen"
 	"github.com/gaprof/gaprof/trace/tracefile"
@@ -53,6 +54,32 @@ func TestGeneratedRanks(t *testing.T) {
 		if mean := wait / 64; mean < most*4/10 || mean > most*6/10 {
 			t.Errorf("no Seq %v: the mean wait is %d of at most %d", noSeq, mean, most)
 		}
+	}
+}
+
+// Hundreds of groups whose members nobody says, and thousands of collectives that name
+// none, take no longer than others: to compare each with all took minutes.
+func TestManyGroups(t *testing.T) {
+	const groups, others = 512, 4000
+	calls := edit(reductions(groups+others, "", 9, 64, 0, 1), func(i int, c *call) {
+		c.group, c.stream, c.unlinked = fmt.Sprint("pg", i), 9+i, false
+		if i >= groups {
+			c.stream, c.unlinked = 7, true
+		}
+	})
+	sources := run(t, calls, moved(calls, 20))
+	for _, s := range sources {
+		for i := range s.Rank.Messages {
+			s.Rank.Messages[i].Members = ""
+		}
+	}
+	began := time.Now()
+	r := Match(sources, Options{})
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it takes %v", took)
+	}
+	if len(r.Groups) != groups+1 || r.Figures[0].Matched != groups+others {
+		t.Errorf("%d groups, %d matched", len(r.Groups), r.Figures[0].Matched)
 	}
 }
 

@@ -258,6 +258,7 @@ func TestBeyondTheLink(t *testing.T) {
 // Members that PyTorch shortened agree with those of pg_config.
 func TestShortenedMembers(t *testing.T) {
 	s := &sorter{keys: map[groupKey]bool{{"0", 40, "[0 1 2 3]"}: true, {"0", 40, "[4 5 6 7]"}: true, {"0", 40, "[0, 1, ..., 3]"}: true}}
+	s.findWholes()
 	for members, want := range map[string]string{"[0, 1, ..., 3]": "[0 1 2 3]", "[4, 5, ..., 7]": "[4 5 6 7]", "": "", "[9, 10, ..., 12]": "[9, 10, ..., 12]"} {
 		if got := s.whole(groupKey{"0", 40, members}).members; got != want {
 			t.Errorf("%q is %q, want %q", members, got, want)

@@ -74,6 +74,11 @@ type sorter struct {
 	keys    map[groupKey]bool
 	toAll   bool // some group has all-to-all messages
 	placed  [][]groupKey
+
+	// What follows is known when the messages of all sources are.
+	wholes map[string][]groupKey // keys with all members by name
+	found  map[groupKey]groupKey // what whole found
+	only   *groupKey             // the group of the run where there is one alone
 }
 
 // sortIntoGroups makes the sequences of every group, in the order of sources, groups
@@ -84,6 +89,7 @@ func sortIntoGroups(sources []Source) (map[groupKey][]*sequence, []int) {
 	for _, source := range sources {
 		s.placed = append(s.placed, s.described(source.Rank))
 	}
+	s.findWholes()
 	for i := range sources {
 		s.placeRest(i)
 	}
@@ -169,8 +175,8 @@ func (s *sorter) placeRest(source int) {
 			continue
 		}
 		list[i] = byTrack[trackOf(r, i)]
-		if only, ok := s.onlyGroup(); ok && !any {
-			list[i] = only
+		if s.only != nil && !any {
+			list[i] = *s.only
 		}
 	}
 }
@@ -179,15 +185,24 @@ func trackOf(r *facts.Rank, message int) *trace.Track {
 	return r.Trace.Event(int(r.Messages[message].Row)).Track()
 }
 
-// onlyGroup is the group of the run where there is one alone.
-func (s *sorter) onlyGroup() (groupKey, bool) {
-	only, n := groupKey{}, 0
+// findWholes notes which keys have all members, by name, and whether all keys are of
+// one group. Runs have as many groups as ranks and more: nothing here or behind may
+// compare each message, or each key, with all others.
+func (s *sorter) findWholes() {
+	s.wholes, s.found = make(map[string][]groupKey), make(map[groupKey]groupKey)
 	for key := range s.keys {
-		if whole := s.whole(key); n == 0 || whole != only {
-			only, n = whole, n+1
+		if isWhole(key.members) {
+			s.wholes[key.name] = append(s.wholes[key.name], key)
 		}
 	}
-	return only, n == 1
+	for key := range s.keys {
+		whole := s.whole(key)
+		if s.only != nil && *s.only != whole {
+			s.only = nil
+			return
+		}
+		s.only = &whole
+	}
 }
 
 // whole is the key with all members where another trace has them and there is no
@@ -196,9 +211,18 @@ func (s *sorter) whole(key groupKey) groupKey {
 	if key == nowhere || isWhole(key.members) {
 		return key
 	}
+	found, ok := s.found[key]
+	if !ok {
+		found = s.findWhole(key)
+		s.found[key] = found
+	}
+	return found
+}
+
+func (s *sorter) findWhole(key groupKey) groupKey {
 	found := key
-	for other := range s.keys {
-		if other.name == key.name && agree(other.size, key.size) && isWhole(other.members) && startsAlike(other.members, key.members) {
+	for _, other := range s.wholes[key.name] {
+		if agree(other.size, key.size) && startsAlike(other.members, key.members) {
 			if found != key {
 				return key
 			}
