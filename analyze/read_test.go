@@ -34,9 +34,29 @@ func TestReadReport(t *testing.T) {
 	if again, err := json.Marshal(back); err != nil || !bytes.Equal(again, data) {
 		t.Errorf("%v\n%s\n%s", err, data, again)
 	}
+	if _, err := ReadReport(strings.NewReader("\xef\xbb\xbf" + string(data))); err != nil {
+		t.Errorf("with a byte order mark: %v", err)
+	}
 	for _, bad := range []string{"", "[]", `{"schema": "gaprof.report/2"}`, `{"schema": 1}`, `{"schema": "gaprof.report/1"} {}`, `{"schema": "gaprof.report/1"`} {
 		if _, err := ReadReport(strings.NewReader(bad)); err == nil {
 			t.Errorf("%s is a report", bad)
+		}
+	}
+}
+
+// What belongs together is there or not: outputs count on it.
+func TestReadHalfKnown(t *testing.T) {
+	for body, want := range map[string]string{
+		`"steps": [{"ledger_ns": {}}]`:                                                          "steps[0] has some of start_ns, duration_ns and ledger_ns",
+		`"steps": [{"host_duration_ns": 1}, {"start_ns": 1, "duration_ns": 1}]`:                 "steps[1] has some",
+		`"token_all_reduce": [{"present": true}]`:                                               "token_all_reduce[0] is present nowhere",
+		`"ranks": [{"rank": 0}, {"rank": 1, "wait_ns": 1}]`:                                     "ranks[1] has some of wait_ns",
+		`"matching": {"transfer_median_ns": 1}`:                                                 "matching has some",
+		`"steps": [{"start_ns": 1, "duration_ns": 1, "ledger_ns": {}}], "ranks": [{"rank": 0}]`: "",
+	} {
+		_, err := ReadReport(strings.NewReader(`{"schema": "gaprof.report/1", ` + body + `}`))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", body, err, want)
 		}
 	}
 }

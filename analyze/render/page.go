@@ -222,7 +222,7 @@ func rankSection(r *analyze.Report) section {
 		tables: []table{rankTable(r), matchTable(r)}}
 	if m := &r.Matching; m.TransferMedian != nil {
 		s.words = append(s.words, fmt.Sprintf("Transfer, from the latest start to the earliest end: median %s µs, least %s µs. The ranks end apart by %s µs (median).",
-			micros(*m.TransferMedian), micros(*m.TransferMin), micros(*m.EndSkewMedian)))
+			micros(*m.TransferMedian), orDash(m.TransferMin, micros), micros(*m.EndSkewMedian)))
 	}
 	return s
 }

@@ -41,7 +41,7 @@ func rankNote(r *analyze.Report) []string {
 	notes := append([]string{}, m.Notes...)
 	if m.TransferMedian != nil {
 		notes = append(notes, fmt.Sprintf("Transfer, from the latest start to the earliest end: median %s us, least %s. Ends lie apart: median %s us, most %s.",
-			micros(*m.TransferMedian), micros(*m.TransferMin), micros(*m.EndSkewMedian), micros(*m.EndSkewMax)))
+			micros(*m.TransferMedian), orDash(m.TransferMin, micros), micros(*m.EndSkewMedian), micros(*m.EndSkewMax)))
 	}
 	return append(notes, window(r)+"waits: from its own start to the latest start. causes: wait of all others, by coming later than the next to last. "+
 		"last: how often it comes last. clock: median distance of its ends from the middle of all ends.")
