@@ -25,5 +25,6 @@ fuzz: # every target for FUZZTIME
 golden: # write the expected outputs anew; look at the diff
 	go test $$(grep -rl --include='*_test.go' '"update"' . | xargs -n1 dirname | sort -u) -update
 
-interop: # traces of a current PyTorch with their truth, in interop/out
+interop: # our traces in a peer; traces of a current PyTorch with their truth, in interop/out
+	interop/peers.sh
 	interop/run.sh
