@@ -6,16 +6,19 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
+	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/norm"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/kineto"
+	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
@@ -60,6 +63,7 @@ var demoSides = [2]struct{ name, choices string }{
 // demoSide is one of the two runs, analysed.
 type demoSide struct {
 	report    *analyze.Report
+	lead      []int64
 	gradients []sidecar.Tensor // of the first step, before the optimizer
 }
 
@@ -135,7 +139,7 @@ func runSide(ctx context.Context, dir, choices string, force bool) (*demoSide, e
 	if err := folder.write(run); err != nil {
 		return nil, err
 	}
-	side := &demoSide{report: run.report()}
+	side := &demoSide{report: run.report(), lead: scatterLeads(run.trace(0))}
 	for i := range side.report.Source.Files { // as gaprof diff would name them
 		side.report.Source.Files[i] = filepath.Join(dir, side.report.Source.Files[i])
 	}
@@ -182,6 +186,7 @@ func demoAnswers(before, after *demoSide) (string, error) {
 	line("passes that scale gradients", scalePasses(before.report), scalePasses(after.report))
 	ask("2  Is the reduction of gradients hidden?")
 	line("reduce-scatters are launched from", launchSites(before.report), launchSites(after.report))
+	line("the first starts, by backward's end", lead(before.lead), lead(after.lead))
 	line("of them exposed, a step", exposedScatter(before.report), exposedScatter(after.report))
 	ask("3  Are the gradients right?")
 	line("a token counts, times what it should", tokenWeights(before.report), tokenWeights(after.report))
@@ -229,6 +234,49 @@ func launchSites(r *analyze.Report) string {
 		names[i] = fmt.Sprintf("%s (%d)", name, count[name])
 	}
 	return strings.Join(names, ", ")
+}
+
+// scatterLeads is, by step, how long before the end of backward's last kernel the first
+// reduce-scatter starts, in ns.
+func scatterLeads(t *trace.Trace) []int64 {
+	var leads []int64
+	col := t.Columns()
+	for _, r := range facts.Compute(t) {
+		ends, starts := make(map[int]int64), make(map[int]int64)
+		launches := r.Launches()
+		for _, d := range r.Devices {
+			for i, row := range d.Rows {
+				if launch := d.Launch[i]; launch >= 0 && launches.Phase(row, launch) == facts.PhaseBackward {
+					step := r.StepAt(col.Start[launch])
+					ends[step] = max(ends[step], col.Start[row]+col.Dur[row])
+				}
+			}
+		}
+		for _, m := range r.Messages {
+			if first, seen := starts[m.Step]; m.Kind == facts.ReduceScatter && (!seen || m.Start < first) {
+				starts[m.Step] = m.Start
+			}
+		}
+		for step := range r.Steps {
+			if start, ok := starts[step]; ok && ends[step] > 0 {
+				leads = append(leads, ends[step]-start)
+			}
+		}
+	}
+	return leads
+}
+
+// lead is the median of leads in words.
+func lead(ns []int64) string {
+	if len(ns) == 0 {
+		return "unknown"
+	}
+	slices.Sort(ns)
+	if median := ns[len(ns)/2]; median < 0 {
+		return milliseconds(-median) + " behind it"
+	} else {
+		return milliseconds(median) + " before it"
+	}
 }
 
 // exposedScatter is the mean over steps of what nothing hides.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -37,10 +38,21 @@ func TestDemo(t *testing.T) {
 	if t.Failed() {
 		t.Log(out)
 	}
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	head, _, _ := strings.Cut(strings.ReplaceAll(out, dir, "/tmp/gaprof-demo-1"), "\nThe difference")
+	if err != nil || !strings.Contains(timeless(string(readme)), timeless(head)) {
+		t.Errorf("README.md does not show what the demo says: %v\n%s", err, head)
+	}
 	if code, _, stderr := runWith("", "demo", "-o", dir); code != exitInput || !strings.Contains(stderr, "--force") {
 		t.Errorf("the second time: exit code %d, %s", code, stderr)
 	}
 	t.Run("norm", func(t *testing.T) { checkNorm(t, dir, out) })
+}
+
+// timeless leaves out the times of a text, and the shares that are made of them, with
+// the spaces that fill columns up.
+func timeless(text string) string {
+	return regexp.MustCompile(` *[\d.]+ ms| of [\d.]+ ms| \([\d.]+ %\)|/tmp/gaprof-demo-\d+| +`).ReplaceAllString(text, " ")
 }
 
 // checkNorm: gaprof norm, on the files of the demo, finds the same ratio.

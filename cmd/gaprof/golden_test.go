@@ -32,6 +32,9 @@ var goldens = []struct {
 	{"diff-sample.txt", []string{"diff", "../../traces/reduce-scatter-in-step.json", "../../traces/reduce-scatter-in-hook.json"}, false},
 	{"diff-sample.md", []string{"diff", "--format", "md", "../../traces/reduce-scatter-in-step.json", "../../traces/reduce-scatter-in-hook.json"}, false},
 	{"diff-sample.json", []string{"diff", "--format", "json", "../../traces/reduce-scatter-in-step.json", "../../traces/reduce-scatter-in-hook.json"}, false},
+	{"demo-before.txt", []string{"analyze", "../../traces/demo-before"}, false},
+	{"demo-after.txt", []string{"analyze", "../../traces/demo-after"}, false},
+	{"demo-diff.txt", []string{"diff", "../../traces/demo-before", "../../traces/demo-after"}, false},
 	{"explain-OV004.txt", []string{"explain", "ov004"}, false},
 	{"help.txt", []string{"--help"}, false},
 }

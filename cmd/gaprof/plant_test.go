@@ -109,3 +109,21 @@ func TestCleanRuns(t *testing.T) {
 		})
 	}
 }
+
+// TestFirstReduceScatter: launched from hooks the first reduce-scatter starts before
+// backward ends, from the optimizer's step it does not.
+func TestFirstReduceScatter(t *testing.T) {
+	for _, place := range []string{"hook", "step"} {
+		o := small()
+		o.ReduceScatter = place
+		leads := scatterLeads(trainQuick(t, o).trace(1))
+		if len(leads) != o.MaxSteps {
+			t.Errorf("%s: %d steps", place, len(leads))
+		}
+		for step, ns := range leads {
+			if ns > 0 != (place == "hook") {
+				t.Errorf("%s, step %d: it starts %d ns before the end of backward", place, step, ns)
+			}
+		}
+	}
+}

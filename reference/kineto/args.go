@@ -143,6 +143,9 @@ func (a *syncArgs) Write(w *record.ArgWriter) {
 	w.Int("stream", int64(a.e.Stream))
 	w.Int("device", int64(a.device))
 	w.Int("context", 1)
+	if a.e.Kind == device.StreamWait { // the record itself has no length
+		w.Int("waited (ns)", a.e.End-a.e.Start)
+	}
 }
 
 // memoryArgs are those of an allocation. 1 is the type of devices.

@@ -100,7 +100,7 @@ func TestWritten(t *testing.T) {
 		`"name": "ncclKernel_ReduceScatter_Sum_f32_gaprof_pull", "pid": 1, "tid": 20, "ts": 2.000, "dur": 1.000, "args": {"External id": 3, "correlation": 7, "queued": 0, "device": 1, "context": 1, "stream": 20, ` + coll + `}`,
 		`{"ph": "X", "cat": "gpu_user_annotation", "name": "nccl:_reduce_scatter_base", "pid": 1, "tid": 20, "ts": 1.999, "dur": 1.002, "args": {"External id": 3}}`,
 		`"args": {"correlation": 8, "device": 1, "context": 1, "stream": 7, "bytes": 1000, "memory bandwidth (GB/s)": 100.000}`,
-		`"cat": "cuda_sync", "name": "Stream Wait Event", "pid": 1, "tid": 7, "ts": 3.000, "dur": 0.000, "args": {"correlation": 9, "cuda_sync_kind": "Stream Wait Event", "wait_on_stream": 20, "wait_on_cuda_event_record_corr_id": 6, "wait_on_cuda_event_id": 6, "stream": 7, "device": 1, "context": 1}`,
+		`"cat": "cuda_sync", "name": "Stream Wait Event", "pid": 1, "tid": 7, "ts": 3.000, "dur": 0.000, "args": {"correlation": 9, "cuda_sync_kind": "Stream Wait Event", "wait_on_stream": 20, "wait_on_cuda_event_record_corr_id": 6, "wait_on_cuda_event_id": 6, "stream": 7, "device": 1, "context": 1, "waited (ns)": 10}`,
 		`"cat": "cuda_sync", "name": "Event Sync", "pid": 1, "tid": -1`,
 		`{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", ` + host + `, "ts": 0.040, "s": "t", "args": {"Total Reserved": 2048, "Total Allocated": 1024, "Bytes": -512, "Addr": 512, "Device Id": 1, "Device Type": 1}}`,
 		`"name": "process_labels", "ts": 0.000, "pid": 1, "tid": -1, "args": {"labels": "GPU 1"}`, `"args": {"name": "stream 20 "}`,
