@@ -27,6 +27,7 @@ type check struct {
 	newViews  []*view
 	baseViews []*view
 	unlike    string // in what the baseline is another experiment
+	none      bool   // steps are selected and no complete one is among them
 	used      map[int]bool
 }
 
@@ -38,6 +39,7 @@ func Check(c Config, reports, baseline []*analyze.Report, o Options) *Result {
 			Files: filesOf(reports), Baseline: filesOf(baseline), Rows: []Row{}, Notes: []string{}}}
 	k.new, k.newViews = k.selected(reports)
 	k.base, k.baseViews = k.selected(baseline)
+	k.none = k.fewestSteps() == 0 && (c.Select.asked() || len(compare.Match(nil, reports)) > 0)
 	if len(baseline) > 0 {
 		k.unlike = mismatch(baseline, reports)
 		k.sayUnlike()
@@ -206,8 +208,9 @@ func (k *check) findings() {
 // conclude makes one verdict of all rows.
 //
 //  1. A row of severity error that fails is a failure, whatever else is unknown.
-//  2. A baseline of another experiment, damage that hides an error, or nothing at all
-//     that could be decided is inconclusive: a gate is never green on bad data.
+//  2. A baseline of another experiment, a selection without any complete step, damage
+//     that hides an error, or nothing at all that could be decided is inconclusive: a
+//     gate is never green on bad data.
 //  3. Else it passed.
 func (k *check) conclude() {
 	var failed, warned, undecided, hidden, decided, ignored int
@@ -238,6 +241,9 @@ func (k *check) conclude() {
 	case k.unlike != "":
 		r.Verdict, r.Exit = Inconclusive, analyze.Exit{Code: exitInconclusive}
 		r.Summary = "the baseline is of another experiment: " + k.unlike
+	case k.none:
+		r.Verdict, r.Exit = Inconclusive, analyze.Exit{Code: exitInconclusive}
+		r.Summary = "no complete step is selected"
 	case hidden > 0:
 		r.Verdict, r.Exit = Inconclusive, analyze.Exit{Code: exitInconclusive}
 		r.Summary = fmt.Sprintf("%d of %s cannot be decided on unhealthy data", hidden, plural(n, "check"))

@@ -109,6 +109,9 @@ func TestCheck(t *testing.T) {
 		{"the last steps", "select: {steps: 'last:6', aggregate: max}\nbudgets: {step.time: [error, {max: 5ms}]}", made(append([]int64{9e6, 9e6}, tens(6, 1)...)...), nil, "passed 0\nstep.time pass 1.004 ms of Adam"},
 		{"the greatest", "select: {aggregate: max}\nbudgets: {step.time: [error, {max: 5ms}]}", made(append([]int64{9e6, 9e6}, tens(6, 1)...)...), nil, "failed 1\nstep.time fail 9.000 ms of Adam"},
 		{"without warm-up", "select: {skip_warmup: 2, aggregate: max}\nbudgets: {step.time: [error, {max: 5ms}]}", made(append([]int64{9e6, 9e6}, tens(6, 1)...)...), nil, "passed 0\nstep.time pass 1.004 ms of Adam"},
+		{"steps that there are not", "select: {steps: '50:60'}\nbudgets: {reductions.per_step: [error, {max: 1}]}", made(ten...), nil, "inconclusive 4\nreductions.per_step pass 1"},
+		{"a failure without a step", "select: {steps: '50:60'}\nbudgets: {reductions.per_step: [error, {max: 0}]}", made(ten...), nil, "failed 1\nreductions.per_step fail 1"},
+		{"nothing behind the warm-up", "select: {skip_warmup: 10}\nbudgets: {reductions.per_step: [error, {max: 1}]}", made(ten...), nil, "inconclusive 4\nreductions.per_step pass 1"},
 		{"warm-up that was found", "select: {aggregate: max}\nbudgets: {step.time: [error, {max: 5ms}]}", with(made(append([]int64{9e6, 9e6}, tens(6, 1)...)...), func(r *analyze.Report) {
 			r.Findings = []analyze.Finding{{Rule: "TH006", Severity: "warn", Evidence: []analyze.Evidence{{Start: 10}, {Start: 1500}, {Start: 6500}}}}
 		}), nil, "passed 0\nstep.time pass 1.004 ms of Adam"},

@@ -51,6 +51,10 @@ func (s Range) holds(index, last int) bool {
 	return true
 }
 
+// asked tells whether the user chose steps: what holds of the whole recording must not
+// pass for steps that there are not.
+func (s *Select) asked() bool { return s.Steps != Range{} || s.Warmup > 0 }
+
 // Window is the range as an analysis takes it, of n steps; nil for all.
 func (s Range) Window() func(n int) (from, to int) {
 	switch {
