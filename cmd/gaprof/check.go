@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -79,7 +77,7 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	baseline, err := readBaseline(s, f.baseline)
+	baseline, err := readBaseline(s, f.baseline, f.quiet)
 	if err != nil {
 		return err
 	}
@@ -99,8 +97,11 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 // parse checks every flag before any input is read. What the configuration says of steps
 // and memory gives way to flags.
 func (f *checkFlags) parse(c *gate.Config) (outputs, analyze.Options, gate.Options, error) {
-	o := gate.Options{Version: version, Now: now()}
+	o := gate.Options{Version: version}
 	var err error
+	if o.Now, err = madeAt(); err != nil {
+		return nil, analyze.Options{}, o, err
+	}
 	if o.FailOn, err = analyze.ParseSeverity(f.failOn); err != nil {
 		return nil, analyze.Options{}, o, usage("", "--fail-on: %v", err)
 	}
@@ -120,14 +121,6 @@ func (f *checkFlags) parse(c *gate.Config) (outputs, analyze.Options, gate.Optio
 		options.PeakBandwidth = c.Job.PeakBandwidth
 	}
 	return outputs, options, o, nil
-}
-
-// now is the time, or SOURCE_DATE_EPOCH where it is set, as reproducible builds want.
-func now() time.Time {
-	if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
-		return time.Unix(seconds, 0).UTC()
-	}
-	return time.Now().UTC()
 }
 
 // readConfig reads the configuration that a flag names, else the nearest one upward, else
@@ -173,13 +166,16 @@ func findConfig() (string, error) {
 }
 
 // readBaseline reads the reports that a baseline is made of.
-func readBaseline(s streams, paths []string) ([]*analyze.Report, error) {
+func readBaseline(s streams, paths []string, quiet bool) ([]*analyze.Report, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	files, err := tracefile.Expand(paths)
+	files, again, err := tracefile.ExpandOnce(paths)
 	if err != nil {
 		return nil, err
+	}
+	if !quiet {
+		sayAgain(s, again)
 	}
 	var reports []*analyze.Report
 	for _, file := range files {

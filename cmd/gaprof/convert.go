@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -118,12 +117,9 @@ func writeTrace(s streams, in, out string, t *trace.Trace, f convertFlags) error
 // writeProfile writes the profile of a trace.
 func writeProfile(s streams, in, out string, t *trace.Trace, f convertFlags) error {
 	o := pprof.Options{Version: version, Rank: func() (int64, bool) { return rankOfFile(defaultRank)(in) }}
-	if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
-		seconds, err := strconv.ParseInt(epoch, 10, 64)
-		if err != nil || seconds < 0 || seconds > 1<<33 {
-			return usage("it is seconds since 1970", "SOURCE_DATE_EPOCH is %q", epoch)
-		}
-		nanos := seconds * 1e9
+	if at, ok, err := sourceDate(); err != nil {
+		return err
+	} else if nanos := at.UnixNano(); ok {
 		o.TimeNanos = &nanos
 	}
 	p, err := pprof.Profile(t, o)

@@ -129,9 +129,12 @@ func (f *diffFlags) parse() (outputs, analyze.Options, error) {
 
 // readSide reads the reports of a side and makes one of all its traces.
 func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*analyze.Report, error) {
-	files, err := tracefile.Expand(paths)
+	files, again, err := tracefile.ExpandOnce(paths)
 	if err != nil {
 		return nil, err
+	}
+	if !f.quiet {
+		sayAgain(s, again)
 	}
 	var reports []*analyze.Report
 	var traces []string

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -141,20 +139,6 @@ func refusedFigures(out output) error {
 		}
 	}
 	return nil
-}
-
-// madeAt is now, or what SOURCE_DATE_EPOCH says, so that a page can be made again byte by
-// byte.
-func madeAt() (time.Time, error) {
-	epoch := os.Getenv("SOURCE_DATE_EPOCH")
-	if epoch == "" {
-		return time.Now(), nil
-	}
-	seconds, err := strconv.ParseInt(epoch, 10, 64)
-	if err != nil || seconds < 0 || seconds > 1<<33 {
-		return time.Time{}, usage("it is seconds since 1970", "SOURCE_DATE_EPOCH is %q", epoch)
-	}
-	return time.Unix(seconds, 0), nil
 }
 
 // read makes the report of some traces, or reads one that was made.
