@@ -41,6 +41,7 @@ export OMP_NUM_THREADS=1 TORCHINDUCTOR_CACHE_DIR="$PWD/$venv/inductor" KINETO_LO
 chatter='^(USDT|ERROR):.*(profiler_st|gpuGetDeviceCount)|triton not found|^[[:space:]]*$'
 "$python" interop/loops.py interop/out "$@" 2> >(grep -vE "$chatter" >&2)
 echo "interop: $(find interop/out -name '*.json.gz' | wc -l) traces in interop/out"
+[ $# -gt 0 ] || "$python" interop/eager.py 1
 
 [ "${KEEP:-}" = 1 ] || exit 0
 rm -f interop/testdata/*
