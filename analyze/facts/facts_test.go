@@ -478,6 +478,21 @@ func TestGlobalRank(t *testing.T) {
 	}
 }
 
+// TestProcessNumberOfADevice: in a container the process is number 1, and so is the second
+// device. Annotations that a writer puts on the device do not make it a process.
+func TestProcessNumberOfADevice(t *testing.T) {
+	r := one(t, `
+0/7 5 +10 kernel gemm corr=1
+1/7 15 +10 kernel gemm corr=2
+1/8 15 +10 user_annotation ProfilerStep#0
+1/100 0 +1 cuda_runtime cudaLaunchKernel corr=1
+1/100 2 +1 cuda_runtime cudaLaunchKernel corr=2
+1/100 4 +9 user_annotation Optimizer.step#Adam.step`)
+	if r.DeviceEvents != 2 || r.Unlinked != 0 || len(r.Devices) != 2 || len(r.Steps) != 1 || len(r.Steps[0].Windows) != 2 {
+		t.Errorf("%d device events, %d unlinked, %d devices, %d steps", r.DeviceEvents, r.Unlinked, len(r.Devices), len(r.Steps))
+	}
+}
+
 // TestOtherRowsOfADevice: derived rows of a device's process are not a host.
 func TestOtherRowsOfADevice(t *testing.T) {
 	r := one(t, `

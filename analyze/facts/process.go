@@ -47,11 +47,12 @@ func (c *computer) partition() []*scope {
 }
 
 // processes splits the tracks into host processes with operators or runtime calls
-// and devices with activity; rows of the profiler itself are neither.
+// and devices with activity; rows of the profiler itself are neither. Both may have one
+// number: in a container the process is number 1, and so is the second device.
 func (c *computer) processes() ([]*scope, []*Device) {
 	var hosts []*scope
 	var devices []*Device
-	isDevice := make(map[string]bool) // other rows of a device, as XLA's, are not a host
+	isDevice := make(map[string]bool)
 	for _, track := range c.t.Tracks() {
 		isDevice[track.PID] = isDevice[track.PID] || track.Activity
 	}
@@ -63,7 +64,7 @@ func (c *computer) processes() ([]*scope, []*Device) {
 			}
 			d := devices[len(devices)-1]
 			d.Rows = c.activityRows(d.Rows, track)
-		case !isDevice[track.PID] && c.isHost(track):
+		case c.isHost(track, isDevice[track.PID]):
 			if n := len(hosts); n == 0 || hosts[n-1].pid != track.PID {
 				hosts = append(hosts, &scope{pid: track.PID})
 			}
@@ -92,13 +93,15 @@ func (c *computer) sortByStart(rows []int32) {
 }
 
 // isHost tells whether a track holds host work. Writers that give no categories
-// (PyTorch 1.13's own exporter) are taken by the name of their process.
-func (c *computer) isHost(track trace.Track) bool {
+// (PyTorch 1.13's own exporter) are taken by the name of their process. Beside a device's
+// activity, rows without categories, as XLA's, and annotations alone are of the device.
+func (c *computer) isHost(track trace.Track, besideActivity bool) bool {
 	for i := track.First; i < track.First+track.N; i++ {
 		switch cat := c.col.Cat[i]; {
-		case cat == trace.CatCPUOp, cat == trace.CatUserAnnotation, cat.IsRuntime(), cat == trace.CatPythonFunction:
+		case cat == trace.CatCPUOp, cat.IsRuntime(), cat == trace.CatPythonFunction:
 			return true
-		case cat == trace.CatNone && c.col.Phase[i] == trace.Complete:
+		case besideActivity:
+		case cat == trace.CatUserAnnotation, cat == trace.CatNone && c.col.Phase[i] == trace.Complete:
 			return true
 		}
 	}
