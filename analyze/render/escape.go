@@ -23,9 +23,10 @@ var markdownSpecial = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"
 
 func markdown(s string) string { return markdownSpecial.Replace(short(s)) }
 
-// cell keeps a spreadsheet from taking text as a formula.
+// cell keeps a spreadsheet from taking text as a formula, and a terminal from obeying it.
 func cell(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+	s = escape.Control(s)
+	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
 		return "'" + s
 	}
 	return s

@@ -118,7 +118,7 @@ func healthText(r *analyze.Report) string {
 	text := "ok"
 	switch {
 	case warn > 0:
-		text = fmt.Sprintf("%d warnings (--show health)", warn)
+		text = fmt.Sprintf("%s (--show health)", plural(warn, "warning"))
 	case repaired > 0:
 		text = "repaired (--show health)"
 	}
