@@ -25,6 +25,5 @@ fuzz: # every target for FUZZTIME
 golden: # write the expected outputs anew; look at the diff
 	go test $$(grep -rl --include='*_test.go' '"update"' . | xargs -n1 dirname | sort -u) -update
 
-interop: # our traces in a peer; traces of a current PyTorch with their truth, in interop/out
-	interop/peers.sh
-	interop/run.sh
+interop: # our runs in peers; traces of a current PyTorch with their truth, in interop/out
+	@for script in collector/run peers run; do interop/$$script.sh || exit 1; done

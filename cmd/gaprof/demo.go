@@ -310,5 +310,5 @@ func figure(v *float64) string {
 	if v == nil {
 		return "unknown"
 	}
-	return fmt.Sprintf("%.4g", *v)
+	return fmt.Sprintf("%.6g", *v)
 }
