@@ -71,6 +71,8 @@ func withDefault(root *cobra.Command, args []string) ([]string, error) {
 		return nil, usage("gaprof PATH analyzes a trace; see gaprof --help", "no path given")
 	case i < 0:
 		return args, nil // flags only, such as --help
+	case args[i] == "help" && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && !isCommand(root, args[i+1]):
+		return nil, unknownWord(root, args[i+1])
 	case isCommand(root, args[i]):
 		return args, nil
 	case i == 0 && !maybeInput(args[0]):
