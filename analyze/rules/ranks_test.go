@@ -93,9 +93,14 @@ func rankFile(t *testing.T, name, source string) analyze.Input {
 // rankSteps is two steps of 1000 us in which a reduce-scatter lasts from one moment to
 // another; compute is a kernel that runs beside it from 100 us.
 func rankSteps(rank, from, to, compute int) string {
+	return rankRun(rank, []int{from, from}, to, compute)
+}
+
+// rankRun is rankSteps with a moment of its own for each step.
+func rankRun(rank int, froms []int, to, compute int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "distributed backend=nccl rank=%d world_size=2\n", rank)
-	for i := range 2 {
+	for i, from := range froms {
 		at := 1000 * i
 		fmt.Fprintf(&b, `100/2 %dus +9us cpu_op torch::autograd::AccumulateGrad dims=[[1000,250]] type=["float"]
 100/1 %dus +2us cuda_runtime launch corr=%d
@@ -123,6 +128,30 @@ func TestHiddenWait(t *testing.T) {
 		}
 		if c.late > 0 && (r.Straggler == nil || *r.Straggler != 1 || *r.Ranks[1].WaitCaused != int64(2000*c.late)) {
 			t.Errorf("late by %d: %+v", c.late, r.Ranks)
+		}
+	}
+}
+
+// A rank that is very late now and then is no straggler, one that is a little late in
+// every step is.
+func TestSteadyStraggler(t *testing.T) {
+	for _, c := range []struct {
+		zero, one []int // starts, us
+		want      string
+	}{
+		{[]int{210, 210, 210, 200, 210, 210, 210, 210}, []int{200, 200, 200, 600, 200, 200, 200, 200}, "ST001 note, OV001 error"},
+		{[]int{200, 200, 200, 200, 200, 200, 200, 200}, []int{260, 260, 260, 260, 260, 260, 260, 260}, "ST001 warn, OV001 error"},
+	} {
+		r := analyze.Run([]analyze.Input{
+			rankFile(t, "rank0.txt", rankRun(0, c.zero, 700, 20)), rankFile(t, "rank1.txt", rankRun(1, c.one, 700, 20)),
+		}, analyze.Options{Rules: rules.All()})
+		got := findings(r)
+		slices.Reverse(got)
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%v, %v: %q, want %q", c.zero, c.one, got, c.want)
+		}
+		if r.Straggler == nil || *r.Straggler != 1 {
+			t.Errorf("straggler %v", r.Straggler)
 		}
 	}
 }

@@ -34,6 +34,10 @@ func runST001(p *analyze.Pass) {
 	if m.Straggler < 0 || m.Figures[m.Straggler].Caused < standsOut*secondMost(m) {
 		return
 	}
+	if led, steps := leads(m); !steady(led, steps, len(m.Sources)) {
+		reportUnsteady(p, m, led, steps)
+		return
+	}
 	var cost analyze.Cost
 	late := latenesses(m)
 	for _, r := range p.Ranks {
@@ -51,6 +55,23 @@ func runST001(p *analyze.Pass) {
 		}
 		return fmt.Sprintf("the others wait for rank %d, exposed %s", straggler.ID, perStep(mean, step))
 	})
+}
+
+// leastLate is the share of the time compared from which an unsteady straggler is worth
+// a note.
+const leastLate = 0.01
+
+// reportUnsteady notes a rank that causes most waiting but not in step after step: other
+// work on its machine, or chance.
+func reportUnsteady(p *analyze.Pass, m *ranks.Result, led, steps int) {
+	if share := hiddenShare(m); share >= leastLate {
+		p.Report(analyze.Note, analyze.Finding{
+			Message: fmt.Sprintf("the others wait for rank %d, %.1f %% of the time, but it leads in only %d of %d steps: no steady straggler",
+				m.Sources[m.Straggler].Rank.ID, 100*share, led, steps),
+			Why: whyLate(m), Evidence: worstLate(m), Caveats: p.Notes(),
+			Fix: "record more steps; look at what else runs on that machine",
+		})
+	}
 }
 
 // secondMost is the most wait that any rank but the straggler causes, in ns.
