@@ -23,6 +23,7 @@ func TestBrokenConfigurations(t *testing.T) {
 		{"a word", "version", "f:1:1: a configuration is a mapping, not a value: it begins with version: 1"},
 		{"no version", "budgets:\n", "f:1:1: no version: write version: 1"},
 		{"a later version", "version: 2\n", `f:1:10: unknown version "2": this gaprof reads version 1`},
+		{"a later version behind a byte order mark", "\ufeffversion: 2\n", `f:1:10: unknown version "2": this gaprof reads version 1`},
 		{"two documents", "version: 1\n---\nversion: 1\n", "f:3:8: a second document"},
 		{"an unknown key", "version: 1\nbudget:\n", `f:2:1: unknown key in the configuration "budget": did you mean budgets?`},
 		{"a key twice", "version: 1\nversion: 1\n", "f:2:1: mapping key \"version\" already defined at [1:1]"},

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -55,7 +56,7 @@ func readYAML(file string, text []byte) (root *node, err error) {
 			root, err = nil, &ConfigError{File: file, Message: fmt.Sprintf("not YAML: %v", bug)}
 		}
 	}()
-	f, err := parser.ParseBytes(text, 0)
+	f, err := parser.ParseBytes(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), 0) // a byte order mark, as some editors put
 	if err != nil {
 		return nil, syntaxError(file, err)
 	}
