@@ -168,3 +168,24 @@ func TestRanges(t *testing.T) {
 		}
 	}
 }
+
+// The steps of several ranks do not add up.
+func TestStepsText(t *testing.T) {
+	step := func(rank int64, index int) analyze.Step { return analyze.Step{Rank: rank, Index: index, Kind: "A"} }
+	for _, c := range []struct {
+		ranks []int64
+		steps []analyze.Step
+		want  string
+	}{
+		{[]int64{0}, nil, "no optimizer steps"},
+		{[]int64{0}, []analyze.Step{step(0, 0)}, "1 step"},
+		{[]int64{0}, []analyze.Step{step(0, 0), step(0, 0)}, "1 step"}, // of two devices
+		{[]int64{0, 1}, []analyze.Step{step(0, 0), step(1, 0)}, "1 step each"},
+		{[]int64{0, 1}, []analyze.Step{step(0, 0), step(0, 1), step(1, 0)}, "1 to 2 steps each"},
+		{[]int64{0, 1}, []analyze.Step{step(1, 0), step(1, 1)}, "0 to 2 steps each"},
+	} {
+		if got := stepsText(&analyze.Report{Source: analyze.Source{Ranks: c.ranks}, Steps: c.steps}); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

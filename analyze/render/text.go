@@ -82,18 +82,33 @@ func rankText(r *analyze.Report) string {
 	return text
 }
 
+// stepsText is how many steps a rank has, and of how many kinds.
 func stepsText(r *analyze.Report) string {
-	seen, kinds := map[[2]int64]bool{}, map[string]bool{}
+	seen, kinds := map[int64]map[int]bool{}, map[string]bool{}
 	for _, s := range r.Steps {
-		seen[[2]int64{s.Rank, int64(s.Index)}] = true
+		if seen[s.Rank] == nil {
+			seen[s.Rank] = map[int]bool{}
+		}
+		seen[s.Rank][s.Index] = true
 		kinds[s.Kind] = true
 	}
-	if len(seen) == 0 {
+	least, most := 0, 0 // of a rank: ranks step together, and their steps do not add up
+	for i, rank := range r.Source.Ranks {
+		n := len(seen[rank])
+		if i == 0 || n < least {
+			least = n
+		}
+		most = max(most, n)
+	}
+	if most == 0 {
 		return "no optimizer steps"
 	}
-	text := fmt.Sprintf("%d steps", len(seen))
-	if len(seen) == 1 {
-		text = "1 step"
+	text := plural(most, "step")
+	if least < most {
+		text = fmt.Sprintf("%d to %s", least, text)
+	}
+	if len(r.Source.Ranks) > 1 {
+		text += " each"
 	}
 	if len(kinds) > 1 {
 		text += fmt.Sprintf(" in %d kinds", len(kinds))
