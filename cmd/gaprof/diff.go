@@ -211,3 +211,19 @@ func openReport(s streams, file string) (*analyze.Report, error) {
 	}
 	return report, nil
 }
+
+// isReport tells by its beginning whether a file that could not be read as a trace holds
+// a report.
+func isReport(file string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	head := make([]byte, reportHead)
+	n, _ := io.ReadFull(f, head)
+	return analyze.IsReport(head[:n])
+}

@@ -167,6 +167,9 @@ func (in *intake) work(j *job) {
 		err = in.tooLarge(j, "has more than "+bytesText(j.text)+" of text, which needs more than "+bytesText(ownMemory+needOf(j.text))+" of memory")
 	}
 	if j.err = err; err != nil {
+		if isReport(j.file) {
+			j.err = &tracefile.Error{File: j.file, Reason: "is a report, not a trace", Hint: "gaprof report, check and diff take reports"}
+		}
 		in.progress.leaveOut(j.file)
 		return
 	}
