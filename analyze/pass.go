@@ -108,8 +108,9 @@ func (c *Cost) Add(r *facts.Rank, step int, ns int64) {
 }
 
 // PerStep is the mean over the complete steps of the kinds that cost anything, and
-// the mean and the median duration of those steps, all in ns. Without complete
-// steps all steps count; partial is then true.
+// the mean and the median duration of those steps, all in ns. A step on several devices
+// of one rank counts as the mean of them. Without complete steps all steps count; partial
+// is then true.
 func (c *Cost) PerStep(ranks []*facts.Rank) (mean, step, median int64, partial bool) {
 	for _, all := range []bool{false, true} {
 		var sum, total int64
@@ -121,7 +122,7 @@ func (c *Cost) PerStep(ranks []*facts.Rank) (mean, step, median int64, partial b
 				if d == 0 || s.Excluded || !slices.Contains(c.kinds, s.Kind) || !s.Complete && !all {
 					continue
 				}
-				sum += c.claimed[stepKey{r, i}]
+				sum += c.claimed[stepKey{r, i}] / devicesOf(s)
 				total += d
 				durations = append(durations, d)
 			}
@@ -143,8 +144,11 @@ func (c *Cost) total() int64 {
 	return n
 }
 
-// Duration is the length of a step in ns: on its devices, summed, and 0 where it has no
-// window there; on the host where the rank has no device at all.
+// devicesOf is on how many devices a step runs, at least one.
+func devicesOf(s *facts.Step) int64 { return max(1, int64(len(s.Windows))) }
+
+// Duration is the length of a step in ns: on its devices, their mean, and 0 where it has
+// no window there; on the host where the rank has no device at all.
 func Duration(r *facts.Rank, s *facts.Step) int64 {
 	if len(r.Devices) == 0 {
 		return s.HostDuration()
@@ -153,7 +157,7 @@ func Duration(r *facts.Rank, s *facts.Step) int64 {
 	for _, w := range s.Windows {
 		d += w.End - w.Start
 	}
-	return d
+	return d / devicesOf(s)
 }
 
 // Bandwidth is the peak memory bandwidth of a rank's device in bytes/s, 0 unknown.
