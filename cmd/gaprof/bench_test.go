@@ -104,7 +104,8 @@ func BenchmarkManyFiles(b *testing.B) {
 }
 
 // runProgram runs this program in a process of its own and returns its greatest
-// resident memory in bytes, 0 where the system does not say.
+// resident memory in bytes, 0 where the system does not say, without the pages of the
+// program's file: those are shared, and given up for the asking.
 func runProgram(b testing.TB, args ...string) int64 {
 	b.Helper()
 	self, err := os.Executable()
@@ -121,19 +122,26 @@ func runProgram(b testing.TB, args ...string) int64 {
 	return kB << 10
 }
 
-// peak is main, and says on stderr how much memory was resident at most, in kB. The
-// process asks for itself, because what the system tells its parent counts the
-// parent's own memory before it became another program.
+// peak is main, and says on stderr how much memory was resident at most, in kB, without
+// that of files. The process asks for itself, because what the system tells its parent
+// counts the parent's own memory before it became another program.
 func peak() {
 	debug.SetGCPercent(gcOfLarge)
 	code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	fmt.Fprintln(os.Stderr, peakMark, statusOf("VmHWM:")-statusOf("RssFile:"))
+	os.Exit(code)
+}
+
+// statusOf is a figure of this process in kB, 0 where the system does not say.
+func statusOf(name string) int64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			fmt.Fprintln(os.Stderr, peakMark, strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			kB, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return kB
 		}
 	}
-	os.Exit(code)
+	return 0
 }
 
 // peakMark stands before the figure of peak.
