@@ -55,6 +55,9 @@ func (p *plan) sumUp(s *StepResult) {
 		s.Loss = sum / float64(s.Tokens)
 	}
 	s.Logged = s.Loss
+	if p.ReduceLoss {
+		s.Logged = s.Ranks[0].ReducedLoss / math.Max(1, float64(s.Ranks[0].GlobalTokens))
+	}
 	switch p.Normalization {
 	case "per-rank":
 		s.Logged = s.Ranks[0].mean()

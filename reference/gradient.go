@@ -68,7 +68,9 @@ func (r *rank) ready(p *param) {
 		case "hook":
 			r.reduceScatter(p)
 		case "":
-			r.bucketReady(p)
+			if r.p.AllReduce == "hook" {
+				r.bucketReady(p)
+			}
 		}
 	}
 	if r.p.OptimizerInBackward {

@@ -56,6 +56,22 @@ func (r *rank) reduceCount() {
 	}
 }
 
+// reduceLoss adds up the losses of all tokens, over ranks too: a second all-reduce of one
+// number, which only the log wants.
+func (r *rank) reduceLoss(micros int) {
+	for j := range micros {
+		sum := r.losses[j]
+		if r.p.LossReduction == "mean" {
+			sum = r.scratch[0]
+			r.launch(ops.Mul{Y: sum, A: r.losses[j], B: r.counts[j]})
+		}
+		r.launch(ops.Accumulate{Y: r.logged, X: sum})
+	}
+	if r.world > 1 {
+		r.onComms(func() { r.comm.AllReduce(r.comms, r.logged, device.Sum) })
+	}
+}
+
 // onComms runs a collective behind all that is computed, and lets the compute stream
 // wait for it.
 func (r *rank) onComms(enqueue func()) {
@@ -78,19 +94,22 @@ func (r *rank) makeFactor() {
 }
 
 // finish is what comes between the last backward and the next step.
-func (r *rank) finish() {
+func (r *rank) finish(micros int) {
 	var fold *device.Buffer // a factor that something else carries
+	if r.p.passes() && r.p.Normalization == "global" {
+		r.reduceCount()
+	}
+	if r.p.ReduceLoss {
+		r.reduceLoss(micros)
+	}
 	if r.p.passes() {
-		if r.p.Normalization == "global" {
-			r.reduceCount()
-		}
 		r.makeFactor()
 		if fold = r.factor; r.p.Scale == "pass" || r.p.Scale == "foreach" {
 			r.scalePass()
 			fold = nil
 		}
 	}
-	if r.p.ReduceScatter != "step" {
+	if !r.p.reducesInStep() {
 		for _, p := range r.params {
 			r.handOut(p)
 		}
@@ -122,14 +141,16 @@ func (r *rank) present() []*device.Buffer {
 	return list
 }
 
-func (r *rank) scalePass() {
-	list := r.present()
-	if r.p.Scale == "foreach" {
-		r.launch(ops.ForeachScale{X: list, Factor: r.factor})
+func (r *rank) scalePass() { r.multiply(r.present(), r.factor, r.p.Scale == "foreach") }
+
+// multiply multiplies gradients, in one call for all or one for each.
+func (r *rank) multiply(list []*device.Buffer, by *device.Buffer, foreach bool) {
+	if foreach {
+		r.launch(ops.ForeachScale{X: list, Factor: by})
 		return
 	}
 	for _, g := range list {
-		r.launch(ops.Scale{X: g, Factor: r.factor})
+		r.launch(ops.Scale{X: g, Factor: by})
 	}
 }
 
@@ -138,7 +159,13 @@ func (r *rank) scalePass() {
 // as if they were, and one pass does both.
 func (r *rank) clip(fold *device.Buffer) {
 	list := r.present()
-	r.launch(ops.ForeachNorm{Norms: r.norms, X: list})
+	if r.p.ForeachClip {
+		r.launch(ops.ForeachNorm{Norms: r.norms, X: list})
+	} else {
+		for i, g := range list {
+			r.launch(ops.VectorNorm{Norm: r.norms.View(i), X: g})
+		}
+	}
 	r.launch(ops.VectorNorm{Norm: r.norm, X: r.norms, Squared: r.p.sharded()})
 	if r.p.sharded() {
 		r.onComms(func() { r.comm.AllReduce(r.comms, r.norm, device.Sum) })
@@ -157,5 +184,5 @@ func (r *rank) clip(fold *device.Buffer) {
 		r.launch(ops.Mul{Y: s[1], A: r.coef, B: fold})
 		by = s[1]
 	}
-	r.launch(ops.ForeachScale{X: list, Factor: by})
+	r.multiply(list, by, r.p.ForeachClip)
 }

@@ -34,6 +34,7 @@ type Options struct {
 	Sync                string // every-micro-batch or last
 	GradSync            string // accumulate-then-reduce or reduce-then-accumulate
 	ReduceScatter       string // "", step or hook
+	AllReduce           string // hook or step, where nothing is sharded
 	StepOrder           string // forward, reverse or explicit
 	BucketBytes         int    // of an all-reduce
 	BucketView          bool   // gradients live in the buckets; else DDP divides them into those, and copies them back
@@ -45,6 +46,8 @@ type Options struct {
 	AdamEvery           int
 	OptimizerInBackward bool
 	ClipGradNorm        float64 // 0 is off
+	ForeachClip         bool    // clipping is one call for all gradients, else one for each
+	ReduceLoss          bool    // losses are added up over ranks for the log
 	Straggler           string  // rank=factor
 	Plant               string  // a fault, by the rule that finds it or the loop that had it
 
@@ -59,9 +62,9 @@ func Defaults() Options {
 	return Options{
 		Model: "gpt", Layers: 2, Width: 64, Heads: 4, SequenceLength: 128,
 		WorldSize: 2, LocalBatchSize: 4, GlobalBatchSize: 32, MaxSteps: 12, Seed: 1, DType: "float32",
-		Normalization: "global", LossReduction: "mean", GradReduction: "mean", Backward: "micro-batch", Sync: "last",
+		Normalization: "global", LossReduction: "mean", GradReduction: "mean", Backward: "micro-batch", Sync: "last", AllReduce: "hook",
 		GradSync: "accumulate-then-reduce", StepOrder: "forward", BucketBytes: 64 << 10, BucketView: true,
-		Optimizer: "adamw", LearningRate: 3e-3, Beta1: 0.9, Beta2: 0.95, Epsilon: 1e-8, WeightDecay: 0.1, AdamEvery: 1,
+		Optimizer: "adamw", LearningRate: 3e-3, Beta1: 0.9, Beta2: 0.95, Epsilon: 1e-8, WeightDecay: 0.1, AdamEvery: 1, ForeachClip: true,
 	}
 }
 
@@ -98,6 +101,7 @@ func (o *Options) Fields() []Field {
 		{"sync", "gradients are reduced in every micro-batch or in the last", []string{"every-micro-batch", "last"}, &o.Sync},
 		{"grad-sync", "DDP's or FSDP's order", []string{"accumulate-then-reduce", "reduce-then-accumulate"}, &o.GradSync},
 		{"reduce-scatter", "sharded optimizer: gradients are reduce-scattered in the optimizer's step or in backward hooks", []string{"step", "hook"}, &o.ReduceScatter},
+		{"all-reduce", "optimizer that is not sharded: gradients are all-reduced in backward hooks, by buckets, or each in the optimizer's step", []string{"hook", "step"}, &o.AllReduce},
 		{"step-order", "of parameters in a sharded optimizer; explicit is small ones first", []string{"forward", "reverse", "explicit"}, &o.StepOrder},
 		{"bucket-bytes", "bytes of gradients that are all-reduced at once", nil, &o.BucketBytes},
 		{"gradient-as-bucket-view", "gradients live in the buckets of DDP; without, it divides them into those and copies them back", nil, &o.BucketView},
@@ -110,6 +114,8 @@ func (o *Options) Fields() []Field {
 		{"adam-every", "AdamW has embeddings, norms, biases and head and steps every k-th step; SGD has the matrices", nil, &o.AdamEvery},
 		{"optimizer-in-backward", "each parameter is updated when its gradient is ready", nil, &o.OptimizerInBackward},
 		{"clip-grad-norm", "largest norm of the gradient, 0 for any", nil, &o.ClipGradNorm},
+		{"foreach-clip", "clipping is one call for all gradients; without, one for each", nil, &o.ForeachClip},
+		{"reduce-loss", "the sum of losses is all-reduced behind the last backward, for the log", nil, &o.ReduceLoss},
 		{"straggler", "rank=factor: the kernels of a rank take as many times as long", nil, &o.Straggler},
 		{"plant", "a fault on purpose: " + strings.Join(Plants(), ", "), Plants(), &o.Plant},
 	}

@@ -67,6 +67,13 @@ func TestRefused(t *testing.T) {
 		{"reduce-scatter=hook sync=every-micro-batch", "sync", "would be thrown away"},
 		{"reduce-scatter=hook world-size=1", "reduce-scatter", "one rank only"},
 		{"reduce-scatter=step clip-grad-norm=1", "clip-grad-norm", "reduced inside it"},
+		{"all-reduce=step clip-grad-norm=1", "clip-grad-norm", "reduced inside it"},
+		{"all-reduce=step world-size=1", "all-reduce", "one rank only"},
+		{"all-reduce=step reduce-scatter=hook", "all-reduce", "are reduce-scattered"},
+		{"all-reduce=step sync=every-micro-batch", "sync", "reduces once"},
+		{"all-reduce=step optimizer-in-backward=true global-batch-size=-1", "optimizer-in-backward", "--all-reduce hook"},
+		{"reduce-loss=true normalization=per-rank", "reduce-loss", "take --normalization global"},
+		{"reduce-loss=true scale=skip world-size=1 global-batch-size=-1", "reduce-loss", "--scale loss instead of skip"},
 		{"step-order=reverse", "step-order", "give --reduce-scatter"},
 		{"adam-every=2 scale=pass", "adam-every", "take --scale loss"},
 		{"adam-every=2 optimizer=sgd", "adam-every", "there is no Adam"},
@@ -109,6 +116,7 @@ func TestAllowed(t *testing.T) {
 		"", "scale=skip world-size=1 global-batch-size=-1", "scale=skip token-counts=7/7", "normalization=per-rank scale=pass world-size=1",
 		"normalization=per-rank scale=pass reduce-scatter=step", "grad-reduction=sum sync=every-micro-batch grad-sync=reduce-then-accumulate",
 		"grad-reduction=sum sync=every-micro-batch global-batch-size=-1", "optimizer-in-backward=true global-batch-size=-1", "straggler=1=2.5",
+		"all-reduce=step sync=every-micro-batch global-batch-size=-1", "normalization=per-rank scale=pass all-reduce=step", "reduce-loss=true world-size=1",
 	} {
 		o := reference.Defaults()
 		apply(t, &o, changes)

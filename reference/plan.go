@@ -142,6 +142,9 @@ func (p *plan) defaults() error {
 	if p.GradSync == "reduce-then-accumulate" && p.ReduceScatter == "" {
 		p.ReduceScatter = "hook"
 	}
+	if p.AllReduce == "" {
+		p.AllReduce = "hook"
+	}
 	if p.Scale == "" {
 		p.Scale = "loss"
 	}
@@ -185,6 +188,9 @@ func (p *plan) even() bool {
 
 func (p *plan) sharded() bool { return p.ReduceScatter != "" }
 
+// reducesInStep tells whether gradients are reduced inside the optimizer's step.
+func (p *plan) reducesInStep() bool { return p.ReduceScatter == "step" || p.AllReduce == "step" }
+
 // passes tells of the scale modes that multiply stored gradients, so that all of the
 // gradient must be there first.
 func (p *plan) passes() bool { return p.Scale != "loss" && p.Scale != "skip" }
@@ -208,7 +214,6 @@ type refusal struct {
 }
 
 func (p *plan) scaleRefusals() []refusal {
-	inStep := p.ReduceScatter == "step"
 	return []refusal{
 		{p.Scale == "skip" && p.Normalization == "global" && p.accumulation > 1, OptionError{"scale",
 			fmt.Sprintf("skip is right with one micro-batch only, a step has %d", p.accumulation), "take loss, or --global-batch-size -1"}},
@@ -223,14 +228,16 @@ func (p *plan) scaleRefusals() []refusal {
 			p.Normalization + " has no factor that " + p.Scale + " could apply", "leave --scale out"}},
 		{p.Normalization == "per-rank" && p.Scale != "loss" && p.Scale != "pass" && p.Scale != "foreach", OptionError{"scale",
 			"per-rank has another factor on every rank, which " + p.Scale + " cannot apply", "take loss"}},
-		{p.Normalization == "per-rank" && p.passes() && p.WorldSize > 1 && !inStep, OptionError{"scale",
+		{p.Normalization == "per-rank" && p.passes() && p.WorldSize > 1 && !p.reducesInStep(), OptionError{"scale",
 			"per-rank factors must be applied before gradients are reduced, and that happens in backward", "take loss, or --reduce-scatter step"}},
+		{p.ReduceLoss && (p.Normalization != "global" || p.Scale == "skip"), OptionError{"reduce-loss",
+			"the loop knows no token count of all ranks to divide the sum by", "take --normalization global, and --scale loss instead of skip"}},
 	}
 }
 
 func (p *plan) syncRefusals() []refusal {
 	every := p.Sync == "every-micro-batch" && p.accumulation > 1 && p.Backward == "micro-batch"
-	first := p.GradSync == "reduce-then-accumulate"
+	first, inStep := p.GradSync == "reduce-then-accumulate", p.AllReduce == "step"
 	return []refusal{
 		{p.sharded() && p.WorldSize == 1, OptionError{"reduce-scatter", "there is one rank only, nothing is sharded", "take --world-size 2"}},
 		{first && p.ReduceScatter == "step", OptionError{"grad-sync", "reduce-then-accumulate reduces in backward, --reduce-scatter step after it", "take --reduce-scatter hook"}},
@@ -238,8 +245,11 @@ func (p *plan) syncRefusals() []refusal {
 		{!p.sharded() && every && p.GradReduction == "sum" && p.WorldSize > 1, OptionError{"grad-reduction",
 			"what has been summed over ranks is accumulated and summed again: earlier micro-batches count several times", "take --sync last, or --grad-reduction mean"}},
 		{p.StepOrder != "forward" && !p.sharded(), OptionError{"step-order", "it orders a sharded optimizer only", "give --reduce-scatter"}},
-		{p.ReduceScatter == "step" && p.ClipGradNorm > 0, OptionError{"clip-grad-norm",
-			"the norm needs reduced gradients before the step, and they are reduced inside it", "take --reduce-scatter hook"}},
+		{inStep && p.WorldSize == 1, OptionError{"all-reduce", "there is one rank only, nothing is reduced", "take --world-size 2"}},
+		{inStep && p.sharded(), OptionError{"all-reduce", "gradients of a sharded optimizer are reduce-scattered", "leave out --all-reduce, or take --reduce-scatter step alone"}},
+		{inStep && every, OptionError{"sync", "the optimizer's step reduces once, what all micro-batches have added up", "take last, or --all-reduce hook"}},
+		{p.reducesInStep() && p.ClipGradNorm > 0, OptionError{"clip-grad-norm",
+			"the norm needs reduced gradients before the step, and they are reduced inside it", "take --reduce-scatter hook, or --all-reduce hook"}},
 	}
 }
 
@@ -251,6 +261,7 @@ func (p *plan) optimizerRefusals() []refusal {
 		{early && p.ClipGradNorm > 0, OptionError{"optimizer-in-backward", "clipping needs all gradients before the first update", "leave out one of the two"}},
 		{early && p.passes(), OptionError{"optimizer-in-backward", "gradients are used up before --scale " + p.Scale + " could run", "take --scale loss"}},
 		{early && p.sharded(), OptionError{"optimizer-in-backward", "a sharded optimizer steps after backward", "leave out --reduce-scatter"}},
+		{early && p.AllReduce == "step", OptionError{"optimizer-in-backward", "there is no step behind backward that could reduce", "take --all-reduce hook"}},
 		{early && rare, OptionError{"optimizer-in-backward", "every backward updates, --adam-every does not", "leave out one of the two"}},
 		{rare && p.Optimizer != "adamw", OptionError{"adam-every", "there is no Adam", "take --optimizer adamw"}},
 		{rare && (p.passes() || p.ClipGradNorm > 0), OptionError{"adam-every", "gradients of earlier steps are scaled or clipped already", "take --scale loss without --clip-grad-norm"}},

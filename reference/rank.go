@@ -30,12 +30,13 @@ type rank struct {
 
 	// Scalars of a step, read back together when it is over.
 	ints         *device.Buffer // of micro-batches, of the rank, of all ranks
-	floats       *device.Buffer // losses, gradient norm, clip coefficient, factor
+	floats       *device.Buffer // losses, gradient norm, clip coefficient, factor, loss for the log
 	counts       []*device.Buffer
 	losses       []*device.Buffer
 	local, total *device.Buffer
 	norm, coef   *device.Buffer
 	factor       *device.Buffer // that losses or gradients are multiplied by
+	logged       *device.Buffer // the sum of all losses, where it is reduced
 	part         *device.Buffer // 1/A, of a plant
 	one, sum     *device.Buffer // the gradient at the root, losses added up
 	scratch      []*device.Buffer
@@ -76,12 +77,12 @@ func newRank(p *plan, m device.Member, data Data, c *Callbacks) *rank {
 
 func (r *rank) makeScalars() {
 	a := r.p.accumulation
-	r.ints, r.floats = r.d.Malloc(device.I64, a+2), r.d.Malloc(r.p.dt, a+3)
+	r.ints, r.floats = r.d.Malloc(device.I64, a+2), r.d.Malloc(r.p.dt, a+4)
 	for j := range a {
 		r.counts, r.losses = append(r.counts, r.ints.View(j)), append(r.losses, r.floats.View(j))
 	}
 	r.local, r.total = r.ints.View(a), r.ints.View(a+1)
-	r.norm, r.coef, r.factor = r.floats.View(a), r.floats.View(a+1), r.floats.View(a+2)
+	r.norm, r.coef, r.factor, r.logged = r.floats.View(a), r.floats.View(a+1), r.floats.View(a+2), r.floats.View(a+3)
 	for range 4 {
 		r.scratch = append(r.scratch, r.d.Malloc(r.p.dt))
 	}
@@ -128,7 +129,7 @@ func (r *rank) trainStep(step, micros int) error {
 	if !r.countsFirst() {
 		r.sumCounts(micros)
 	}
-	r.finish()
+	r.finish(micros)
 	r.readBack(micros)
 	return nil
 }

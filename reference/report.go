@@ -43,7 +43,7 @@ func (r *rank) report() {
 		return
 	}
 	s := RankStep{Rank: r.index, Tokens: w.ints[:w.micros], LocalTokens: w.ints[r.p.accumulation], GlobalTokens: w.ints[r.p.accumulation+1],
-		GradNorm: math.NaN(), ClipCoef: math.NaN(), Factor: math.NaN()}
+		GradNorm: math.NaN(), ClipCoef: math.NaN(), Factor: math.NaN(), ReducedLoss: math.NaN()}
 	total := int64(0)
 	for j, n := range w.valid {
 		loss := w.floats[j]
@@ -59,6 +59,9 @@ func (r *rank) report() {
 	}
 	if r.p.passes() || r.countsFirst() {
 		s.Factor = last[2]
+	}
+	if r.p.ReduceLoss {
+		s.ReducedLoss = last[3]
 	}
 	if r.p.Scale == "optimizer" || r.p.Scale == "clip" {
 		multiplyAll(w.gradients, s.Factor)

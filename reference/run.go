@@ -56,6 +56,7 @@ type RankStep struct {
 	GradNorm     float64 // before clipping; NaN without clipping
 	ClipCoef     float64 // NaN without clipping
 	Factor       float64 // that losses or gradients are multiplied by; NaN where there is none
+	ReducedLoss  float64 // the sum over all ranks as all-reduced by the loop; NaN where it is not
 }
 
 // StepResult is a step of all ranks.

@@ -91,7 +91,8 @@ func TestGlobalWaysAgree(t *testing.T) {
 			"reduce-scatter=step scale=pass", "reduce-scatter=hook scale=pass", "grad-sync=reduce-then-accumulate", "grad-sync=reduce-then-accumulate sync=every-micro-batch",
 			"grad-sync=reduce-then-accumulate sync=every-micro-batch scale=foreach grad-reduction=sum", "bucket-bytes=0", "bucket-bytes=100000000", "gradient-as-bucket-view=false", "gradient-as-bucket-view=false sync=every-micro-batch scale=pass",
 			"gradient-as-bucket-view=false grad-reduction=sum backward=step",
-			"scale=clip clip-grad-norm=1e9", "backward=step grad-sync=reduce-then-accumulate scale=optimizer",
+			"all-reduce=step", "all-reduce=step scale=optimizer", "all-reduce=step scale=pass grad-reduction=sum gradient-as-bucket-view=false", "all-reduce=step backward=step reduce-loss=true",
+			"scale=clip clip-grad-norm=1e9", "scale=clip clip-grad-norm=1e9 foreach-clip=false reduce-loss=true", "backward=step grad-sync=reduce-then-accumulate scale=optimizer",
 		} {
 			t.Run(counts+" "+way, func(t *testing.T) {
 				got := train(t, small(t, append(strings.Fields(way), counts)...), nil, cpu.Backend{Poison: true})
@@ -285,7 +286,7 @@ func TestAdamEvery(t *testing.T) {
 	if n := len(every.gradients[[2]int{0, 1}]); n != 17 {
 		t.Errorf("%d parameters step at second, want all", n)
 	}
-	for _, way := range []string{"sync=every-micro-batch", "grad-reduction=sum", "reduce-scatter=hook", "reduce-scatter=step", "grad-sync=reduce-then-accumulate sync=every-micro-batch"} {
+	for _, way := range []string{"sync=every-micro-batch", "grad-reduction=sum", "all-reduce=step", "reduce-scatter=hook", "reduce-scatter=step", "grad-sync=reduce-then-accumulate sync=every-micro-batch"} {
 		got := train(t, small(t, append(strings.Fields(way), "adam-every=2", "max-steps=2")...), nil, cpu.Backend{Poison: true})
 		if off := apart(got.weights[0], every.weights[0]); !(off < 1e-9) {
 			t.Errorf("%s: off by %.2g", way, off)
@@ -311,6 +312,31 @@ func TestLearns(t *testing.T) {
 		first, last := got.steps[0].Loss, got.steps[len(got.steps)-1].Loss
 		if !(math.Abs(first-math.Log(257)) < 0.1 && last < 4) {
 			t.Errorf("%s: loss %v to %v", model, first, last)
+		}
+	}
+}
+
+// Clipping one by one is clipping at once, to the bit.
+func TestForeachClip(t *testing.T) {
+	for _, way := range []string{"", "scale=clip", "reduce-scatter=hook"} {
+		changes := append(strings.Fields(way), "clip-grad-norm=0.05")
+		once := train(t, small(t, changes...), nil, cpu.Backend{Poison: true})
+		each := train(t, small(t, append(changes, "foreach-clip=false")...), nil, cpu.Backend{Poison: true})
+		if !sameBits(once.weights[1], each.weights[1]) || !(each.steps[0].Ranks[1].ClipCoef < 1) {
+			t.Errorf("%s: weights differ, or nothing is clipped: %v", way, each.steps[0].Ranks[1].ClipCoef)
+		}
+	}
+}
+
+// The loss that is reduced for the log is that of all tokens of all ranks.
+func TestReduceLoss(t *testing.T) {
+	for _, way := range []string{"", "scale=pass", "loss-reduction=sum", "backward=step", "world-size=1"} {
+		for _, s := range train(t, small(t, append(strings.Fields(way), "reduce-loss=true")...), nil, cpu.Backend{Poison: true}).steps {
+			for _, r := range s.Ranks {
+				if want := s.Loss * float64(s.Tokens); !(math.Abs(r.ReducedLoss-want) < 1e-9*want) || math.Abs(s.Logged-s.Loss) > 1e-9 {
+					t.Errorf("%s step %d: rank %d has %v, want %v; logged %v of %v", way, s.Step, r.Rank, r.ReducedLoss, want, s.Logged, s.Loss)
+				}
+			}
 		}
 	}
 }

@@ -19,12 +19,29 @@ func (r *rank) optimize(fold *device.Buffer) {
 			continue
 		}
 		end := r.d.Range("user_annotation", o.stepName())
-		if r.p.sharded() {
+		switch {
+		case r.p.sharded():
 			r.stepSharded(o, fold)
-		} else {
+		case r.p.AllReduce == "step":
+			r.reduceAll(o)
+			fallthrough
+		default:
 			r.update(fold, o.params...)
 		}
 		end()
+	}
+}
+
+// reduceAll all-reduces the gradients of an optimizer one by one, as accumulated over all
+// micro-batches.
+func (r *rank) reduceAll(o *optimizer) {
+	r.onComms(func() {
+		for _, p := range o.params {
+			r.comm.AllReduce(r.comms, p.grad, r.reduction())
+		}
+	})
+	for _, p := range o.params {
+		r.handOut(p)
 	}
 }
 
