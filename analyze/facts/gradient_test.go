@@ -13,6 +13,7 @@ import (
 //	B  the same, reduced          h  backward over the last parameter alone (a chunk of the loss)
 //	r  backward over the others   t  an all-reduce of one number
 //	s  the optimizer              S  another optimizer
+//	d  gradients that are spread over four ranks are scaled, each recorded whole and, within, as its shard
 type script struct {
 	text   strings.Builder
 	now    int
@@ -59,6 +60,14 @@ func (s *script) move(m rune) {
 		s.accumulate("AddmmBackward0", s.params[:len(s.params)-1])
 	case 't':
 		s.event(3, "record_param_comms", "coll=allreduce in=1 out=1 dtype=Long group=0 gsize=4")
+	case 'd':
+		for i, shape := range []string{"25,20", "16", "75,20"} {
+			fmt.Fprintf(&s.text, "1/1 %dus +20us cpu_op aten::mul_ dims=[[%s],[]] type=[\"float\",\"float\"]\n", s.now, s.params[i])
+			fmt.Fprintf(&s.text, "1/1 %dus +18us cpu_op PythonSubclass dims=[[%s],[]] type=[\"float\",\"float\"]\n", s.now+1, s.params[i])
+			fmt.Fprintf(&s.text, "1/1 %dus +2us cpu_op aten::detach dims=[[%s]] type=[\"float\"]\n", s.now+2, shape)
+			fmt.Fprintf(&s.text, "1/1 %dus +2us cpu_op aten::mul_ dims=[[%s],[]] type=[\"float\",\"float\"]\n", s.now+6, shape)
+			s.now += 21
+		}
 	case 's', 'S':
 		name := map[rune]string{'s': "AdamW", 'S': "SGD"}[m]
 		fmt.Fprintf(&s.text, "1/1 %dus +20us user_annotation Optimizer.step#%s.step\n", s.now, name)
@@ -144,6 +153,19 @@ func TestTokenAllReduce(t *testing.T) {
 		r := one(t, play(test.moves))
 		if r.Tokens.Place != test.place || r.Tokens.PerStep != test.count {
 			t.Errorf("%s: %q %d, want %q %d", test.name, r.Tokens.Place, r.Tokens.PerStep, test.place, test.count)
+		}
+	}
+}
+
+// TestShardedPass: a pass over DTensors moves the shards, and is one pass.
+func TestShardedPass(t *testing.T) {
+	r := compute(t, play("fBds fBds"))[0]
+	if len(r.Passes) != 2 {
+		t.Fatalf("%d passes", len(r.Passes))
+	}
+	for _, p := range r.Passes {
+		if p.Kind != ScalePass || p.Parameters != 3 || p.Launches != 3 || p.Bytes != 2*r.Params.Bytes/4 {
+			t.Errorf("%+v of parameters with %d bytes", p, r.Params.Bytes)
 		}
 	}
 }

@@ -64,6 +64,7 @@ type touch struct {
 	family     family
 	framework  bool // by DDP, FSDP or a hook beside AccumulateGrad
 	shapes     [][]int64
+	local      int64 // elements on this rank, where shapes are of a tensor that is spread over ranks; 0 where they say it themselves
 	dtype      string
 	averaged   bool   // a gradient collective stands right before it
 	factor     string // value of a number, "" unknown
@@ -220,6 +221,7 @@ func (c *computer) touch(row int32, f family, ids []family) (touch, bool) {
 	if f == multiply {
 		t.factor, t.tensor = c.factor(row, ops)
 	}
+	t.local = c.localElements(row)
 	if f == decayMade {
 		return t, lists(t.shapes)
 	}
@@ -254,6 +256,42 @@ func (c *computer) childShapes(row int32, ids []family) (shapes [][]int64, dtype
 		}
 	}
 	return shapes, dtype
+}
+
+// localElements counts the elements that an operator on DTensors touches on this rank: it
+// is recorded twice, outside with whole shapes, and within PythonSubclass with those of
+// the shards. 0 for any other operator.
+func (c *computer) localElements(row int32) int64 {
+	within, ok := c.t.Find("PythonSubclass")
+	if !ok {
+		return 0
+	}
+	inner, ok := c.child(row, within)
+	if ok {
+		inner, ok = c.child(inner, c.col.Name[row])
+	}
+	if !ok {
+		return 0
+	}
+	n := int64(0)
+	if ops := c.shapes.inputs(inner); len(ops) > 0 && !lists(ops[0].shapes) {
+		for _, s := range ops[0].shapes {
+			n += numel(s)
+		}
+	}
+	return n
+}
+
+// child is the first span of some name right inside another one.
+func (c *computer) child(row int32, name trace.StringID) (int32, bool) {
+	end := c.col.Start[row] + c.col.Dur[row]
+	track := c.t.Tracks()[c.col.Track[row]]
+	for i := row + 1; i < int32(track.First+track.N) && c.col.Start[i] <= end; i++ {
+		if c.col.Parent[i] == row && c.col.Name[i] == name {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // factor reads what a multiplication multiplies by: the value of a number where

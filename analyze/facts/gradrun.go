@@ -208,7 +208,7 @@ func (m *matcher) pass(g run) (GradientPass, bool) {
 		elements, count, size := m.cover(o, tensors, g.touches[0].dtype)
 		if o.numel > 0 && float64(elements) >= coverage*float64(o.numel) {
 			p.Optimizer, p.Parameters = o.name, count
-			p.Bytes = m.local(elements, tensors) * size * traffic[p.Kind]
+			p.Bytes = min(elements, g.elements()) * size * traffic[p.Kind]
 			return p, true
 		}
 	}
@@ -292,11 +292,16 @@ func (m *matcher) shards(flat, numel int64) int64 {
 	return 1
 }
 
-// local is how many elements the tensors have on this rank.
-func (m *matcher) local(elements int64, tensors [][]int64) int64 {
+// elements is how many elements the tensors of a run have on this rank.
+func (g *run) elements() int64 {
 	n := int64(0)
-	for _, s := range tensors {
-		n += numel(s)
+	for _, t := range g.touches {
+		if n += t.local; t.local > 0 {
+			continue
+		}
+		for _, s := range t.shapes {
+			n += numel(s)
+		}
 	}
-	return min(elements, n)
+	return n
 }
