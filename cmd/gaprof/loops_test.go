@@ -11,6 +11,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/tracefile"
@@ -140,6 +141,9 @@ func TestLoopsTell(t *testing.T) {
 		{"single-accum4-scale", "max-steps=2", "steps"},
 		{"single-accum4-scale", "global-batch-size=4", "accumulation steps"},
 		{"single-accum4-single-backward", "global-batch-size=4", "micro-batches"},
+		{"single-accum4-single-backward", "backward=micro-batch", "wrong by the rules"},
+		{"single-accum4-zero-inside", "plant=", "wrong by the rules"},
+		{"single-accum4-in-backward-keep", "plant=", "wrong by the rules"},
 		{"single-accum1-skip", "optimizer=sgd", "optimizers"},
 		{"single-accum1-in-backward", "optimizer-in-backward=false", "optimizers"},
 		{"single-accum1-scale-tensor", "scale=foreach", "scale passes"},
@@ -189,17 +193,32 @@ func renamer(names string) *strings.Replacer {
 // loopFacts are the facts of one rank's trace as text, sizes as multiples of the
 // parameters' own. What may change from step to step is a list of what there is.
 func loopFacts(tr *trace.Trace, names string) map[string]string {
-	report := analyze.Run([]analyze.Input{{Trace: tr}}, analyze.Options{})
+	report := analyze.Run([]analyze.Input{{Trace: tr}}, analyze.Options{Rules: rules.All()})
 	rank := facts.Compute(tr)[0]
 	list := map[string]string{
 		"steps":              fmt.Sprint(len(report.Steps)),
 		"accumulation steps": orNull(report.AccumulationSteps),
+		"wrong by the rules": wrongRules(report),
 	}
 	name := renamer(names).Replace
 	stepFacts(list, report, name)
 	passFacts(list, report, rank, name)
 	syncFacts(list, report, rank, name)
 	return list
+}
+
+// ofTheLoop are rules that find what a loop does whatever it costs: gradients cleared or
+// clipped in every micro-batch, one backward over all, an optimizer in every backward.
+var ofTheLoop = []string{"GS007", "CL004", "AC005", "OP002"}
+
+func wrongRules(r *analyze.Report) string {
+	var ids []string
+	for _, f := range r.Findings {
+		if slices.Contains(ofTheLoop, f.Rule) {
+			ids = append(ids, f.Rule)
+		}
+	}
+	return distinct(ids)
 }
 
 func orNull[T any](p *T) string {
