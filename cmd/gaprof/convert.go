@@ -2,14 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gaprof/gaprof/analyze/pprof"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -24,7 +22,7 @@ type convertFlags struct {
 func newConvertCommand(s streams) *cobra.Command {
 	var f convertFlags
 	cmd := &cobra.Command{
-		Use:   "convert IN -o OUT",
+		Use:   "convert IN... -o OUT",
 		Short: "write a trace in another format: " + strings.Join(convertFormats(), ", "),
 		Long: `convert reads a trace and writes it as ` + strings.Join(convertFormats(), ", ") + `: by --to, else by the
 extension of OUT, compressed where that ends in .gz or .zst. What analyze repairs
@@ -33,11 +31,12 @@ files: {} in OUT stands for their number.
 
 pprof (.pb.gz, .pprof) is a profile of the device's time for go tool pprof: kind of
 step, phase, launch site of communication, operator and kernel are the stack; rank,
-step and stream are tags. Its time is SOURCE_DATE_EPOCH, else that of the trace.`,
+step and stream are tags. Its time is SOURCE_DATE_EPOCH, else that of the trace. The
+traces of several ranks, also a folder of them, become one profile.`,
 		Example: "  gaprof convert damaged.json.gz -o repaired.json.gz\n  gaprof convert trace.json -o - --to text\n" +
-			"  gaprof convert trace.json.gz -o trace.pb.gz && go tool pprof -top trace.pb.gz",
-		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return convert(s, args[0], f) },
+			"  gaprof convert trace.json.gz -o trace.pb.gz && go tool pprof -top trace.pb.gz\n  gaprof convert 'rank*.json.gz' -o run.pb.gz",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return convert(s, args, f) },
 	}
 	flags := cmd.Flags()
 	f.add(flags)
@@ -47,10 +46,17 @@ step and stream are tags. Its time is SOURCE_DATE_EPOCH, else that of the trace.
 	return cmd
 }
 
-func convert(s streams, in string, f convertFlags) error {
+func convert(s streams, paths []string, f convertFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if f.isPprof() {
+		return convertToProfile(s, paths, f)
+	}
+	if len(paths) > 1 {
+		return usage("only profiles hold several: --to pprof", "%d traces and one OUT", len(paths))
+	}
+	in := paths[0]
 	p := startProgress(s.err, f.inputFlags, []string{in})
 	traces, err := tracefile.Read(in, f.options(s, p, in, true))
 	p.done()
@@ -64,7 +70,7 @@ func convert(s streams, in string, f convertFlags) error {
 		if !f.quiet {
 			sayProblems(s, in, t)
 		}
-		if err := writeTrace(s, in, strings.ReplaceAll(f.out, "{}", strconv.Itoa(i)), t, f); err != nil {
+		if err := writeTrace(s, strings.ReplaceAll(f.out, "{}", strconv.Itoa(i)), t, f); err != nil {
 			return err
 		}
 	}
@@ -97,14 +103,11 @@ func (f *convertFlags) isPprof() bool {
 	return f.to == toPprof || f.to == "" && (strings.HasSuffix(f.out, ".pb.gz") || strings.HasSuffix(f.out, ".pprof"))
 }
 
-func writeTrace(s streams, in, out string, t *trace.Trace, f convertFlags) error {
+func writeTrace(s streams, out string, t *trace.Trace, f convertFlags) error {
 	var err error
-	switch {
-	case f.isPprof():
-		err = writeProfile(s, in, out, t, f)
-	case isStream(out):
+	if isStream(out) {
 		err = deliver(s, out, f.force, func(w io.Writer) error { return tracefile.Encode(w, t, f.to) })
-	default:
+	} else {
 		err = tracefile.Write(out, t, tracefile.WriteOptions{Format: f.to, Force: f.force})
 	}
 	var unknown *tracefile.UnknownFormat
@@ -112,19 +115,4 @@ func writeTrace(s streams, in, out string, t *trace.Trace, f convertFlags) error
 		return usage("", "no format to write is called %q; there are %s", unknown.Name, strings.Join(convertFormats(), ", "))
 	}
 	return err
-}
-
-// writeProfile writes the profile of a trace.
-func writeProfile(s streams, in, out string, t *trace.Trace, f convertFlags) error {
-	o := pprof.Options{Version: version, Rank: func() (int64, bool) { return rankOfFile(defaultRank)(in) }}
-	if at, ok, err := sourceDate(); err != nil {
-		return err
-	} else if nanos := at.UnixNano(); ok {
-		o.TimeNanos = &nanos
-	}
-	p, err := pprof.Profile(t, o)
-	if err != nil {
-		return &codeError{code: exitInput, err: fmt.Errorf("%s: %w", in, err), hint: "record with torch.profiler.ProfilerActivity.CUDA"}
-	}
-	return deliver(s, out, f.force, func(w io.Writer) error { return p.Write(w) })
 }

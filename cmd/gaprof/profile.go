@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/gaprof/gaprof/analyze/pprof"
+	"github.com/gaprof/gaprof/trace/tracefile"
+)
+
+// convertToProfile writes one profile of all traces that paths name.
+func convertToProfile(s streams, paths []string, f convertFlags) error {
+	files, err := tracefile.Expand(paths)
+	if err != nil {
+		return err
+	}
+	p := startProgress(s.err, f.inputFlags, files)
+	var parts []*profile.Profile
+	for _, file := range files {
+		list, err := profilesOf(s, p, file, f)
+		if err != nil {
+			p.done()
+			return err
+		}
+		parts = append(parts, list...)
+	}
+	p.done()
+	whole := parts[0]
+	if len(parts) > 1 {
+		if whole, err = profile.Merge(parts); err != nil {
+			return err
+		}
+	}
+	return deliver(s, f.out, f.force, func(w io.Writer) error { return whole.Write(w) })
+}
+
+// profilesOf are the profiles of the traces in a file.
+func profilesOf(s streams, p *progress, file string, f convertFlags) ([]*profile.Profile, error) {
+	o := pprof.Options{Version: version, Rank: func() (int64, bool) { return rankOfFile(defaultRank)(file) }}
+	if at, ok, err := sourceDate(); err != nil {
+		return nil, err
+	} else if nanos := at.UnixNano(); ok {
+		o.TimeNanos = &nanos
+	}
+	traces, err := tracefile.Read(file, f.options(s, p, file, true))
+	if err != nil {
+		return nil, err
+	}
+	var list []*profile.Profile
+	for _, t := range traces {
+		if !f.quiet {
+			sayProblems(s, file, t)
+		}
+		one, err := pprof.Profile(t, o)
+		if err != nil {
+			return nil, &codeError{code: exitInput, err: fmt.Errorf("%s: %w", file, err), hint: "record with torch.profiler.ProfilerActivity.CUDA"}
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
