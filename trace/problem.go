@@ -86,7 +86,7 @@ var problemTable = map[Code]ProblemInfo{
 	MissingDuration:    {Note, "complete event without a duration, taken as zero", "none needed", true},
 	UnpairedBegin:      {Note, "begin without end or end without begin; a begin is closed at the end of its track", "none needed", true},
 	LongString:         {Note, "string over the length limit, cut", "none needed", true},
-	DeepNesting:        {Warn, "value nested too deeply, left out", "look at this place in the file", true},
+	DeepNesting:        {Warn, "nested too deeply; what lies deeper was left out", "look at this place in the file", true},
 	DuplicateKey:       {Note, "a key stands twice in one event, the last one counts", "none needed", true},
 	TrailingData:       {Note, "text after the end of the trace, left out", "none needed", true},
 	SeveralDocuments:   {Note, "several traces in one file, each read on its own", "give each rank its own file", false},

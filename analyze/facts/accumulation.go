@@ -3,6 +3,7 @@ package facts
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Unknown counts are -1.
@@ -57,12 +58,14 @@ func (r *Rank) kindsByAccumulation() {
 	next := make(map[string]int)
 	keys := make([]string, len(r.Steps))
 	for i := len(r.Steps) - 1; i >= 0; i-- {
+		var key strings.Builder
 		for _, o := range r.Steps[i].PerOptimizer {
 			if o.Accumulation != Unknown {
 				next[o.Name] = o.Accumulation
 			}
-			keys[i] += fmt.Sprintf("%s\x00%d\x00", o.Name, next[o.Name])
+			fmt.Fprintf(&key, "%s\x00%d\x00", o.Name, next[o.Name])
 		}
+		keys[i] = key.String()
 	}
 	nameKinds(r.Steps, func(s *Step) string { return keys[s.Index] })
 }

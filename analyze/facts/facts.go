@@ -1,6 +1,9 @@
 package facts
 
 import (
+	"fmt"
+	"sync/atomic"
+
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -72,6 +75,7 @@ type computer struct {
 	trackClass     []nameClass // by track: all classes of its rows
 	autogradThread []bool
 	problems       []trace.Problem
+	tooDeep        atomic.Bool // some event has more spans around it than were looked at
 }
 
 // Compute derives the facts of every rank in a trace: usually one, several where
@@ -94,6 +98,9 @@ func Compute(t *trace.Trace) []*Rank {
 		c.remember(r)
 		r.release()
 		ranks = append(ranks, r)
+	}
+	if c.tooDeep.Load() {
+		c.problem(trace.DeepNesting, 1, fmt.Sprintf("more than %d spans around one event, of which the outermost were not looked at", deepest))
 	}
 	if len(ranks) > 0 {
 		ranks[0].Problems = append(append([]trace.Problem(nil), c.problems...), ranks[0].Problems...)

@@ -142,11 +142,19 @@ func (c *computer) duplicates(ix *launchIndex) int {
 	return n
 }
 
+// deepest is how many spans around an event are looked at. Python gives up at a
+// depth of a thousand calls; what is nested deeper was made to be.
+const deepest = 2048
+
 // stack calls visit for the spans that contain row's start on its thread, from
 // the innermost outwards, until visit returns false.
 func (c *computer) stack(row int32, visit func(span int32) bool) {
-	now := c.col.Start[row]
+	now, depth := c.col.Start[row], 0
 	for p := c.col.Parent[row]; p != trace.NoParent; p = c.col.Parent[p] {
+		if depth++; depth > deepest {
+			c.tooDeep.Store(true)
+			return
+		}
 		if c.col.Start[p]+c.col.Dur[p] > now && !visit(p) {
 			return
 		}

@@ -69,11 +69,13 @@ type Optimizer struct {
 // to the one whose spans carry tensors, or whose collectives carry messages, of that
 // many elements and that dtype. A class that several claim, or none, stays without.
 func (c *computer) assignParams(r *Rank) {
+	places := make(map[string]int)
 	for i := range r.Steps {
 		for _, name := range r.Steps[i].Optimizers {
-			at := slices.IndexFunc(r.Optimizers, func(o Optimizer) bool { return o.Name == name })
-			if at < 0 {
+			at, known := places[name]
+			if !known {
 				at = len(r.Optimizers)
+				places[name] = at
 				r.Optimizers = append(r.Optimizers, Optimizer{Name: name})
 			}
 			r.Optimizers[at].Updates = append(r.Optimizers[at].Updates, i)

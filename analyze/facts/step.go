@@ -179,6 +179,7 @@ func (c *computer) inside(row int32, class nameClass) bool {
 type update struct {
 	optimizers []string
 	start, end int64
+	named      map[string]bool // optimizers, as a set
 }
 
 // updates groups the optimizer spans.
@@ -198,13 +199,14 @@ func (ev *hostEvents) updates(c *computer) []update {
 			last := &list[n-1]
 			if !ev.separated(c, row, name, last, between) {
 				last.end = max(last.end, end)
-				if !slices.Contains(last.optimizers, name) {
+				if !last.named[name] {
+					last.named[name] = true
 					last.optimizers = append(last.optimizers, name)
 				}
 				continue
 			}
 		}
-		list = append(list, update{[]string{name}, start, end})
+		list = append(list, update{[]string{name}, start, end, map[string]bool{name: true}})
 	}
 	for i := range list {
 		slices.Sort(list[i].optimizers)
@@ -220,7 +222,7 @@ func (ev *hostEvents) separated(c *computer, row int32, name string, last *updat
 	case between != nil:
 		return anyIn(between, last.end, start)
 	}
-	return slices.Contains(last.optimizers, name)
+	return last.named[name]
 }
 
 // profilerSteps takes the host's ProfilerStep# spans as updates. They may be one

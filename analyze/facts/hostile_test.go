@@ -1,0 +1,40 @@
+package facts
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// TestManyAndDeep: what grows with the square of a file's size would not end here, and
+// what is not looked at is said.
+func TestManyAndDeep(t *testing.T) {
+	const n, optimizers = 30_000, 100_000
+	var nested, many strings.Builder
+	for i := range n {
+		fmt.Fprintf(&nested, "1/1 %dus +%dus cpu_op aten::linear\n", i, 2*n-2*i)
+	}
+	for i := range optimizers {
+		fmt.Fprintf(&many, "1/1 %dus +5us user_annotation Optimizer.step#A%d.step\n", 10*i, i)
+	}
+	nested.WriteString(twoOptimizers(n))
+	began := time.Now()
+	r := one(t, nested.String())
+	if len(r.Problems) != 1 || r.Problems[0].Code != trace.DeepNesting || !strings.Contains(r.Problems[0].Message(), "more than 2048 spans around one event") {
+		t.Errorf("nested: %v", r.Problems)
+	}
+	if r = one(t, many.String()); len(r.Steps) != 1 || len(r.Optimizers) != optimizers || len(r.Problems) != 0 {
+		t.Errorf("many: %d steps, %d optimizers, %v", len(r.Steps), len(r.Optimizers), r.Problems)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// twoOptimizers is two optimizers around nothing, so that rows are looked at for them.
+func twoOptimizers(n int) string {
+	return fmt.Sprintf("1/1 %dus +1us user_annotation Optimizer.step#A.step\n1/1 %dus +1us user_annotation Optimizer.step#B.step\n", 3*n, 3*n+2)
+}
