@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -21,8 +22,17 @@ type streams struct {
 	out, err io.Writer
 }
 
-// say writes one message; newlines in it start new messages.
+// say writes one message; newlines of its format start new messages, those within
+// an argument, such as the name of a file, do not.
 func (s streams) say(format string, args ...any) {
+	for i, a := range args {
+		switch a := a.(type) {
+		case string:
+			args[i] = escape.Control(a)
+		case error:
+			args[i] = escape.Control(a.Error())
+		}
+	}
 	for line := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
 		fmt.Fprintf(s.err, "gaprof: %s\n", escape.Control(line))
 	}
@@ -30,12 +40,35 @@ func (s streams) say(format string, args ...any) {
 
 // fail reports an error with its hint.
 func (s streams) fail(err error) {
-	if message := err.Error(); message != "" {
+	for _, message := range linesOf(err) {
 		s.say("%s", message)
 	}
 	if hint := hintOf(err); hint != "" {
 		s.say("hint: %s", hint)
 	}
+}
+
+// linesOf are those of the errors that were joined in err, else its own.
+func linesOf(err error) []string {
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return notEmpty(err.Error())
+	}
+	var list, texts []string
+	for _, part := range joined.Unwrap() {
+		list, texts = append(list, linesOf(part)...), append(texts, part.Error())
+	}
+	if strings.Join(texts, "\n") != err.Error() { // more than a list
+		return notEmpty(err.Error())
+	}
+	return list
+}
+
+func notEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
 }
 
 // bug reports a panic and returns its exit code.
