@@ -65,8 +65,9 @@ func (p Problem) same(q Problem) bool {
 func stepRows(r *facts.Rank, s *facts.Step) []Step {
 	row := Step{Rank: r.ID, Index: s.Index, Kind: s.Kind, Complete: s.Complete, Optimizers: []Optimizer{},
 		LinkedEvents: s.LinkedEvents, HostStart: s.HostStart, HostDuration: s.HostDuration()}
+	inBackward := r.InBackward(s.Index)
 	for _, o := range s.PerOptimizer {
-		row.Optimizers = append(row.Optimizers, Optimizer{Name: o.Name, Accumulation: known(o.Accumulation), InBackward: r.InBackward(s.Index, o.Name)})
+		row.Optimizers = append(row.Optimizers, Optimizer{Name: o.Name, Accumulation: known(o.Accumulation), InBackward: inBackward[o.Name]})
 	}
 	row.MicroBatches = known(s.MicroBatches)
 	if len(s.Windows) == 0 {

@@ -118,9 +118,15 @@ func (r *Rank) Cleared(step int) bool {
 	return slices.Contains(r.zeroSteps, step)
 }
 
-// InBackward tells whether an optimizer steps inside the backward pass of a step.
-func (r *Rank) InBackward(step int, name string) bool {
-	return slices.ContainsFunc(r.runsOf(step), func(o OptimizerRun) bool { return o.Name == name && o.InBackward })
+// InBackward names the optimizers that step inside the backward pass of a step.
+func (r *Rank) InBackward(step int) map[string]bool {
+	names := make(map[string]bool)
+	for _, o := range r.runsOf(step) {
+		if o.InBackward {
+			names[o.Name] = true
+		}
+	}
+	return names
 }
 
 // runsOf are the optimizer spans of one step; OptimizerRuns are in order of start.

@@ -82,6 +82,7 @@ type optimizerSteps struct {
 
 // perOptimizer collects the optimizers of a rank and its last known micro-batches.
 func perOptimizer(r *analyze.Report, rank int64) (list []optimizerSteps, micro *int) {
+	places := make(map[string]int)
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		if s.Rank != rank {
@@ -91,22 +92,17 @@ func perOptimizer(r *analyze.Report, rank int64) (list []optimizerSteps, micro *
 			micro = s.MicroBatches
 		}
 		for _, o := range s.Optimizers {
-			list = noteOptimizer(list, o)
+			at, known := places[o.Name]
+			if !known {
+				at, places[o.Name] = len(list), len(list)
+				list = append(list, optimizerSteps{o.Name, nil})
+			}
+			if o.Accumulation != nil {
+				list[at].steps = o.Accumulation
+			}
 		}
 	}
 	return list, micro
-}
-
-func noteOptimizer(list []optimizerSteps, o analyze.Optimizer) []optimizerSteps {
-	for i := range list {
-		if list[i].name == o.Name {
-			if o.Accumulation != nil {
-				list[i].steps = o.Accumulation
-			}
-			return list
-		}
-	}
-	return append(list, optimizerSteps{o.Name, o.Accumulation})
 }
 
 func orUnknown(n *int) string {
