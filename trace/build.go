@@ -259,8 +259,7 @@ func (b *Builder) pairBeginEnd() {
 	c.permute(perm)
 }
 
-// close ends the begin event at row i; arguments of the end are kept where the
-// begin has none.
+// close ends the begin event at row i and gives it what its end says.
 func (b *Builder) close(i int, end int64, endRow int) {
 	c := &b.t.col
 	c.Phase[i], c.Dur[i] = Complete, end-c.Start[i]
@@ -268,13 +267,40 @@ func (b *Builder) close(i int, end int64, endRow int) {
 		b.Problem(NumberRange, -1, b.String(c.Name[i]))
 		c.Dur[i] = 0
 	}
-	if c.Dur[i] < 0 { // further apart than an int64 can say
-		b.Problem(NumberRange, -1, "end of event")
-		c.Dur[i] = 0
+	if endRow != i {
+		b.merge(i, endRow)
 	}
-	if c.Args[i] == 0 {
-		c.Args[i] = c.Args[endRow]
+}
+
+// merge adds the name and the arguments of the end event in row end to the event in
+// row i. Of an argument that both have the end's counts, as the format says.
+func (b *Builder) merge(i, end int) {
+	c := &b.t.col
+	if c.Name[i] == 0 {
+		c.Name[i] = c.Name[end]
 	}
+	if c.Corr[end] != 0 {
+		c.Corr[i] = c.Corr[end]
+	}
+	if c.External[end] != 0 {
+		c.External[i] = c.External[end]
+	}
+	if c.Args[i] == 0 || c.Args[end] == 0 {
+		c.Args[i] = max(c.Args[i], c.Args[end])
+		return
+	}
+	args, places := b.t.Event(i).Args(), make(map[Key]int)
+	for k, a := range args {
+		places[a.Key] = k
+	}
+	for _, a := range b.t.Event(end).Args() {
+		if k, both := places[a.Key]; both {
+			args[k] = a
+		} else {
+			args = append(args, a)
+		}
+	}
+	c.Args[i] = b.t.args.add(args)
 }
 
 // drop takes out the rows of phase p.

@@ -105,7 +105,7 @@ func TestExternalOrder(t *testing.T) {
 	}
 }
 
-// TestPairKeepsArguments: the end's arguments count where the begin has none.
+// TestPairKeepsArguments: of an argument that begin and end both have, the end's counts.
 func TestPairKeepsArguments(t *testing.T) {
 	a := newAdder()
 	add := func(ph Phase, start, bytes int64) {
@@ -120,7 +120,7 @@ func TestPairKeepsArguments(t *testing.T) {
 	add('B', 3, 8)
 	add('E', 4, 9)
 	got := a.Build()
-	for i, want := range []int64{7, 8} {
+	for i, want := range []int64{7, 9} {
 		if v, ok := got.Event(i).ArgInt(KeyBytes); !ok || v != want {
 			t.Errorf("row %d: %d, %v, want %d", i, v, ok, want)
 		}

@@ -38,6 +38,7 @@ func (f field) bit() uint16 { return 1 << f }
 var fields = map[string]field{
 	"ph": fieldPh, "ts": fieldTs, "id": fieldID, "pid": fieldPid, "tid": fieldTid,
 	"dur": fieldDur, "cat": fieldCat, "name": fieldName, "args": fieldArgs,
+	"id2": fieldID, // {"local": id} or {"global": id}, kept as it stands
 }
 
 // event reads the event whose brace stands at i into d.ev and returns the place
@@ -230,20 +231,31 @@ func (d *reader) category(i int) int {
 	return next
 }
 
-// flowID reads id: decimal or 0x digits are a number, anything else is text.
+// flowID reads id: decimal or 0x digits are a number, anything else is text, also a
+// number beyond int64.
 func (d *reader) flowID(i int) int {
 	ev := &d.ev
+	ev.num, ev.rawID = 0, 0
 	v, next, ok := integer(d.buf, i)
 	if !ok {
 		var t token
 		if t, next = d.value(i, '}'); next < 0 || t.kind == nullKind || t.kind == deepKind {
 			return next
 		}
-		s := d.text(t)
+		s := d.idText(t)
 		if v, ok = parseID(s); !ok {
-			ev.rawID = d.b.Intern(s)
+			v, ev.rawID = 0, d.b.Intern(s)
 		}
 	}
 	ev.num, ev.hasID = v, ok
 	return next
+}
+
+// idText is the text of an id; an object is the same however it is laid out.
+func (d *reader) idText(t token) []byte {
+	if t.kind != listKind {
+		return d.text(t)
+	}
+	d.scratch = compact(d.scratch[:0], d.buf[t.start:t.end])
+	return d.scratch
 }

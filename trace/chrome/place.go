@@ -139,8 +139,12 @@ func (d *reader) arg(key trace.Key) (trace.Arg, bool) {
 
 func (d *reader) argText(key trace.Key) (string, bool) {
 	a, ok := d.arg(key)
-	if ok && a.Kind == trace.Int {
+	text := d.b.String(a.Str)
+	switch {
+	case ok && a.Kind == trace.Int:
 		return strconv.FormatInt(a.Num, 10), true
+	case a.Kind == trace.JSON && text == "null":
+		return "", false
 	}
-	return d.b.String(a.Str), ok
+	return text, ok
 }

@@ -3,10 +3,12 @@ package chrome
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/gaprof/gaprof/trace"
@@ -178,7 +180,6 @@ func (w *writer) event(e trace.Event) {
 	w.quoted(string(rune(e.Phase())))
 	flow := takesID(byte(e.Phase()))
 	if flow {
-		w.text(", \"id\": ")
 		w.flowID(e)
 	}
 	if e.Cat() != trace.CatNone {
@@ -204,13 +205,22 @@ func (w *writer) event(e trace.Event) {
 	w.text("}")
 }
 
-// flowID writes what links e to others: a number, or the text it was.
+// flowID writes what links e to others: a number, or the text it was, which of id2
+// is an object.
 func (w *writer) flowID(e trace.Event) {
-	if a, ok := w.rawID(e); ok {
-		w.quoted(w.t.String(a.Str))
+	a, ok := w.rawID(e)
+	text := w.t.String(a.Str)
+	switch {
+	case ok && strings.HasPrefix(text, "{") && json.Valid([]byte(text)):
+		w.text(", \"id2\": ")
+		_, _ = w.Write(spaced(nil, text))
+		return
+	case ok:
+		w.text(", \"id\": ")
+		w.quoted(text)
 		return
 	}
-	w.text(strconv.FormatInt(e.Corr(), 10))
+	w.text(", \"id\": " + strconv.FormatInt(e.Corr(), 10))
 }
 
 // rawID is the argument that holds the id of a flow where that is no number.
