@@ -54,9 +54,13 @@ func appendRow(row []string, t *trace.Trace, e trace.Event) []string {
 		id(e.Corr()), id(e.External()), argsJSON(t, e.Args()))
 }
 
-// safe keeps a spreadsheet from running s.
+// safe keeps a spreadsheet from running s and a terminal from obeying it.
 func safe(s string) string {
-	if s == "" || !strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
+	if strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsGraphic(r) }) {
+		s = strconv.QuoteToGraphic(s)
+		s = s[1 : len(s)-1]
+	}
+	if s == "" || !strings.ContainsRune("=+-@", rune(s[0])) {
 		return s
 	}
 	if _, err := strconv.ParseInt(s, 10, 64); err == nil {

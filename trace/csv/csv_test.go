@@ -34,8 +34,7 @@ thread 1/-2 name="=cmd()"
 0/7 30us i - "@"
 `
 	const want = `start_ns,dur_ns,phase,category,name,process,process_name,thread,thread_name,correlation,external_id,args_json
-20000,3000,X,kernel,"'-f
-x",0,,7,,7,,
+20000,3000,X,kernel,'-f\nx,0,,7,,7,,
 30000,0,i,,'@,0,,7,,,,
 -1000,5000,X,cpu_op,"a,""b""",1,python,-2,'=cmd(),,12,"{""Input Dims"":[[1, 2]],""x<y"":""1"",""bad"":""[NaN"",""Seq"":3}"
 `
@@ -54,9 +53,10 @@ func TestSafe(t *testing.T) {
 		{"-1", "-1"},
 		{"-1+1", "'-1+1"},
 		{"@SUM(A1)", "'@SUM(A1)"},
-		{"\t=1", "'\t=1"},
-		{"\r=1", "'\r=1"},
-		{"\n=1", "'\n=1"},
+		{"\t=1", `\t=1`},
+		{"\r=1", `\r=1`},
+		{"\n=1", `\n=1`},
+		{"a\x1b[2J\x00\u202eb", `a\x1b[2J\x00\u202eb`},
 		{"'=1", "'=1"},
 	} {
 		if got := safe(c.in); got != c.want {
