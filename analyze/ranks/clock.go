@@ -14,23 +14,25 @@ func (g *Group) clocks(sources []Source, o Options) {
 	if g.Status != Matched {
 		return
 	}
-	distance := g.endDistances()
+	distance, scatter := g.endDistances(), make([]int64, len(g.Ranks))
 	for k := range g.Ranks {
 		half := len(distance[k]) / 2
 		if half > 0 {
 			g.Drift[k] = median(clone(distance[k][half:])) - median(clone(distance[k][:half]))
 		}
-		g.Residual[k] = median(distance[k])
+		g.Residual[k] = median(clone(distance[k]))
+		scatter[k] = max(scatterOf(distance[k][:half]), scatterOf(distance[k][half:]))
 	}
 	g.OnHosts = severalHosts(g.Ranks, sources)
 	g.Aligned = o.AlignClocks || g.OnHosts
 	limit := g.shortest()
 	var off []string
 	for k := range g.Ranks {
-		switch drift := abs(g.Drift[k]) > limit; {
+		least := max(limit, standsOut*scatter[k])
+		switch drift := abs(g.Drift[k]) > least; {
 		case drift:
 			off = append(off, fmt.Sprintf("rank %d drifts by %s", g.number(sources, k), micros(g.Drift[k])))
-		case !g.Aligned && abs(g.Residual[k]) > limit:
+		case !g.Aligned && abs(g.Residual[k]) > least:
 			off = append(off, fmt.Sprintf("rank %d by %s", g.number(sources, k), micros(g.Residual[k])))
 		default:
 			continue
@@ -43,6 +45,24 @@ func (g *Group) clocks(sources []Source, o Options) {
 	if g.Aligned {
 		g.subtract()
 	}
+}
+
+// standsOut is how many times the scatter of its ends a clock must be off by to be told
+// from it. A steady drift over the whole recording makes 4 of its halves.
+const standsOut = 3
+
+// scatterOf is the median distance from the median: how far single ends lie apart
+// whatever the clock, where ranks leave a collective when their machine lets them.
+func scatterOf(list []int64) int64 {
+	if len(list) == 0 {
+		return 0
+	}
+	list = clone(list)
+	middle := median(list)
+	for i := range list {
+		list[i] = abs(list[i] - middle)
+	}
+	return median(list)
 }
 
 func clone(list []int64) []int64 { return append([]int64(nil), list...) }
