@@ -22,7 +22,7 @@ var floors = [][]string{
 	{"internal/runs"},
 	{"trace"},
 	{"trace/text", "trace/csv", "trace/chrome", "trace/record", "trace/hardware", "trace/sidecar", "trace/perfetto", "trace/graph"},
-	{"trace/tracefile", "trace/otel", "analyze/facts", "reference/device", "internal/tracegen", "internal/escape"},
+	{"trace/tracefile", "trace/otel", "analyze/facts", "reference/device", "internal/tracegen", "internal/escape", "internal/contract"},
 	{"analyze/ranks", "analyze/norm", "analyze/whatif", "reference/ops", "reference/dist", "reference/telemetry", "reference/kineto", "reference/cpu/gemm"},
 	{"analyze", "reference/cpu", "reference/sim", "reference/cuda", "reference"},
 	{"analyze/rules", "analyze/compare", "analyze/pprof"},

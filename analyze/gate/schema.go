@@ -7,38 +7,15 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/gaprof/gaprof/internal/contract"
 )
 
 //go:generate go test -run TestPublished -update
 
-const (
-	draft     = "https://json-schema.org/draft/2020-12/schema"
-	schemaDir = "https://github.com/gaprof/gaprof/docs/schema/"
-)
-
 // JSONSchema describes the JSON form of a Result. Fields that it does not name may be
 // added in later versions.
-func JSONSchema() (*jsonschema.Schema, error) {
-	s, err := jsonschema.For[Result](nil)
-	if err != nil {
-		return nil, err
-	}
-	s.Schema, s.ID, s.Title = draft, schemaDir+"check-1.json", Schema
-	allowMore(s)
-	return s, nil
-}
-
-// allowMore permits fields that a later version adds.
-func allowMore(s *jsonschema.Schema) {
-	if s == nil {
-		return
-	}
-	s.AdditionalProperties = nil
-	allowMore(s.Items)
-	for _, p := range s.Properties {
-		allowMore(p)
-	}
-}
+func JSONSchema() (*jsonschema.Schema, error) { return contract.Of[Result]("check-1.json", Schema) }
 
 // ConfigSchema describes gaprof.yaml, for editors that complete and check YAML.
 func ConfigSchema() *jsonschema.Schema {
@@ -81,7 +58,7 @@ func ConfigSchema() *jsonschema.Schema {
 			add("regressions", "regression")
 		}
 	}
-	s.Schema, s.ID, s.Title = draft, schemaDir+"config-1.json", "gaprof.yaml, version 1"
+	s.Schema, s.ID, s.Title = contract.Draft, contract.Dir+"config-1.json", "gaprof.yaml, version 1"
 	s.Required = []string{"version"}
 	return s
 }

@@ -1,29 +1,11 @@
 package norm
 
-import "github.com/google/jsonschema-go/jsonschema"
+import (
+	"github.com/google/jsonschema-go/jsonschema"
 
-// JSONSchema describes the JSON form of a Report. Fields that it does not name may
-// be added in later versions.
-func JSONSchema() (*jsonschema.Schema, error) {
-	s, err := jsonschema.For[Report](nil)
-	if err != nil {
-		return nil, err
-	}
-	s.Schema = "https://json-schema.org/draft/2020-12/schema"
-	s.ID = "https://github.com/gaprof/gaprof/docs/schema/norm-1.json"
-	s.Title = Schema
-	allowMore(s)
-	return s, nil
-}
+	"github.com/gaprof/gaprof/internal/contract"
+)
 
-// allowMore permits fields that a later version adds.
-func allowMore(s *jsonschema.Schema) {
-	if s == nil {
-		return
-	}
-	s.AdditionalProperties = nil
-	allowMore(s.Items)
-	for _, p := range s.Properties {
-		allowMore(p)
-	}
-}
+// JSONSchema describes the JSON form of a Report. Fields that it does not name may be
+// added in later versions.
+func JSONSchema() (*jsonschema.Schema, error) { return contract.Of[Report]("norm-1.json", Schema) }
