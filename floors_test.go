@@ -19,10 +19,10 @@ import (
 // do not exist yet have their place already. A leaf that a package keeps for
 // itself stands on the floor just under it.
 var floors = [][]string{
-	{"internal/runs"},
+	{"internal/runs", "internal/escape"},
 	{"trace"},
 	{"trace/text", "trace/csv", "trace/chrome", "trace/record", "trace/hardware", "trace/sidecar", "trace/perfetto", "trace/graph"},
-	{"trace/tracefile", "trace/otel", "analyze/facts", "reference/device", "internal/tracegen", "internal/escape", "internal/contract"},
+	{"trace/tracefile", "trace/otel", "analyze/facts", "reference/device", "internal/tracegen", "internal/contract"},
 	{"analyze/ranks", "analyze/norm", "analyze/whatif", "reference/ops", "reference/dist", "reference/telemetry", "reference/kineto", "reference/cpu/gemm"},
 	{"analyze", "reference/cpu", "reference/sim", "reference/cuda", "reference"},
 	{"analyze/rules", "analyze/compare", "analyze/pprof"},

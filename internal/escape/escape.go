@@ -1,23 +1,30 @@
-// Package escape makes text from traces safe to show.
+// Package escape makes text from traces safe to show. Names in a trace may come from
+// anywhere; a terminal, a spreadsheet and a runner of CI each take some texts for
+// commands. Browsers and Markdown have escapes of their own, which the forms that are
+// read by them apply on top.
 package escape
 
 import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Control returns s with everything that a terminal acts on, or that changes the
 // order of what stands around it, replaced by its Go escape: control characters,
-// invalid UTF-8, line separators, marks of text direction. Spaces and printable
-// characters stay.
+// invalid UTF-8, line separators, marks of text direction. So is the second # of ##,
+// with which runners of CI let a command begin anywhere in a line (##[error]). Spaces
+// and other printable characters stay.
 func Control(s string) string {
-	if strings.IndexFunc(s, hidden) < 0 {
+	if strings.IndexFunc(s, hidden) < 0 && !strings.Contains(s, "##") {
 		return s
 	}
 	var b strings.Builder
 	for i, r := range s {
 		switch {
+		case r == '#' && i > 0 && s[i-1] == '#':
+			b.WriteString(`\x23`)
 		case r == unicode.ReplacementChar && !strings.HasPrefix(s[i:], "\uFFFD"):
 			b.WriteString(`\x` + strconv.FormatUint(uint64(s[i]), 16))
 		case hidden(r):
@@ -31,4 +38,40 @@ func Control(s string) string {
 
 func hidden(r rune) bool {
 	return r == unicode.ReplacementChar || !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r)
+}
+
+// Lines returns a text of several lines in which none is a command to a runner of CI,
+// which takes a line that begins with ::, also behind spaces, for one.
+func Lines(text string) string {
+	if !strings.Contains(text, "::") {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		rest := strings.TrimLeftFunc(line, unicode.IsSpace)
+		if strings.HasPrefix(rest, "::") {
+			b.WriteString(line[:len(line)-len(rest)] + `\x3a`)
+			line = rest[1:]
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// formula are the characters with which a spreadsheet lets a formula begin; some take the
+// wide forms for the narrow ones.
+const formula = "=+-@\uff1d\uff0b\uff0d\uff20"
+
+// Cell returns s as a cell of a spreadsheet's table: safe by Control, and with an
+// apostrophe before it where it would be run as a formula. A whole number stays one.
+func Cell(s string) string {
+	s = Control(s)
+	first, _ := utf8.DecodeRuneInString(s)
+	if s == "" || !strings.ContainsRune(formula, first) {
+		return s
+	}
+	if _, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return s
+	}
+	return "'" + s
 }
