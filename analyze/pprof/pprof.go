@@ -234,7 +234,7 @@ func (b *builder) add(v event, value [numValues]int64) {
 		s = &profile.Sample{Value: make([]int64, numValues)}
 		v.label(s)
 		for _, name := range v.stack() {
-			s.Location = append(s.Location, b.location(escape.Control(name)))
+			s.Location = append(s.Location, b.location(escape.Lines(escape.Control(name))))
 		}
 		b.samples[v] = s
 		b.p.Sample = append(b.p.Sample, s)

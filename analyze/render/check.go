@@ -54,7 +54,7 @@ func CheckByName(name string) (CheckFormat, error) {
 
 // CheckJSON writes the contract gaprof.check/1.
 func CheckJSON(w io.Writer, c Checked, _ Options) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(escape.JSONWriter(w))
 	enc.SetIndent("", " ")
 	return enc.Encode(c.Result)
 }
@@ -64,9 +64,9 @@ func CheckJSON(w io.Writer, c Checked, _ Options) error {
 func CheckText(w io.Writer, c Checked, o Options) error {
 	var b strings.Builder
 	r := c.Result
-	fmt.Fprintf(&b, "gaprof %s check  %s\n", r.Version, inert(strings.Join(checkedOf(c), " · ")))
+	fmt.Fprintf(&b, "gaprof %s check  %s\n", r.Version, escape.Control(strings.Join(checkedOf(c), " · ")))
 	for _, s := range checkSentences(r) {
-		for i, part := range wrap(inert(s.text), diffWidth-9) {
+		for i, part := range wrap(escape.Control(s.text), diffWidth-9) {
 			head := s.head
 			if i > 0 {
 				head = ""
@@ -75,24 +75,9 @@ func CheckText(w io.Writer, c Checked, o Options) error {
 		}
 	}
 	if t := checkTable(r); !o.Quiet && len(t.rows) > 0 {
-		for _, row := range t.rows {
-			for i := range row {
-				row[i] = inert(row[i])
-			}
-		}
 		drawText(&b, t)
 	}
-	return flush(w, &b)
-}
-
-// inert keeps what a runner of CI takes as a command, at the beginning of a line or (of
-// old) anywhere, from being one.
-func inert(s string) string {
-	s = strings.ReplaceAll(escape.Control(s), "##[", `#\x23[`)
-	if strings.HasPrefix(s, "::") {
-		s = `\x3a` + s[1:]
-	}
-	return strings.ReplaceAll(s, " ::", ` \x3a:`)
+	return flushText(w, &b)
 }
 
 // CheckMarkdown writes for a pull request or the summary of a run of CI.

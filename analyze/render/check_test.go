@@ -9,11 +9,15 @@ import (
 	"github.com/gaprof/gaprof/analyze/gate"
 )
 
-func TestInert(t *testing.T) {
+func TestMarkdownText(t *testing.T) {
 	for text, want := range map[string]string{
-		"at::native::add": "at::native::add", "::error::x": `\x3a:error::x`, "a ::error::x": `a \x3a:error::x`, "##[add-mask]x": `#\x23[add-mask]x`, "a\n::error::": `a\n::error::`,
+		"": "", "plain λ": "plain λ", "-5": "-5", "-": "-", "1.5 ms": "1.5 ms", "  reduce-scatter": "  reduce-scatter", "at::add": "at::add",
+		"<b>&": "&lt;b&gt;&amp;", "a|b": `a\|b`, "[x](y)": `\[x\](y)`, "![x]": `\!\[x\]`, "$x$": `\$x\$`, `\`: `\\`,
+		"http://e": "http:&#8203;//e", "www.e.com": "www&#8203;.e.com", "@me": "&#64;&#8203;me",
+		"- item": `\- item`, "+ item": `\+ item`, "12. item": `12\. item`, "---": `\---`, " ==": `\==`, "# head": `\# head`, "    code": "code", "     - code": `\- code`,
+		"::error::x": `\::error::x`, " ::error::x": `\::error::x`, "a\n::error::x": `a\\n::error::x`,
 	} {
-		if got := inert(text); got != want {
+		if got := markdownText(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

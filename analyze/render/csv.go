@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // CSV writes one figure a row: section, rank, step, item, metric, value, unit.
@@ -52,7 +53,7 @@ func (t csvTable) row(section string, rank int64, step, item, metric string, val
 	if rank >= 0 {
 		who = strconv.FormatInt(rank, 10)
 	}
-	t.w.Write([]string{section, who, step, cell(item), cell(metric), strconv.FormatInt(value, 10), unit})
+	t.w.Write([]string{section, who, step, escape.Cell(item), escape.Cell(metric), strconv.FormatInt(value, 10), unit})
 }
 
 func (t csvTable) step(s *analyze.Step) {

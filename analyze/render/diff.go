@@ -45,7 +45,7 @@ func DiffByName(name string) (DiffFormat, error) {
 
 // DiffJSON writes the contract gaprof.diff/1.
 func DiffJSON(w io.Writer, d *compare.Diff, _ Options) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(escape.JSONWriter(w))
 	enc.SetIndent("", " ")
 	return enc.Encode(d)
 }
@@ -68,7 +68,7 @@ func DiffText(w io.Writer, d *compare.Diff, o Options) error {
 		}
 	}
 	if o.Quiet {
-		return flush(w, &b)
+		return flushText(w, &b)
 	}
 	for _, t := range diffTables(d) {
 		title := wrap(t.title, diffWidth)
@@ -89,13 +89,13 @@ func DiffText(w io.Writer, d *compare.Diff, o Options) error {
 			b.WriteString(")\n")
 		}
 	}
-	return flush(w, &b)
+	return flushText(w, &b)
 }
 
 // DiffMarkdown writes for a pull request.
 func DiffMarkdown(w io.Writer, d *compare.Diff, o Options) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# gaprof diff\n\n%s\n\n", markdown(strings.TrimPrefix(diffHeadline(d), "gaprof "+d.Version+" diff  ")))
+	fmt.Fprintf(&b, "# gaprof diff\n\n%s\n\n", markdownText(strings.TrimPrefix(diffHeadline(d), "gaprof "+d.Version+" diff  ")))
 	for _, s := range diffSentences(d) {
 		fmt.Fprintf(&b, "- **%s** %s\n", s.head, markdownText(s.text))
 	}
@@ -103,7 +103,6 @@ func DiffMarkdown(w io.Writer, d *compare.Diff, o Options) error {
 		return flush(w, &b)
 	}
 	for _, t := range diffTables(d) {
-		t.title = markdownText(t.title)
 		drawMarkdown(&b, t)
 	}
 	return flush(w, &b)

@@ -1,7 +1,9 @@
 package render
 
 import (
+	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/gaprof/gaprof/internal/escape"
 )
@@ -17,17 +19,26 @@ func short(s string) string {
 	return s
 }
 
-// markdownSpecial are the characters that Markdown or HTML would take as markup.
+// markdownSpecial are the characters that Markdown or HTML would take as markup, and what
+// GitHub and others make links and mentions of without any: those get a space of no width
+// into them.
 var markdownSpecial = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`,
-	"[", `\[`, "]", `\]`, "!", `\!`, "#", `\#`, "~", `\~`, "@", "&#64;", "\\", `\\`)
+	"[", `\[`, "]", `\]`, "!", `\!`, "#", `\#`, "~", `\~`, "$", `\$`, "@", "&#64;&#8203;", "://", ":&#8203;//", "www.", "www&#8203;.", "\\", `\\`)
 
-func markdown(s string) string { return markdownSpecial.Replace(short(s)) }
+// markdownInline escapes what stands within a line, such as a cell, and cuts nothing.
+func markdownInline(s string) string { return markdownSpecial.Replace(escape.Control(s)) }
 
-// cell keeps a spreadsheet from taking text as a formula, and a terminal from obeying it.
-func cell(s string) string {
-	s = escape.Control(s)
-	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
-		return "'" + s
+// markdownText escapes a sentence, which may begin a line.
+func markdownText(s string) string {
+	s = markdownInline(s)
+	if blockHead.MatchString(s) {
+		s = strings.TrimLeftFunc(s, unicode.IsSpace)
+		i := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+		return s[:i] + `\` + s[i:]
 	}
-	return s
+	return strings.TrimPrefix(s, "    ") // which would make it code
 }
+
+// blockHead is what begins a list, a heading or a rule at the head of a paragraph, or is a
+// command to a runner of CI that prints the page.
+var blockHead = regexp.MustCompile(`^\s*([-+=]+ |[-=]{2,}|[0-9]+[.)] |::)`)

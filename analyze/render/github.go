@@ -75,12 +75,12 @@ func annotation(b *strings.Builder, severity analyze.Severity, title string, lin
 		command = "warning"
 	}
 	for i, line := range lines {
-		lines[i] = strings.NewReplacer("%", "%25", "##[", `#\x23[`).Replace(escape.Control(line))
+		lines[i] = strings.NewReplacer("%", "%25").Replace(escape.Control(line))
 	}
 	fmt.Fprintf(b, "::%s title=%s::%s\n", command, propertyText(title), strings.Join(lines, "%0A"))
 }
 
 // propertyText is a value of a workflow command's property.
 func propertyText(s string) string {
-	return strings.NewReplacer("%", "%25", ":", "%3A", ",", "%2C", "##[", `#\x23[`).Replace(escape.Control(s))
+	return strings.NewReplacer("%", "%25", ":", "%3A", ",", "%2C").Replace(escape.Control(s))
 }

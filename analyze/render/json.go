@@ -5,11 +5,13 @@ import (
 	"io"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/internal/escape"
 )
 
-// JSON writes the contract gaprof.report/1.
+// JSON writes the contract gaprof.report/1. What a terminal would obey stands as \u escapes,
+// here and in all other JSON: the values are the names as they are.
 func JSON(w io.Writer, r *analyze.Report, _ Options) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(escape.JSONWriter(w))
 	enc.SetIndent("", " ")
 	return enc.Encode(r)
 }

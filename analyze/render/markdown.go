@@ -6,19 +6,18 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // Markdown writes for a pull request or a wiki.
 func Markdown(w io.Writer, r *analyze.Report, o Options) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# gaprof\n\n%s\n\n", markdown(strings.TrimPrefix(headline(r), "gaprof "+r.Version+"  ")))
+	fmt.Fprintf(&b, "# gaprof\n\n%s\n\n", markdownText(strings.TrimPrefix(headline(r), "gaprof "+r.Version+"  ")))
 	if len(r.Findings) == 0 || r.Findings[0].Severity == analyze.Note {
 		fmt.Fprintf(&b, "**Verdict:** %s\n", clean(r))
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		fmt.Fprintf(&b, "- **%s %s** %s\n", f.Rule, f.Severity, markdown(f.Message))
+		fmt.Fprintf(&b, "- **%s %s** %s\n", f.Rule, f.Severity, markdownText(f.Message))
 		fmt.Fprintf(&b, "  - why: %s\n  - fix: %s\n", markdownText(f.Why), markdownText(f.Fix))
 		for _, c := range f.Caveats {
 			fmt.Fprintf(&b, "  - but: %s\n", markdownText(c))
@@ -39,11 +38,8 @@ func Markdown(w io.Writer, r *analyze.Report, o Options) error {
 	return flush(w, &b)
 }
 
-// markdownText escapes a sentence, which is not cut.
-func markdownText(s string) string { return markdownSpecial.Replace(escape.Control(s)) }
-
 func drawMarkdown(b *strings.Builder, t table) {
-	fmt.Fprintf(b, "\n## %s\n\n| %s |\n|", markdownText(t.title), strings.Join(t.header, " | "))
+	fmt.Fprintf(b, "\n## %s\n\n%s|", markdownInline(t.title), markdownRow(t.header))
 	for i := range t.header {
 		if i < t.left {
 			b.WriteString("---|")
@@ -53,11 +49,7 @@ func drawMarkdown(b *strings.Builder, t table) {
 	}
 	b.WriteString("\n")
 	for _, row := range t.rows {
-		cells := make([]string, len(row))
-		for i, c := range row {
-			cells[i] = markdownText(c)
-		}
-		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+		b.WriteString(markdownRow(row))
 	}
 	if t.note != "" {
 		fmt.Fprintf(b, "\n%s\n", markdownText(t.note))
@@ -65,4 +57,12 @@ func drawMarkdown(b *strings.Builder, t table) {
 	for _, m := range t.more {
 		fmt.Fprintf(b, "\n%s\n", markdownText(m))
 	}
+}
+
+func markdownRow(row []string) string {
+	cells := make([]string, len(row))
+	for i, c := range row {
+		cells[i] = markdownInline(c)
+	}
+	return "| " + strings.Join(cells, " | ") + " |\n"
 }

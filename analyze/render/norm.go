@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // NormFormat is one way to write a normalization audit.
@@ -45,7 +46,7 @@ func NormByName(name string) (NormFormat, error) {
 
 // NormJSON writes the contract gaprof.norm/1.
 func NormJSON(w io.Writer, r *norm.Report, _ Options) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(escape.JSONWriter(w))
 	enc.SetIndent("", " ")
 	return enc.Encode(r)
 }
@@ -64,7 +65,7 @@ func NormText(w io.Writer, r *norm.Report, o Options) error {
 			drawText(&b, t)
 		}
 	}
-	return flush(w, &b)
+	return flushText(w, &b)
 }
 
 // NormMarkdown writes for a pull request.

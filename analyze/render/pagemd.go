@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
@@ -63,17 +64,17 @@ func MarkdownPage(r *analyze.Report, name string, o Options) string {
 }
 
 func markdownSection(b *strings.Builder, s section, name string) {
-	fmt.Fprintf(b, "\n## %s\n", markdownText(s.title))
+	fmt.Fprintf(b, "\n## %s\n", markdownInline(s.title))
 	if s.answer != "" {
-		fmt.Fprintf(b, "\n**%s**\n", markdownText(s.answer))
+		fmt.Fprintf(b, "\n**%s**\n", markdownInline(s.answer))
 	}
 	for _, words := range s.words {
 		fmt.Fprintf(b, "\n%s\n", markdownText(words))
 	}
 	if len(s.figures) > 0 {
 		f := s.figures[0]
-		file := filepath.Base(figureFile(name, sectionOf(f)))
-		fmt.Fprintf(b, "\n![%s](<%s>)\n\n%s\n", markdownText(f.Title+". "+f.Text), file, markdownText(f.Note))
+		file := destination(filepath.Base(figureFile(name, sectionOf(f))))
+		fmt.Fprintf(b, "\n![%s](%s)\n\n%s\n", markdownText(f.Title+". "+f.Text), file, markdownText(f.Note))
 	}
 	for i := range s.findings {
 		markdownFinding(b, &s.findings[i])
@@ -81,6 +82,11 @@ func markdownSection(b *strings.Builder, s section, name string) {
 	for _, t := range s.tables {
 		drawMarkdown(b, t)
 	}
+}
+
+// destination is a file as the target of a link: nothing in it is markup or a scheme.
+func destination(file string) string {
+	return strings.ReplaceAll(url.QueryEscape(file), "+", "%20")
 }
 
 // sectionOf is the section of a figure, whose ID begins with it.

@@ -17,7 +17,7 @@ func Text(w io.Writer, r *analyze.Report, o Options) error {
 	b.WriteString(headline(r) + "\n")
 	say(&b, verdict(r))
 	if o.Quiet {
-		return flush(w, &b)
+		return flushText(w, &b)
 	}
 	say(&b, also(r))
 	together(&b, r)
@@ -30,7 +30,18 @@ func Text(w io.Writer, r *analyze.Report, o Options) error {
 		drawText(&b, t)
 	}
 	skipped(&b, r)
-	return flush(w, &b)
+	return flushText(w, &b)
+}
+
+// flushText writes the lines of a text form. What is safe already stays as it is; this
+// is for what was forgotten, and for lines that begin like a command of CI.
+func flushText(w io.Writer, b *strings.Builder) error {
+	lines := strings.Split(escape.Lines(b.String()), "\n")
+	for i := range lines {
+		lines[i] = escape.Control(lines[i])
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n"))
+	return err
 }
 
 func flush(w io.Writer, b *strings.Builder) error {
@@ -243,13 +254,13 @@ func say(b *strings.Builder, list []saying) {
 
 // details prints a finding with its evidence.
 func details(b *strings.Builder, f *analyze.Finding) {
-	fmt.Fprintf(b, "\n%s %s: %s\n", f.Rule, f.Severity, escape.Control(f.Message))
-	fmt.Fprintf(b, "  %s\n  because: %s\n  fix: %s\n", f.Title, escape.Control(f.Why), escape.Control(f.Fix))
+	fmt.Fprintf(b, "\n%s %s: %s\n", escape.Control(f.Rule), f.Severity, escape.Control(f.Message))
+	fmt.Fprintf(b, "  %s\n  because: %s\n  fix: %s\n", escape.Control(f.Title), escape.Control(f.Why), escape.Control(f.Fix))
 	for _, c := range f.Caveats {
 		fmt.Fprintf(b, "  but: %s\n", escape.Control(c))
 	}
 	if len(f.Also) > 0 {
-		fmt.Fprintf(b, "  also applies: %s\n", strings.Join(f.Also, ", "))
+		fmt.Fprintf(b, "  also applies: %s\n", escape.Control(strings.Join(f.Also, ", ")))
 	}
 	for _, e := range f.Evidence {
 		fmt.Fprintf(b, "  see rank %d, row %s, ts %s us, %s us: %s\n", e.Rank, escape.Control(e.Track), micros(e.Start), micros(e.Duration), short(e.Name))
@@ -270,7 +281,8 @@ func drawText(b *strings.Builder, t table) {
 	widths := make([]int, len(t.header))
 	for _, row := range append([][]string{t.header}, t.rows...) {
 		for i, c := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+			c = escape.Control(c)
+			row[i], widths[i] = c, max(widths[i], utf8.RuneCountInString(c))
 		}
 	}
 	fmt.Fprintf(b, "\n%s\n", t.title)

@@ -16,6 +16,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/norm"
 	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/internal/escape"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/kineto"
 	"github.com/gaprof/gaprof/trace"
@@ -97,7 +98,7 @@ func runDemo(ctx context.Context, s streams, f demoFlags) error {
 	if err := form.Write(s.out, d, render.Options{Quiet: f.quiet}); err != nil {
 		return err
 	}
-	before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")
+	before, after := escape.Control(filepath.Join(dir, "before")), escape.Control(filepath.Join(dir, "after"))
 	_, err = fmt.Fprintf(s.out, "\nNext: gaprof analyze %s\n      gaprof norm %s --against %s\n      gaprof report %s\n", before, before, after, before)
 	return err
 }
@@ -159,7 +160,7 @@ func runSide(ctx context.Context, dir, choices string, force bool) (*demoSide, e
 // demoHeader says what was run.
 func demoHeader(dir string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "gaprof %s demo  a small GPT, twice, on 2 ranks of this cpu; both runs are in %s\n", version, dir)
+	fmt.Fprintf(&b, "gaprof %s demo  a small GPT, twice, on 2 ranks of this cpu; both runs are in %s\n", version, escape.Control(dir))
 	for _, side := range demoSides {
 		fmt.Fprintf(&b, "%-6s", side.name)
 		for _, word := range strings.Fields(side.choices) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/escape"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/cpu"
 	"github.com/gaprof/gaprof/trace/sidecar"
@@ -66,7 +67,7 @@ func runOracles(ctx context.Context, s streams, dir string) error {
 					mark = fmt.Sprintf("WRONG, more than %.0e", p.tolerance)
 					wrong++
 				}
-				fmt.Fprintf(s.out, "%-12s %s  %-36s %.1e  %-5s %s\n", cases[i].Name, p.name, c.what, c.off, mark, c.where)
+				fmt.Fprintf(s.out, "%-12s %s  %-36s %.1e  %-5s %s\n", escape.Control(cases[i].Name), p.name, escape.Control(c.what), c.off, mark, escape.Control(c.where))
 			}
 		}
 	}

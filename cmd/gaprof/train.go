@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gaprof/gaprof/internal/escape"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/kineto"
 )
@@ -187,6 +188,6 @@ func (t *trained) summary(folder *runFolder) string {
 	if n := len(t.steps); n > 0 {
 		fmt.Fprintf(&b, ", loss %.4f -> %.4f", t.steps[0].Loss, t.steps[n-1].Loss)
 	}
-	fmt.Fprintf(&b, "\nwrote %s\nnext: gaprof analyze %s\n", strings.Join(folder.wrote, ", "), folder.dir)
+	fmt.Fprintf(&b, "\nwrote %s\nnext: gaprof analyze %s\n", escape.Control(strings.Join(folder.wrote, ", ")), escape.Control(folder.dir))
 	return b.String()
 }

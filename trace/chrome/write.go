@@ -2,21 +2,21 @@ package chrome
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	show "github.com/gaprof/gaprof/internal/escape"
 	"github.com/gaprof/gaprof/trace"
 )
 
 // Write writes t as Kineto would: header entries before the events, times in
 // microseconds with exactly three decimals, names of processes and threads as
-// metadata events. Reading it back with Options.KeepArgs gives the same trace.
+// metadata events. Reading it back with Options.KeepArgs gives the same trace, but that
+// within lists and objects what a terminal would obey stands as escapes of JSON.
 // The only errors are those of w.
 func Write(w io.Writer, t *trace.Trace) error {
 	out := &writer{Writer: bufio.NewWriterSize(w, 1<<16), t: t}
@@ -51,8 +51,10 @@ func (w *writer) quoted(s string) {
 	_, _ = w.Write(w.buf)
 }
 
-// appendQuoted appends s as a JSON string; only what must be escaped is.
+// appendQuoted appends s as a JSON string; only what must be escaped is, and what a
+// terminal would obey.
 func appendQuoted(out []byte, s string) []byte {
+	start := len(out)
 	out = append(out, '"')
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -70,9 +72,14 @@ func appendQuoted(out []byte, s string) []byte {
 			out = append(out, c)
 		}
 	}
-	out = append(out, '"')
-	if !utf8.ValidString(s) {
-		out = bytes.ToValidUTF8(out, []byte("\uFFFD"))
+	return printable(append(out, '"'), start)
+}
+
+// printable puts escapes for what a terminal would obey into the JSON text from start on.
+func printable(out []byte, start int) []byte {
+	text := out[start:]
+	if safe := show.JSON(text); len(safe) != len(text) {
+		return append(out[:start], safe...)
 	}
 	return out
 }
@@ -102,7 +109,7 @@ func (w *writer) header() {
 // spaced appends JSON text with a space behind each colon and comma outside of
 // strings.
 func spaced(out []byte, s string) []byte {
-	inString := false
+	start, inString := len(out), false
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		out = append(out, c)
@@ -116,7 +123,7 @@ func spaced(out []byte, s string) []byte {
 			out = append(out, ' ')
 		}
 	}
-	return out
+	return printable(out, start)
 }
 
 // names writes the metadata of track i, and of its process before its first track.

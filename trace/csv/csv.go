@@ -8,8 +8,9 @@
 // values that are not valid JSON stand as strings.
 //
 // Names in a trace may come from anywhere, and a spreadsheet runs a cell that
-// starts like a formula. A text cell whose first character is = + - @, a tab or a
-// line break gets an apostrophe before it, unless all of it is a whole number.
+// starts like a formula. A text cell whose first character is = + - or @ gets an
+// apostrophe before it, unless all of it is a whole number, and control characters stand
+// as escapes (see internal/escape).
 package csv
 
 import (
@@ -18,8 +19,8 @@ import (
 	"encoding/json"
 	"io"
 	"strconv"
-	"strings"
 
+	"github.com/gaprof/gaprof/internal/escape"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -49,24 +50,9 @@ func Write(w io.Writer, t *trace.Trace) error {
 func appendRow(row []string, t *trace.Trace, e trace.Event) []string {
 	k := e.Track()
 	return append(row,
-		strconv.FormatInt(e.Start(), 10), strconv.FormatInt(e.Dur(), 10), safe(string(rune(e.Phase()))),
-		safe(t.CatName(e.Cat())), safe(e.Name()), safe(k.PID), safe(k.ProcessName), safe(k.TID), safe(k.ThreadName),
+		strconv.FormatInt(e.Start(), 10), strconv.FormatInt(e.Dur(), 10), escape.Cell(string(rune(e.Phase()))),
+		escape.Cell(t.CatName(e.Cat())), escape.Cell(e.Name()), escape.Cell(k.PID), escape.Cell(k.ProcessName), escape.Cell(k.TID), escape.Cell(k.ThreadName),
 		id(e.Corr()), id(e.External()), argsJSON(t, e.Args()))
-}
-
-// safe keeps a spreadsheet from running s and a terminal from obeying it.
-func safe(s string) string {
-	if strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsGraphic(r) }) {
-		s = strconv.QuoteToGraphic(s)
-		s = s[1 : len(s)-1]
-	}
-	if s == "" || !strings.ContainsRune("=+-@", rune(s[0])) {
-		return s
-	}
-	if _, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return s
-	}
-	return "'" + s
 }
 
 func id(n int64) string {
@@ -95,7 +81,7 @@ func argsJSON(t *trace.Trace, args []trace.Arg) string {
 		}
 	}
 	b.WriteByte('}')
-	return b.String()
+	return string(escape.JSON(b.Bytes()))
 }
 
 // quote appends s as a JSON string; kernel names keep their angle brackets.

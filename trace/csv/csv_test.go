@@ -43,28 +43,6 @@ thread 1/-2 name="=cmd()"
 	}
 }
 
-func TestSafe(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{"", ""},
-		{"a", "a"},
-		{"a=b", "a=b"},
-		{"=1+1", "'=1+1"},
-		{"+x", "'+x"},
-		{"-1", "-1"},
-		{"-1+1", "'-1+1"},
-		{"@SUM(A1)", "'@SUM(A1)"},
-		{"\t=1", `\t=1`},
-		{"\r=1", `\r=1`},
-		{"\n=1", `\n=1`},
-		{"a\x1b[2J\x00\u202eb", `a\x1b[2J\x00\u202eb`},
-		{"'=1", "'=1"},
-	} {
-		if got := safe(c.in); got != c.want {
-			t.Errorf("%q: got %q, want %q", c.in, got, c.want)
-		}
-	}
-}
-
 // Every row is as wide as the header and its arguments are JSON, whatever names
 // and arguments hold.
 func FuzzWrite(f *testing.F) {

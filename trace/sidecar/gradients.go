@@ -67,7 +67,7 @@ func WriteGradients(dir string, of GradientOf, tensors []Tensor) (err error) {
 // FindGradients lists the files of gradients in a folder, by step, rank and
 // micro-batch. Their headers are read and damaged ones refused.
 func FindGradients(dir string) ([]GradientFile, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.safetensors"))
+	files, err := filesIn(dir, ".safetensors")
 	if err != nil {
 		return nil, err
 	}

@@ -240,7 +240,7 @@ type OracleCase struct {
 // and NAME_expected_f32.json, in the order of their names. What contradicts itself is
 // refused. Errors are *trace.FormatError or those of the file system.
 func ReadOracle(dir string) ([]OracleCase, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*_inputs.json"))
+	files, err := filesIn(dir, "_inputs.json")
 	if err != nil {
 		return nil, err
 	}

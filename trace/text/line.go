@@ -129,12 +129,17 @@ func appendWord(b []byte, s string) []byte {
 	if isBare(s) {
 		return append(b, s...)
 	}
-	return strconv.AppendQuote(b, s)
+	return appendQuoted(b, s)
+}
+
+// appendQuoted appends s as Go quotes it; a runner of CI finds no command in it.
+func appendQuoted(b []byte, s string) []byte {
+	return append(b, strings.ReplaceAll(strconv.Quote(s), "##", `#\x23`)...)
 }
 
 // isBare tells whether s can stand as a word without quotes.
 func isBare(s string) bool {
-	if s == "" || s == "-" || s[0] == '#' {
+	if s == "" || s == "-" || s[0] == '#' || strings.HasPrefix(s, "::") || strings.Contains(s, "##") {
 		return false
 	}
 	for _, r := range s {
@@ -152,7 +157,7 @@ func appendTrack(b []byte, pid, tid string) []byte {
 
 func appendID(b []byte, id string) []byte {
 	if strings.Contains(id, "/") {
-		return strconv.AppendQuote(b, id)
+		return appendQuoted(b, id)
 	}
 	return appendWord(b, id)
 }

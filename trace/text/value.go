@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/escape"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -86,16 +87,16 @@ func appendValue(b []byte, v value) []byte {
 	case v.kind == trace.Int:
 		return strconv.AppendInt(b, v.num, 10)
 	case v.kind == trace.JSON && !readsAs(v):
-		return strconv.AppendQuote(append(b, "json"...), v.str)
+		return appendQuoted(append(b, "json"...), v.str)
 	case v.kind == trace.Text && !readsAs(v):
-		return strconv.AppendQuote(b, v.str)
+		return appendQuoted(b, v.str)
 	}
 	return append(b, v.str...)
 }
 
 // readsAs tells whether v.str as it stands is read as v.
 func readsAs(v value) bool {
-	if strings.ContainsAny(v.str, "\r\n") {
+	if escape.Control(v.str) != v.str {
 		return false
 	}
 	if v.kind == trace.Text && !isBare(v.str) {

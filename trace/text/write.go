@@ -116,7 +116,7 @@ func (p *printer) distributed() {
 	}
 	for _, e := range p.t.Meta().Extra {
 		p.words("extra")
-		p.buf = append(strconv.AppendQuote(append(p.buf, ' '), e.Key), '=')
+		p.buf = append(appendQuoted(append(p.buf, ' '), e.Key), '=')
 		p.buf = appendExtra(p.buf, e.JSON)
 		p.end()
 	}
@@ -232,7 +232,7 @@ func (p *printer) arg(a trace.Arg) {
 	if name, ok := keyAliases[a.Key]; ok {
 		p.buf = append(p.buf, name...)
 	} else {
-		p.buf = strconv.AppendQuote(p.buf, p.t.KeyName(a.Key))
+		p.buf = appendQuoted(p.buf, p.t.KeyName(a.Key))
 	}
 	v := value{kind: a.Kind, num: a.Num}
 	if a.Kind != trace.Int {
