@@ -30,8 +30,8 @@ type Builder struct {
 	probs  problemList
 	ids    *renumbering // of a Builder for parts
 	named  []naming     // of a Builder for parts: since the last Cut
-	text   []byte       // scratch
 	list   []Arg        // scratch
+	looked uint32       // so that a first look is not left out
 }
 
 type trackKey struct{ pid, tid StringID }
@@ -71,13 +71,13 @@ func reserve[T any](col []T, n int) []T {
 func (b *Builder) Len() int { return len(b.t.col.Start) }
 
 // NumStrings is the number of distinct strings interned so far.
-func (b *Builder) NumStrings() int { return len(b.t.strings.strs) }
+func (b *Builder) NumStrings() int { return len(b.t.strings.places) }
 
 // Intern returns the id of s, which is copied when it is new.
 func (b *Builder) Intern(s []byte) StringID { return b.t.strings.intern(s) }
 
 // String returns the text of id.
-func (b *Builder) String(id StringID) string { return b.t.strings.strs[id] }
+func (b *Builder) String(id StringID) string { return b.t.strings.at(id) }
 
 // Cat returns the category called name; older names give the category of today.
 func (b *Builder) Cat(name []byte) Cat {

@@ -17,10 +17,11 @@ type Part struct {
 
 	// What the numbers in the rows stand for. These grow while the next part is
 	// made; what is here of them does not change.
-	strs, cats, keys []string
-	tracks           []Track
-	nums             []int64 // large ids
-	ids              *renumbering
+	texts      texts
+	cats, keys []string
+	tracks     []Track
+	nums       []int64 // large ids
+	ids        *renumbering
 }
 
 // renumbering says which numbers those of one Builder have in the one that its
@@ -51,7 +52,7 @@ func (b *Builder) Cut(p *Part) {
 	b.t.args.recent = [len(b.t.args.recent)]uint32{}
 	p.named, b.named = b.named, p.named[:0]
 	p.probs, b.probs = b.probs.list, problemList{}
-	p.strs, p.cats, p.keys, p.tracks, p.ids = b.t.strings.strs, b.cats.names, b.t.keys, b.t.tracks, b.ids
+	p.texts, p.cats, p.keys, p.tracks, p.ids = b.t.strings.texts, b.cats.names, b.t.keys, b.t.tracks, b.ids
 	p.nums = b.t.ids.nums
 }
 
@@ -78,9 +79,7 @@ func (b *Builder) Append(p *Part) {
 	c.Corr = b.t.ids.appendIDs(c.Corr, p.col.Corr, p.nums)
 	c.External = b.t.ids.appendIDs(c.External, p.col.External, p.nums)
 	c.Phase = append(c.Phase, p.col.Phase...)
-	for _, id := range p.col.Name {
-		c.Name = append(c.Name, b.stringOf(p, id))
-	}
+	b.appendNames(p)
 	for _, id := range p.col.Track {
 		c.Track = append(c.Track, b.trackOf(p, id))
 	}
@@ -101,7 +100,7 @@ func (b *Builder) Append(p *Part) {
 // renumber makes room for the numbers in p and asks for its categories and keys.
 func (b *Builder) renumber(p *Part) {
 	r := p.ids
-	r.strs = append(r.strs, make([]uint32, len(p.strs)-len(r.strs))...)
+	r.strs = append(r.strs, make([]uint32, len(p.texts.places)-len(r.strs))...)
 	r.tracks = append(r.tracks, make([]uint32, len(p.tracks)-len(r.tracks))...)
 	for _, name := range p.cats[len(r.cats):] {
 		c, _ := b.cats.intern([]byte(name))
@@ -118,12 +117,39 @@ func (b *Builder) renumber(p *Part) {
 	clear(r.args)
 }
 
+// ahead is how many names are looked up at a time.
+const ahead = 32
+
+// appendNames adds the names of the rows of p. The searches for new ones wait for
+// memory together and not one behind the other: a first look at where each begins is
+// enough for that.
+func (b *Builder) appendNames(p *Part) {
+	c, table := &b.t.col, &b.t.strings
+	var hashes [ahead]uint32
+	for names := p.col.Name; len(names) > 0; names = names[min(len(names), ahead):] {
+		some := names[:min(len(names), ahead)]
+		for i, id := range some {
+			if p.ids.strs[id] == 0 {
+				hashes[i] = hashString(p.texts.at(id))
+				b.looked ^= table.slots[table.first(hashes[i])].id1
+			}
+		}
+		for i, id := range some {
+			known := &p.ids.strs[id]
+			if *known == 0 {
+				*known = uint32(table.internString(p.texts.at(id), hashes[i])) + 1
+			}
+			c.Name = append(c.Name, StringID(*known-1))
+		}
+	}
+}
+
 // stringOf is what the string id of p is in b.
 func (b *Builder) stringOf(p *Part, id StringID) StringID {
 	known := &p.ids.strs[id]
 	if *known == 0 {
-		b.text = append(b.text[:0], p.strs[id]...)
-		*known = uint32(b.Intern(b.text)) + 1
+		s := p.texts.at(id)
+		*known = uint32(b.t.strings.internString(s, hashString(s))) + 1
 	}
 	return StringID(*known - 1)
 }

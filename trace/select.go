@@ -17,15 +17,15 @@ func (t *Trace) Select(rows []int32) *Trace {
 		s.problems[i].Detail = strings.Clone(s.problems[i].Detail)
 	}
 	s.col = t.col.selected(rows)
-	ids, strs := make([]StringID, t.NumStrings()), []string{""}
+	ids := make([]StringID, t.NumStrings())
+	s.strings = emptyStringTable()
+	s.strings.store("")
 	for i, id := range s.col.Name {
 		if ids[id] == 0 && id != 0 {
-			ids[id] = StringID(len(strs))
-			strs = append(strs, strings.Clone(t.String(id)))
+			ids[id] = s.strings.store(strings.Clone(t.String(id)))
 		}
 		s.col.Name[i] = ids[id]
 	}
-	s.strings.strs = slices.Clip(strs)
 	s.selectTracks()
 	parents(&s.col, s.tracks)
 	return s

@@ -56,10 +56,10 @@ func (t *Trace) Columns() Columns { return t.col }
 
 // String returns the text of id.
 func (t *Trace) String(id StringID) string {
-	if int(id) >= len(t.strings.strs) {
+	if int(id) >= len(t.strings.places) {
 		return ""
 	}
-	return t.strings.strs[id]
+	return t.strings.at(id)
 }
 
 // Find returns the id of a text; ok is false where the trace does not hold it.
@@ -67,7 +67,7 @@ func (t *Trace) Find(text string) (id StringID, ok bool) { return t.strings.find
 
 // NumStrings is one more than the largest StringID; analyses that classify names
 // make a table of this length and look at each distinct name once.
-func (t *Trace) NumStrings() int { return len(t.strings.strs) }
+func (t *Trace) NumStrings() int { return len(t.strings.places) }
 
 // CatName returns the name of c.
 func (t *Trace) CatName(c Cat) string {
