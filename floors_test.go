@@ -19,7 +19,7 @@ import (
 // do not exist yet have their place already. A leaf that a package keeps for
 // itself stands on the floor just under it.
 var floors = [][]string{
-	{"internal/runs", "internal/escape"},
+	{"internal/runs", "internal/escape", "internal/inflate"},
 	{"trace"},
 	{"trace/text", "trace/csv", "trace/chrome", "trace/record", "trace/hardware", "trace/sidecar", "trace/perfetto", "trace/graph"},
 	{"trace/tracefile", "trace/otel", "analyze/facts", "reference/device", "internal/tracegen", "internal/contract"},
