@@ -28,27 +28,27 @@ type hostOp struct {
 // backwards finds the backward passes and, from them, the parameters: a parameter
 // of a shape and dtype is what one pass accumulates once.
 func (c *computer) backwards(r *Rank) {
-	nodes := c.spansOf(r.host, evaluate|accumulate)
-	if len(nodes) == 0 {
+	r.nodes = c.spansOf(r.host, evaluate|accumulate)
+	if len(r.nodes) == 0 {
 		return
 	}
 	r.forward = c.forwardStarts(r)
-	classes := make(map[classKey]int)
+	classes := classNumbers{of: make(map[classKey]int), seen: make(map[*operand]int)}
 	nodeCount := make(map[trace.StringID]int)
-	exact := slices.ContainsFunc(nodes, func(n hostOp) bool { return c.names.class[c.col.Name[n.row]] == accumulate })
+	exact := c.exactNodes(r)
 	slack := c.rounding()
-	end := nodes[0].start
-	for i, n := range nodes {
+	end := r.nodes[0].start
+	for i, n := range r.nodes {
 		if i == 0 || anyIn(r.forward, end+slack, n.start) {
 			finish(r, c, nodeCount)
-			r.Backwards = append(r.Backwards, Backward{Start: n.start, End: n.end, root: c.col.Name[n.row]})
+			r.Backwards = append(r.Backwards, Backward{Start: n.start, End: n.end, Accumulated: make([]int, 0, len(r.Params.Classes)), root: c.col.Name[n.row]})
 		}
 		b := &r.Backwards[len(r.Backwards)-1]
 		b.End = max(b.End, n.end)
 		end = max(end, n.end)
 		switch class := c.names.class[c.col.Name[n.row]]; {
 		case class == accumulate, class&accumulate != 0 && !exact:
-			c.accumulated(r, b, n, classes)
+			c.accumulated(r, b, n, classes.number(&r.Params, c.shapes.inputs(n.row)))
 		case class&accumulate == 0:
 			nodeCount[c.col.Name[n.row]]++
 		}
@@ -166,20 +166,38 @@ func (c *computer) drivingThreads(r *Rank) []trace.TrackID {
 	return rest
 }
 
-// accumulated counts one gradient accumulation by the class of its parameter.
-func (c *computer) accumulated(r *Rank, b *Backward, n hostOp, classes map[classKey]int) {
-	key := classKey{}
-	if ops := c.shapes.inputs(n.row); len(ops) > 0 && len(ops[0].shapes) == 1 {
-		key = classKey{shapeKey(ops[0].shapes[0]), ops[0].dtype}
-		if _, ok := classes[key]; !ok {
-			r.Params.add(ops[0].shapes[0], ops[0].dtype)
-			classes[key] = len(r.Params.Classes) - 1
-		}
-	} else if _, ok := classes[key]; !ok {
-		r.Params.add(nil, "")
-		classes[key] = len(r.Params.Classes) - 1
+// classNumbers numbers the classes of parameters as they come.
+type classNumbers struct {
+	of   map[classKey]int
+	seen map[*operand]int // by the first of several operands: equal texts are parsed once
+}
+
+// number is the class of what an accumulation takes; a new one is added to p.
+func (k *classNumbers) number(p *Params, ops []operand) int {
+	if len(ops) == 0 || len(ops[0].shapes) != 1 {
+		return k.numberOf(p, nil, "", classKey{})
 	}
-	class := classes[key]
+	class, ok := k.seen[&ops[0]]
+	if !ok {
+		dims, dtype := ops[0].shapes[0], ops[0].dtype
+		class = k.numberOf(p, dims, dtype, classKey{shapeKey(dims), dtype})
+		k.seen[&ops[0]] = class
+	}
+	return class
+}
+
+func (k *classNumbers) numberOf(p *Params, dims []int64, dtype string, key classKey) int {
+	class, ok := k.of[key]
+	if !ok {
+		class = len(p.Classes)
+		k.of[key] = class
+		p.add(dims, dtype)
+	}
+	return class
+}
+
+// accumulated counts one gradient accumulation by the class of its parameter.
+func (c *computer) accumulated(r *Rank, b *Backward, n hostOp, class int) {
 	if c.addsInside(n.row) {
 		b.InPlace++
 	}

@@ -93,7 +93,7 @@ func (c *computer) collect(r *Rank) {
 		}
 	}
 	r.Messages = make([]Message, 0, n)
-	sites := make(map[int32]LaunchSite)
+	sites := make(map[int32]LaunchSite, n)
 	for dev, d := range r.Devices {
 		for i, kind := range d.kind {
 			if kind != NotCommunication {
@@ -112,10 +112,12 @@ func (c *computer) collective(r *Rank, dev, i int, sites map[int32]LaunchSite) M
 		Launch: d.Launch[i], Step: -1, Site: unknownSite, Bytes: -1, Seq: -1, Described: -1}
 	if m.Launch >= 0 {
 		m.Step = r.StepAt(c.col.Start[m.Launch])
-		if _, ok := sites[m.Launch]; !ok {
-			sites[m.Launch] = c.siteOf(m.Launch)
+		site, known := sites[m.Launch]
+		if !known {
+			site = c.siteOf(m.Launch)
+			sites[m.Launch] = site
 		}
-		m.Site = sites[m.Launch]
+		m.Site = site
 		m.Described = c.spanAround(m.Launch)
 	}
 	if described, ok := c.message(row, m.Launch); ok {

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -34,32 +35,63 @@ func Compact(ranks []*Rank) {
 	if len(ranks) == 0 {
 		return
 	}
-	var rows []int32
+	rows := newRowSet(ranks[0].Trace.Len())
 	for _, r := range ranks {
 		for _, d := range r.Devices {
 			d.shrink()
 		}
 		r.eachRow(func(row *int32) {
 			if *row >= 0 {
-				rows = append(rows, *row)
+				rows.add(*row)
 			}
 		})
 	}
-	slices.Sort(rows)
-	rows = slices.Compact(rows)
-	small := ranks[0].Trace.Select(rows)
+	small := ranks[0].Trace.Select(rows.list())
 	kept := make(map[string]string)
 	for _, r := range ranks {
 		r.eachRow(func(row *int32) {
 			if *row >= 0 {
-				at, _ := slices.BinarySearch(rows, *row)
-				*row = int32(at)
+				*row = rows.place(*row)
 			}
 		})
 		r.eachText(func(text *string) { *text = own(kept, *text) })
 		r.Messages, r.Calls, r.Groups, r.Backwards = tight(r.Messages), tight(r.Calls), tight(r.Groups), tight(r.Backwards)
 		r.Trace = small
 	}
+}
+
+// rowSet is a set of rows as one bit each.
+type rowSet struct {
+	bits   []uint64
+	before []int32 // how many rows are in all words before one, once they were listed
+}
+
+func newRowSet(rows int) *rowSet {
+	words := (rows + 63) / 64
+	return &rowSet{make([]uint64, words), make([]int32, words)}
+}
+
+func (s *rowSet) add(row int32) { s.bits[row/64] |= 1 << (row % 64) }
+
+// list returns the rows ascending.
+func (s *rowSet) list() []int32 {
+	n := 0
+	for i, word := range s.bits {
+		s.before[i] = int32(n)
+		n += bits.OnesCount64(word)
+	}
+	rows := make([]int32, 0, n)
+	for i, word := range s.bits {
+		for ; word != 0; word &= word - 1 {
+			rows = append(rows, int32(64*i+bits.TrailingZeros64(word)))
+		}
+	}
+	return rows
+}
+
+// place is where in list a row stands.
+func (s *rowSet) place(row int32) int32 {
+	return s.before[row/64] + int32(bits.OnesCount64(s.bits[row/64]&(1<<(row%64)-1)))
 }
 
 // tight is a list without room that it does not use.

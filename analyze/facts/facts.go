@@ -60,9 +60,10 @@ type Rank struct {
 	forward    []int64 // starts of forward operators on the driving threads
 	launchList []launched
 	touches    []touch
-	optimizer  []int32 // outermost optimizer spans by start
-	zeroSteps  []int   // steps with an Optimizer.zero_grad span
-	ends       []int64 // ends of the host windows of Steps
+	nodes      []hostOp // spans of backward by start
+	optimizer  []int32  // outermost optimizer spans by start
+	zeroSteps  []int    // steps with an Optimizer.zero_grad span
+	ends       []int64  // ends of the host windows of Steps
 }
 
 // computer carries what all facts of one trace share while they are computed.
@@ -165,7 +166,9 @@ func both(one, other func()) {
 }
 
 // release lets go of what only computing needed.
-func (r *Rank) release() { r.forward, r.launchList, r.touches, r.optimizer = nil, nil, nil, nil }
+func (r *Rank) release() {
+	r.forward, r.launchList, r.touches, r.optimizer, r.nodes = nil, nil, nil, nil, nil
+}
 
 func (c *computer) problem(code trace.Code, n int64, detail string) {
 	c.problems = append(c.problems, trace.Problem{Code: code, Count: n, Offset: -1, Detail: detail})

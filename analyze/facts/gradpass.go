@@ -1,9 +1,11 @@
 package facts
 
 import (
+	"cmp"
 	"sort"
 	"strconv"
 
+	"github.com/gaprof/gaprof/internal/runs"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -151,7 +153,7 @@ func (c *computer) touches(r *Rank) []touch {
 			}
 		}
 	}
-	sort.SliceStable(list, func(a, b int) bool { return list[a].start < list[b].start })
+	runs.Sort(list, func(a, b touch) int { return cmp.Compare(a.start, b.start) }, nil)
 	markAveraged(r, list)
 	return list
 }

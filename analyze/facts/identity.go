@@ -44,14 +44,18 @@ func (c *computer) lookAtHost(r *Rank) {
 // a merged file whose processes cannot be told apart.
 func (c *computer) identifyByMessages(r *Rank) {
 	best, found := int64(0), []int64(nil)
-	seen := make(map[[3]string]bool)
+	var last [3]trace.Arg
+	seen := make(map[[3]trace.Arg]bool)
 	c.eachOf(r.host, collectiveSpan, func(row int32) {
+		var said [3]trace.Arg
 		e := c.t.Event(int(row))
-		said := [3]string{e.ArgText(trace.KeyRank), e.ArgText(trace.KeyGroupSize), e.ArgText(trace.KeyGroupRanks)}
-		if seen[said] {
+		for i, key := range [3]trace.Key{trace.KeyRank, trace.KeyGroupSize, trace.KeyGroupRanks} {
+			said[i], _ = e.Arg(key)
+		}
+		if said == last && len(seen) > 0 || seen[said] {
 			return
 		}
-		seen[said] = true
+		last, seen[said] = said, true
 		rank, size, ok := globalRank(e)
 		switch {
 		case !ok || size < best:

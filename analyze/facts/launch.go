@@ -10,50 +10,67 @@ import (
 
 // launchIndex finds the host call with a correlation id, within one process.
 type launchIndex struct {
-	corr []int64 // ascending
-	row  []int32
-	near int // where the last one was found: the next is seldom far
+	calls []call // by id, then by row
+	near  int    // where the last one was found: the next is seldom far
 }
+
+// call is a host call: its correlation id in the upper half, its row in the lower.
+type call uint64
+
+func (l call) corr() trace.ID { return trace.ID(l >> 32) }
+func (l call) row() int32     { return int32(uint32(l)) }
 
 // indexLaunches collects the runtime and driver calls of some tracks.
 func (c *computer) indexLaunches(tracks []trace.TrackID) *launchIndex {
-	ix := &launchIndex{}
+	n := 0
+	for _, id := range tracks {
+		track := c.t.Tracks()[id]
+		for _, cat := range c.col.Cat[track.First : track.First+track.N] {
+			n += oneIf(cat.IsRuntime())
+		}
+	}
+	ix := &launchIndex{calls: make([]call, 0, n)}
 	for _, id := range tracks {
 		track := c.t.Tracks()[id]
 		for i := track.First; i < track.First+track.N; i++ {
-			if c.col.Corr[i] != 0 && c.col.Cat[i].IsRuntime() && c.col.Phase[i] == trace.Complete {
-				ix.row = append(ix.row, int32(i))
+			if c.col.Cat[i].IsRuntime() && c.col.Corr[i] != 0 && c.col.Phase[i] == trace.Complete {
+				ix.calls = append(ix.calls, call(c.col.Corr[i])<<32|call(i))
 			}
 		}
 	}
-	runs.Sort(ix.row, func(a, b int32) int { return cmp.Compare(c.t.Number(c.col.Corr[a]), c.t.Number(c.col.Corr[b])) }, nil)
-	ix.corr = make([]int64, len(ix.row))
-	for i, row := range ix.row {
-		ix.corr[i] = c.t.Number(c.col.Corr[row])
-	}
+	runs.Sort(ix.calls, cmp.Compare[call], nil)
 	return ix
 }
 
 // first is the index of the first call with an id, where there is one. It looks around
 // the last one found in steps that double.
-func (ix *launchIndex) first(corr int64) (int, bool) {
+func (ix *launchIndex) first(corr trace.ID) (int, bool) {
 	low, high, step := ix.near, ix.near, 1
-	for low > 0 && ix.corr[low-1] >= corr {
+	for low > 0 && ix.calls[low-1].corr() >= corr {
 		low, step = max(0, low-step), 2*step
 	}
-	for step = 1; high < len(ix.corr) && ix.corr[high] < corr; step *= 2 {
-		low, high = high, min(len(ix.corr), high+step)
+	for step = 1; high < len(ix.calls) && ix.calls[high].corr() < corr; step *= 2 {
+		low, high = high, min(len(ix.calls), high+step)
 	}
-	i, _ := slices.BinarySearch(ix.corr[low:high], corr)
+	i, _ := slices.BinarySearch(ix.calls[low:high], call(corr)<<32)
 	ix.near = low + i
-	return ix.near, ix.near < len(ix.corr) && ix.corr[ix.near] == corr
+	return ix.near, ix.near < len(ix.calls) && ix.calls[ix.near].corr() == corr
+}
+
+// after is the index behind the calls that have the id of the first-th.
+func (ix *launchIndex) after(first int) int {
+	end := first + 1
+	for end < len(ix.calls) && ix.calls[end].corr() == ix.calls[first].corr() {
+		end++
+	}
+	return end
 }
 
 // find returns the launch of a device event. A runtime call and the driver call
 // inside it share an id and are one launch, the outer one. Two separate calls
 // with one id are damage: the External id decides, else there is no launch.
 func (ix *launchIndex) find(c *computer, row int32) (int32, bool) {
-	corr := c.t.Number(c.col.Corr[row])
+	corr := c.col.Corr[row]
 	if corr == 0 {
 		return 0, false
 	}
@@ -61,31 +78,31 @@ func (ix *launchIndex) find(c *computer, row int32) (int32, bool) {
 	if !ok {
 		return 0, false
 	}
-	last := first
-	for last+1 < len(ix.corr) && ix.corr[last+1] == corr {
-		last++
-	}
-	if last == first || c.nested(ix.row[first:last+1]) {
-		return ix.row[first], true
+	calls := ix.calls[first:ix.after(first)]
+	if c.nested(calls) {
+		return calls[0].row(), true
 	}
 	found := int32(-1)
-	for _, l := range ix.row[first : last+1] {
-		if c.col.External[l] != 0 && c.col.External[l] == c.col.External[row] {
+	for _, l := range calls {
+		if external := c.col.External[l.row()]; external != 0 && external == c.col.External[row] {
 			if found >= 0 {
 				return 0, false
 			}
-			found = l
+			found = l.row()
 		}
 	}
 	return found, found >= 0
 }
 
-// nested tells whether all rows lie in time inside the first, on its track.
-func (c *computer) nested(rows []int32) bool {
-	outer := rows[0]
+// nested tells whether all calls lie in time inside the first, on its track.
+func (c *computer) nested(calls []call) bool {
+	if len(calls) == 1 {
+		return true
+	}
+	outer := calls[0].row()
 	end := c.col.Start[outer] + c.col.Dur[outer]
-	for _, r := range rows[1:] {
-		if c.col.Track[r] != c.col.Track[outer] || c.col.Start[r] >= end {
+	for _, l := range calls[1:] {
+		if c.col.Track[l.row()] != c.col.Track[outer] || c.col.Start[l.row()] >= end {
 			return false
 		}
 	}
@@ -129,14 +146,9 @@ func (c *computer) link(r *Rank) {
 // duplicates counts the correlation ids that several separate calls carry.
 func (c *computer) duplicates(ix *launchIndex) int {
 	n := 0
-	for i := 0; i < len(ix.corr); {
-		j := i + 1
-		for j < len(ix.corr) && ix.corr[j] == ix.corr[i] {
-			j++
-		}
-		if j > i+1 && !c.nested(ix.row[i:j]) {
-			n++
-		}
+	for i := 0; i < len(ix.calls); {
+		j := ix.after(i)
+		n += oneIf(!c.nested(ix.calls[i:j]))
 		i = j
 	}
 	return n

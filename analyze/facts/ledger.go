@@ -59,16 +59,18 @@ func (d *Device) ledger(start, end int64) Ledger {
 // start.
 func (c *computer) buildSets(d *Device) {
 	var count [IdleBucket]int
+	buckets := make([]Bucket, len(d.Rows))
 	d.kind = make([]Collective, len(d.Rows))
 	for i := range d.Rows {
 		d.kind[i] = c.collectiveOf(d, i)
-		count[c.bucketOf(d, i)]++
+		buckets[i] = c.bucketOf(d, i)
+		count[buckets[i]]++
 	}
 	for b := range d.busy {
 		d.busy[b] = newSet(count[b])
 	}
 	for i, row := range d.Rows {
-		d.busy[c.bucketOf(d, i)].add(c.col.Start[row], c.col.Start[row]+c.col.Dur[row])
+		d.busy[buckets[i]].add(c.col.Start[row], c.col.Start[row]+c.col.Dur[row])
 	}
 	for b := range d.alone {
 		d.alone[b] = d.without(d.busy[b], Bucket(b))

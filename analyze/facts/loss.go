@@ -37,14 +37,13 @@ var lossWords = map[string]LossReduction{"0": LossNone, "1": LossMean, "2": Loss
 // loss finds out how losses are made. Everything must be the same throughout.
 func (c *computer) loss(r *Rank) Loss {
 	l := Loss{Reduction: c.lossReduction(r), Inverted: c.inverts(r), Divisor: math.NaN()}
-	nodes := c.spansOf(r.host, evaluate)
 	at := 0
 	for i := range r.Backwards {
 		b := &r.Backwards[i]
-		for at < len(nodes) && nodes[at].start < b.Start {
+		for at < len(r.nodes) && r.nodes[at].start < b.Start {
 			at++
 		}
-		chain, ok := c.lossChain(nodes[at:], b.End)
+		chain, ok := c.lossChain(r.nodes[at:], b.End)
 		if !ok || i > 0 && (chain.Multiplied != l.Multiplied || chain.Divided != l.Divided) {
 			return Loss{Reduction: l.Reduction, Inverted: l.Inverted, Divisor: math.NaN()}
 		}
@@ -62,7 +61,12 @@ const longestChain = 8
 // lossChain reads the nodes of a backward pass, from its root to that of a loss function.
 func (c *computer) lossChain(nodes []hostOp, end int64) (l Loss, ok bool) {
 	l.Divisor = math.NaN()
-	for i := 0; i < min(longestChain, len(nodes)) && nodes[i].start < end; i++ {
+	length := 0
+	for i := 0; i < len(nodes) && nodes[i].start < end && length < longestChain; i++ {
+		if !c.names.is(c.col.Name[nodes[i].row], evaluate) {
+			continue
+		}
+		length++
 		switch name := nodeName(c.t.String(c.col.Name[nodes[i].row])); {
 		case strings.HasPrefix(name, "NllLoss"):
 			return l, true

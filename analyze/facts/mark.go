@@ -47,21 +47,23 @@ func (c *computer) eachOf(tracks []trace.TrackID, class nameClass, do func(row i
 		case c.trackClass[id]&class == 0:
 		case class&operator != 0:
 			track := c.t.Tracks()[id]
-			for i := track.First; i < track.First+track.N; i++ {
-				c.ifOf(int32(i), class, do)
+			for i := int32(track.First); i < int32(track.First+track.N); i++ {
+				if c.isOf(i, class) {
+					do(i)
+				}
 			}
 		default:
 			for _, row := range c.marked[id] {
-				c.ifOf(row, class, do)
+				if c.isOf(row, class) {
+					do(row)
+				}
 			}
 		}
 	}
 }
 
-func (c *computer) ifOf(row int32, class nameClass, do func(row int32)) {
-	if c.col.Phase[row] == trace.Complete && c.names.is(c.col.Name[row], class) {
-		do(row)
-	}
+func (c *computer) isOf(row int32, class nameClass) bool {
+	return c.names.class[c.col.Name[row]]&class != 0 && c.col.Phase[row] == trace.Complete
 }
 
 // sortOps sorts spans by start; those that start together stay as they are.

@@ -26,6 +26,9 @@ func (r *Rank) Select(keep func(*Message) bool) []int {
 	var list []int
 	for i := range r.Messages {
 		if keep(&r.Messages[i]) {
+			if list == nil {
+				list = make([]int, 0, len(r.Messages)-i)
+			}
 			list = append(list, i)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gaprof/gaprof/trace"
 )
 
 // ParamClass is the parameters of one shape and dtype. Without recorded shapes all
@@ -173,11 +175,24 @@ func (c *computer) carry(set map[numelKey]bool, row int32) {
 // parameters, most of all parameters among them.
 func (c *computer) dropLeaves(r *Rank) {
 	stepped := make(map[string]map[string]bool)
+	type seen struct {
+		optimizer trace.StringID
+		first     *operand // equal texts are parsed once
+	}
+	noted := make(map[seen]bool)
 	for _, row := range r.optimizer {
-		name, end := optimizerName(c.t.String(c.col.Name[row])), c.col.Start[row]+c.col.Dur[row]
+		id, end := c.col.Name[row], c.col.Start[row]+c.col.Dur[row]
 		track := c.t.Tracks()[c.col.Track[row]]
 		for i := row + 1; i < int32(track.First+track.N) && c.col.Start[i] < end; i++ {
-			noteShapes(stepped, name, c.shapes.inputs(i))
+			what := seen{optimizer: id}
+			ops := c.shapes.inputs(i)
+			if len(ops) > 0 {
+				what.first = &ops[0]
+			}
+			if !noted[what] {
+				noted[what] = true
+				noteShapes(stepped, optimizerName(c.t.String(id)), ops)
+			}
 		}
 	}
 	if r.Params.covered(stepped) {

@@ -1,6 +1,6 @@
 package facts
 
-import "sort"
+import "slices"
 
 // Set is a set of instants: sorted, disjoint, non-touching half-open intervals
 // in ns, each by its start and the length of all before it. Zero-length intervals
@@ -45,9 +45,12 @@ func (s *Set) end(i int) int64 {
 
 // Overlap is the length of the intersection of s and o in ns.
 func (s *Set) Overlap(o *Set) int64 {
-	var n int64
+	n, at := int64(0), 0
 	for i := range s.start {
-		n += o.Within(s.start[i], s.end(i))
+		start, end := s.start[i], s.end(i)
+		from := o.startingFrom(start, at)
+		at = o.startingFrom(end, from)
+		n += o.first(at, end) - o.first(from, start)
 	}
 	return n
 }
@@ -71,16 +74,26 @@ func (s *Set) Minus(o *Set) *Set {
 	return rest
 }
 
-// endingAfter is the index of the first interval from j on that ends after instant t. It
-// looks in steps that double, so many small moves and few large ones are both quick.
+// endingAfter is the index of the first interval from j on that ends after instant t.
 func (s *Set) endingAfter(t int64, j int) int {
+	k := s.startingFrom(t, j)
+	if k > j && s.end(k-1) > t {
+		return k - 1
+	}
+	return k
+}
+
+// startingFrom is the index of the first interval from j on that starts at instant t or
+// later. It looks in steps that double, so many small moves and few large ones are both
+// quick.
+func (s *Set) startingFrom(t int64, j int) int {
 	low, step := j, 1
-	for low+step <= len(s.start) && s.end(low+step-1) <= t {
+	for low+step <= len(s.start) && s.start[low+step-1] < t {
 		low += step
 		step *= 2
 	}
-	n := min(step, len(s.start)-low)
-	return low + sort.Search(n, func(i int) bool { return s.end(low+i) > t })
+	at, _ := slices.BinarySearch(s.start[low:min(low+step, len(s.start))], t)
+	return low + at
 }
 
 // Within is the length of the part of s that lies in [start, end), in ns.
@@ -88,14 +101,14 @@ func (s *Set) Within(start, end int64) int64 {
 	if end <= start {
 		return 0
 	}
-	return s.upTo(end) - s.upTo(start)
+	from, _ := slices.BinarySearch(s.start, start)
+	return s.first(s.startingFrom(end, from), end) - s.first(from, start)
 }
 
-// upTo is the length of the part of s before instant t.
-func (s *Set) upTo(t int64) int64 {
-	i := sort.Search(len(s.start), func(i int) bool { return s.start[i] >= t })
-	if i == 0 {
+// first is the length of the part of s before instant t, where n intervals start.
+func (s *Set) first(n int, t int64) int64 {
+	if n == 0 {
 		return 0
 	}
-	return s.before[i-1] + min(t, s.end(i-1)) - s.start[i-1]
+	return s.before[n-1] + min(t, s.end(n-1)) - s.start[n-1]
 }

@@ -89,38 +89,49 @@ type hostEvents struct {
 }
 
 func (c *computer) hostEvents(r *Rank) *hostEvents {
-	ev := &hostEvents{}
-	var wrapped, nodes []int64 // second and third choice where accumulations are not recorded
-	ev.first = c.firstStart(r.host)
-	c.eachOf(r.host, optimizerStep|profilerStep|accumulate|evaluate|backwardNode, func(row int32) {
-		start := c.col.Start[row]
-		switch class := c.names.class[c.col.Name[row]]; {
-		case class&optimizerStep != 0:
-			if !c.inside(row, optimizerStep) {
-				ev.optimizer = append(ev.optimizer, row)
-			}
-		case class&profilerStep != 0:
+	ev := &hostEvents{first: c.firstStart(r.host)}
+	ev.accumulate, ev.evaluate = c.startsOfNodes(r)
+	c.eachOf(r.host, optimizerStep|profilerStep, func(row int32) {
+		switch {
+		case c.names.is(c.col.Name[row], profilerStep):
 			ev.profiler = append(ev.profiler, row)
-		case class == accumulate:
-			ev.accumulate = append(ev.accumulate, start)
-		case class&accumulate != 0:
-			wrapped = append(wrapped, start)
-		case class&evaluate != 0:
-			ev.evaluate = append(ev.evaluate, start)
-		case class&backwardNode != 0:
-			nodes = append(nodes, start)
+		case !c.inside(row, optimizerStep):
+			ev.optimizer = append(ev.optimizer, row)
 		}
 	})
-	ev.accumulate = firstNonEmpty(ev.accumulate, wrapped)
-	ev.evaluate = firstNonEmpty(ev.evaluate, nodes)
-	slices.Sort(ev.accumulate)
-	slices.Sort(ev.evaluate)
 	c.sortByStart(ev.optimizer)
 	c.sortByStart(ev.profiler)
 	if slices.ContainsFunc(ev.optimizer, c.inBackward) {
 		ev.forward = c.forwardOps(r)
 	}
 	return ev
+}
+
+// startsOfNodes are the starts of gradient accumulations and of the other nodes of
+// backward, ascending. Where the one or the other are not recorded themselves, the spans
+// that PyTorch puts around them, or those of older versions, take their place.
+func (c *computer) startsOfNodes(r *Rank) (accumulations, others []int64) {
+	accumulations, others = make([]int64, 0, len(r.nodes)), make([]int64, 0, len(r.nodes))
+	exact := c.exactNodes(r)
+	for _, n := range r.nodes {
+		switch class := c.names.class[c.col.Name[n.row]]; {
+		case class == accumulate, class&accumulate != 0 && !exact:
+			accumulations = append(accumulations, n.start)
+		case class&accumulate == 0:
+			others = append(others, n.start)
+		}
+	}
+	if len(others) == 0 {
+		c.eachOf(r.host, backwardNode, func(row int32) { others = append(others, c.col.Start[row]) })
+		slices.Sort(others)
+	}
+	return accumulations, others
+}
+
+// exactNodes tells whether accumulations are recorded themselves, not only the spans
+// around them.
+func (c *computer) exactNodes(r *Rank) bool {
+	return slices.ContainsFunc(r.nodes, func(n hostOp) bool { return c.names.class[c.col.Name[n.row]] == accumulate })
 }
 
 // firstStart is the start of the first complete event on some tracks, 0 without any;
@@ -242,12 +253,19 @@ func (ev *hostEvents) accumulationsIn(start, end int64) int {
 
 // countIn counts the values of ascending list in [start, end).
 func countIn(list []int64, start, end int64) int {
-	from := sort.Search(len(list), func(i int) bool { return list[i] >= start })
-	to := sort.Search(len(list), func(i int) bool { return list[i] >= end })
+	from, _ := slices.BinarySearch(list, start)
+	to, _ := slices.BinarySearch(list, end)
 	return max(0, to-from)
 }
 
-func anyIn(list []int64, start, end int64) bool { return countIn(list, start, end) > 0 }
+// anyIn tells whether a value of ascending list lies in [start, end).
+func anyIn(list []int64, start, end int64) bool {
+	if start >= end {
+		return false
+	}
+	i, _ := slices.BinarySearch(list, start)
+	return i < len(list) && list[i] < end
+}
 
 // nameKinds gives steps for which key is the same the same letter.
 func nameKinds(steps []Step, key func(*Step) string) {
@@ -316,11 +334,14 @@ func (c *computer) firstStarts(r *Rank, d *Device) []extent {
 	for i := range list {
 		list[i].row = -1
 	}
+	s := -1 // the step of the event before: the next is seldom another's
 	for i, row := range d.Rows {
 		if d.Launch[i] < 0 {
 			continue
 		}
-		s := r.StepAt(c.col.Start[d.Launch[i]])
+		if start := c.col.Start[d.Launch[i]]; !r.inStep(start, s) {
+			s = r.StepAt(start)
+		}
 		if s < 0 {
 			continue
 		}
@@ -332,6 +353,11 @@ func (c *computer) firstStarts(r *Rank, d *Device) []extent {
 		e.lastEnd = max(e.lastEnd, c.col.Start[row]+c.col.Dur[row])
 	}
 	return list
+}
+
+// inStep tells whether the host window of a step holds instant t.
+func (r *Rank) inStep(t int64, step int) bool {
+	return step >= 0 && t < r.ends[step] && (step == 0 || t >= r.ends[step-1])
 }
 
 // StepAt is the index of the step whose host window holds instant t, or -1 after

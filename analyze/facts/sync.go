@@ -56,9 +56,15 @@ func (c *computer) calls(r *Rank) {
 // describedCalls reads the messages of record_param_comms spans.
 func (c *computer) describedCalls(spans []hostOp) []Call {
 	calls := make([]Call, 0, len(spans))
+	kinds := make(map[trace.Arg]Collective)
 	for _, s := range spans {
 		e := c.t.Event(int(s.row))
-		kind := kindOf(e.ArgText(trace.KeyCollective))
+		name, _ := e.Arg(trace.KeyCollective)
+		kind, known := kinds[name]
+		if !known {
+			kind = kindOf(e.ArgText(trace.KeyCollective))
+			kinds[name] = kind
+		}
 		if kind == NotCommunication {
 			continue
 		}
@@ -211,15 +217,16 @@ func (r *Rank) firstPass(step int) int {
 
 // typical is the list that most complete steps have; the first wins a draw.
 func typical(lists [][]int, steps []Step) []int {
-	count := make(map[string]int)
+	count, keys := make(map[string]int), make([]string, len(lists))
 	for i, l := range lists {
+		keys[i] = fmt.Sprint(l)
 		if steps[i].Complete || len(steps) == 1 {
-			count[fmt.Sprint(l)]++
+			count[keys[i]]++
 		}
 	}
 	best, most := []int(nil), 0
-	for _, l := range lists {
-		if n := count[fmt.Sprint(l)]; n > most {
+	for i, l := range lists {
+		if n := count[keys[i]]; n > most {
 			best, most = l, n
 		}
 	}

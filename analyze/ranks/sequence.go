@@ -246,20 +246,23 @@ func (s *sorter) collect(source int, groups map[groupKey][]*sequence) (pointToPo
 	r := s.sources[source].Rank
 	base := r.Trace.Meta().BaseTime
 	own := make(map[groupKey]*sequence)
+	names, kernels := r.Trace.Columns().Name, s.kernels(r.Trace)
+	var q *sequence
+	var last groupKey // of q
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		if m.Kind == facts.SendRecv && (isDescribed(m) || !s.toAll) {
 			pointToPoint++
 			continue
 		}
-		key := s.placed[source][i]
-		q := own[key]
-		if q == nil {
-			q = &sequence{source: source}
-			own[key] = q
-			groups[key] = append(groups[key], q)
+		if key := s.placed[source][i]; q == nil || key != last {
+			if q, last = own[key], key; q == nil {
+				q = &sequence{source: source}
+				own[key] = q
+				groups[key] = append(groups[key], q)
+			}
 		}
-		q.items = append(q.items, item{message: int32(i), kernel: s.number(r.Trace.Event(int(m.Row)).Name()), dtype: s.number(m.Dtype),
+		q.items = append(q.items, item{message: int32(i), kernel: kernels[names[m.Row]], dtype: s.number(m.Dtype),
 			kind: m.Kind, described: isDescribed(m), in: m.InElems, out: m.OutElems, seq: m.Seq, start: base + m.Start, end: base + m.End})
 	}
 	for _, q := range own {
@@ -267,6 +270,15 @@ func (s *sorter) collect(source int, groups map[groupKey][]*sequence) (pointToPo
 		q.hash()
 	}
 	return pointToPoint
+}
+
+// kernels are the numbers of all names of a trace, by id: behind facts they are few.
+func (s *sorter) kernels(t *trace.Trace) []int32 {
+	numbers := make([]int32, t.NumStrings())
+	for id := range numbers {
+		numbers[id] = s.number(t.String(trace.StringID(id)))
+	}
+	return numbers
 }
 
 func (s *sorter) number(text string) int32 {

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -54,9 +53,7 @@ func CheckByName(name string) (CheckFormat, error) {
 
 // CheckJSON writes the contract gaprof.check/1.
 func CheckJSON(w io.Writer, c Checked, _ Options) error {
-	enc := json.NewEncoder(escape.JSONWriter(w))
-	enc.SetIndent("", " ")
-	return enc.Encode(c.Result)
+	return encode(w, c.Result)
 }
 
 // CheckText writes for a terminal: the verdict, what failed and what to do, what could not

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -45,9 +44,7 @@ func DiffByName(name string) (DiffFormat, error) {
 
 // DiffJSON writes the contract gaprof.diff/1.
 func DiffJSON(w io.Writer, d *compare.Diff, _ Options) error {
-	enc := json.NewEncoder(escape.JSONWriter(w))
-	enc.SetIndent("", " ")
-	return enc.Encode(d)
+	return encode(w, d)
 }
 
 // diffWidth is where lines of the text form end.

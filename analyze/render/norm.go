@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/norm"
-	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // NormFormat is one way to write a normalization audit.
@@ -46,9 +44,7 @@ func NormByName(name string) (NormFormat, error) {
 
 // NormJSON writes the contract gaprof.norm/1.
 func NormJSON(w io.Writer, r *norm.Report, _ Options) error {
-	enc := json.NewEncoder(escape.JSONWriter(w))
-	enc.SetIndent("", " ")
-	return enc.Encode(r)
+	return encode(w, r)
 }
 
 // NormText writes for a terminal: verdict, why and next, losses, gradients, then the
