@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/gaprof/gaprof/internal/runs"
 )
 
 // Build makes the Trace; the Builder must not be used afterwards.
 //
-//  1. Names of processes go to their tracks; tracks are put in order.
+//  1. Tracks are put in order and get their names.
 //  2. Rows are grouped by track and sorted by start, longer first.
 //  3. Begin and end events are paired into complete ones.
 //  4. Each event gets its parent.
@@ -19,6 +18,7 @@ func (b *Builder) Build() *Trace {
 	t := &b.t
 	t.cats = b.cats.names
 	b.orderTracks()
+	b.tracks, b.procs, b.keys = trackTable{}, nil, nil
 	perm := b.sortRows()
 	t.col.permute(perm)
 	b.pairBeginEnd()
@@ -27,58 +27,14 @@ func (b *Builder) Build() *Trace {
 	t.col.Parent = perm[:len(t.col.Start)] // its room is free for reuse
 	parents(&t.col, t.tracks)
 	t.problems = b.probs.list
-	b.tracks, b.keys = nil, nil
 	return t
-}
-
-// orderTracks gives process names to threads and renumbers the tracks by process
-// and thread, so that the order of events in the file does not matter.
-func (b *Builder) orderTracks() {
-	t := &b.t
-	b.nameProcesses()
-	order := make([]TrackID, len(t.tracks))
-	for i := range order {
-		order[i] = TrackID(i)
-	}
-	slices.SortFunc(order, func(x, y TrackID) int { return compareTracks(&t.tracks[x], &t.tracks[y]) })
-	renumber, tracks := make([]TrackID, len(order)), make([]Track, len(order))
-	for i, id := range order {
-		renumber[id], tracks[i] = TrackID(i), t.tracks[id]
-	}
-	t.tracks = tracks
-	for i, id := range t.col.Track {
-		t.col.Track[i] = renumber[id]
-	}
-}
-
-func compareTracks(a, b *Track) int {
-	if c := compareIDs(a.PID, b.PID); c != 0 {
-		return c
-	}
-	return compareIDs(a.TID, b.TID)
-}
-
-// compareIDs orders numbers by value and before names.
-func compareIDs(a, b string) int {
-	x, errX := strconv.ParseInt(a, 10, 64)
-	y, errY := strconv.ParseInt(b, 10, 64)
-	switch {
-	case errX == nil && errY == nil && x != y:
-		return cmp.Compare(x, y)
-	case (errX == nil) != (errY == nil):
-		if errX == nil {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Compare(a, b)
 }
 
 // sortRows returns the rows in the order of the finished columns: counted into
 // their tracks first, then sorted within those tracks that are not in order yet.
 func (b *Builder) sortRows() []int32 {
 	c, t := &b.t.col, &b.t
-	next := make([]int, len(t.tracks)+1)
+	next := make([]int32, len(t.tracks)+1)
 	for _, id := range c.Track {
 		next[id+1]++
 	}
@@ -90,7 +46,7 @@ func (b *Builder) sortRows() []int32 {
 		perm[next[id]] = int32(i)
 		next[id]++
 	}
-	first, free := 0, []int32(nil)
+	first, free := int32(0), []int32(nil)
 	for id := range t.tracks {
 		rows := perm[first:next[id]]
 		free = runs.Sort(rows, t.compareRows, free)
@@ -227,36 +183,37 @@ func (b *Builder) pairBeginEnd() {
 	if !slices.Contains(c.Phase, Begin) && !slices.Contains(c.Phase, End) {
 		return
 	}
-	open := make(map[TrackID][]int)
-	lastEnd := make([]int64, len(b.t.tracks))
-	for i := range lastEnd {
-		lastEnd[i] = math.MinInt64
-	}
-	for i := range c.Start {
-		id := c.Track[i]
-		lastEnd[id] = max(lastEnd[id], c.Start[i]+c.Dur[i])
-		switch c.Phase[i] {
-		case Begin:
-			open[id] = append(open[id], i)
-		case End:
-			stack := open[id]
-			if len(stack) == 0 {
-				b.Problem(UnpairedBegin, -1, b.String(c.Name[i]))
-				continue
-			}
-			b.close(stack[len(stack)-1], c.Start[i], i)
-			open[id] = stack[:len(stack)-1]
-		}
-	}
-	for i := range c.Start {
-		if c.Phase[i] == Begin {
-			b.Problem(UnpairedBegin, -1, b.String(c.Name[i]))
-			b.close(i, lastEnd[c.Track[i]], i)
-		}
+	var open []int32
+	for first, next := 0, 0; first < len(c.Start); first = next {
+		open, next = b.pairTrack(first, open[:0])
 	}
 	c.drop(End)
 	perm := b.sortRows()
 	c.permute(perm)
+}
+
+// pairTrack pairs the rows of the track that begins with row first, and returns its
+// end. open is room for those that are open.
+func (b *Builder) pairTrack(first int, open []int32) (room []int32, next int) {
+	c := &b.t.col
+	lastEnd := int64(math.MinInt64)
+	for next = first; next < len(c.Start) && c.Track[next] == c.Track[first]; next++ {
+		lastEnd = max(lastEnd, c.Start[next]+c.Dur[next])
+		switch {
+		case c.Phase[next] == Begin:
+			open = append(open, int32(next))
+		case c.Phase[next] == End && len(open) == 0:
+			b.Problem(UnpairedBegin, -1, b.String(c.Name[next]))
+		case c.Phase[next] == End:
+			b.close(int(open[len(open)-1]), c.Start[next], next)
+			open = open[:len(open)-1]
+		}
+	}
+	for _, i := range open {
+		b.Problem(UnpairedBegin, -1, b.String(c.Name[i]))
+		b.close(int(i), lastEnd, int(i))
+	}
+	return open, next
 }
 
 // close ends the begin event at row i and gives it what its end says.

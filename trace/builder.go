@@ -23,9 +23,7 @@ type Builder struct {
 	t      Trace
 	cats   catTable
 	keys   map[string]Key
-	tracks map[trackKey]TrackID
-	last   trackKey // the previous lookup; events of one track follow each other
-	lastID TrackID
+	tracks trackTable
 	procs  map[StringID]process
 	probs  problemList
 	ids    *renumbering // of a Builder for parts
@@ -34,11 +32,9 @@ type Builder struct {
 	looked uint32       // so that a first look is not left out
 }
 
-type trackKey struct{ pid, tid StringID }
-
 // NewBuilder returns an empty Builder.
 func NewBuilder() *Builder {
-	b := &Builder{cats: newCatTable(), keys: make(map[string]Key, 64), tracks: make(map[trackKey]TrackID)}
+	b := &Builder{cats: newCatTable(), keys: make(map[string]Key, 64), tracks: newTrackTable()}
 	b.procs = make(map[StringID]process)
 	b.t.strings = newStringTable()
 	b.t.keys = append(b.t.keys, keyNames[:]...)
@@ -117,26 +113,10 @@ var fixedKeys = func() map[string]Key {
 }()
 
 // Track returns the track of a process and a thread, both as text.
-func (b *Builder) Track(pid, tid StringID) TrackID {
-	k := trackKey{pid, tid}
-	if k == b.last && len(b.t.tracks) > 0 {
-		return b.lastID
-	}
-	id, ok := b.tracks[k]
-	if !ok {
-		id = TrackID(len(b.t.tracks))
-		b.tracks[k] = id
-		b.t.tracks = append(b.t.tracks, Track{PID: b.String(pid), TID: b.String(tid)})
-	}
-	b.last, b.lastID = k, id
-	return id
-}
+func (b *Builder) Track(pid, tid StringID) TrackID { return b.tracks.intern(trackKey{pid, tid}) }
 
 // Tracks returns the tracks added so far, by TrackID, with the names known now.
-func (b *Builder) Tracks() []Track {
-	b.nameProcesses()
-	return b.t.tracks
-}
+func (b *Builder) Tracks() []Track { return b.tracksOf(b.allTracks()) }
 
 // Recategorize gives each row the category that pick returns for it: readers of
 // files without categories know them only when the tracks have their names. Of

@@ -42,20 +42,3 @@ type Extra struct {
 	Key  string
 	JSON string // the value's text
 }
-
-// TrackID is an index into the tracks of a Trace.
-type TrackID int32
-
-// Track is one row of a viewer: a host thread or a device stream. PID and TID
-// are kept as text because writers use numbers and names alike; for device
-// activity they are the device ordinal and the stream.
-type Track struct {
-	PID, TID    string
-	ProcessName string
-	ProcessTags string // process_labels, such as "CPU" or "GPU 0"
-	ThreadName  string
-	ProcessSort int64 // where viewers put the process among others; 0 where the file does not say
-	ThreadSort  int64 // where viewers put the thread within its process
-	First, N    int   // the rows of the Trace that stand on this track
-	Activity    bool  // it holds device activity
-}

@@ -6,6 +6,12 @@ type process struct {
 	sort       int64
 }
 
+// thread is what a file says of a track.
+type thread struct {
+	name string
+	sort int64
+}
+
 // naming is one thing that a file says of a process or a track; of two that say
 // different things the later one counts.
 type naming struct {
@@ -58,6 +64,14 @@ func (b *Builder) name(n naming) {
 		b.named = append(b.named, n)
 		return
 	}
+	switch n.what {
+	case threadName:
+		b.tracks.thread(n.track).name = n.text
+		return
+	case threadSort:
+		b.tracks.thread(n.track).sort = n.num
+		return
+	}
 	p := b.procs[n.pid]
 	switch n.what {
 	case processName:
@@ -66,20 +80,6 @@ func (b *Builder) name(n naming) {
 		p.tags = n.text
 	case processSort:
 		p.sort = n.num
-	case threadName:
-		b.t.tracks[n.track].ThreadName = n.text
-		return
-	case threadSort:
-		b.t.tracks[n.track].ThreadSort = n.num
-		return
 	}
 	b.procs[n.pid] = p
-}
-
-// nameProcesses gives the names of processes to their tracks.
-func (b *Builder) nameProcesses() {
-	for k, id := range b.tracks {
-		track, p := &b.t.tracks[id], b.procs[k.pid]
-		track.ProcessName, track.ProcessTags, track.ProcessSort = p.name, p.tags, p.sort
-	}
 }
