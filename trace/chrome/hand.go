@@ -2,6 +2,7 @@ package chrome
 
 import (
 	"bytes"
+	"io"
 
 	"github.com/gaprof/gaprof/trace"
 )
@@ -31,6 +32,9 @@ func (h *hand) work() {
 			}
 			h.read(r)
 			t.done <- r
+			if t.ring != nil && t.ring.endsBefore(r.chunk*t.size) {
+				return
+			}
 		}
 	}
 }
@@ -51,7 +55,7 @@ func (h *hand) read(r *run) {
 	d, first := h.d, r.chunk*h.team.size
 	d.events, d.others, d.kineto, d.spans = 0, 0, false, r.spans[:0]
 	clear(d.known)
-	d.jump(d.opts.At, max(first-lookback, 0))
+	d.open(h.input(r.chunk), max(first-lookback, 0))
 	if i := d.findEvent(first, first+h.team.size); i >= 0 {
 		start := d.at(i)
 		r.stop = h.events(i, first+h.team.size)
@@ -59,6 +63,14 @@ func (h *hand) read(r *run) {
 	}
 	d.b.Cut(&r.part)
 	r.events, r.others, r.kineto, r.spans = d.events, d.others, d.kineto, d.spans
+}
+
+// input is the text as the hand that reads a chunk sees it.
+func (h *hand) input(chunk int64) io.ReaderAt {
+	if g := h.team.ring; g != nil {
+		return view{g, chunk}
+	}
+	return h.d.opts.At
 }
 
 // renew makes a reader that has learned nothing yet.

@@ -52,7 +52,7 @@ func (d *reader) list(i int, in place) (next int, ended bool) {
 		case comma && d.team.isDue(d.at(i)):
 			at := d.team.join(spot{d.at(i), entry, comma})
 			if at.pos != d.at(i) {
-				d.jump(d.opts.At, at.pos)
+				d.jump(d.input(), at.pos)
 				i = 0
 			}
 			entry, comma = at.entry, at.comma

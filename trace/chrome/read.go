@@ -21,7 +21,14 @@ type Options struct {
 	At   io.ReaderAt
 	Size int64
 
-	chunk int64 // bytes of a chunk that a core reads at a time; 0 for what suits Size
+	// Again, where it is not nil, says that the reader is slow, as decompression is, and
+	// gives the same bytes once more from their beginning, which is hardly ever asked
+	// for: then the reader is read ahead in another goroutine, and the events of a large
+	// input are read on all cores. The result is the same. A reader that is a Filler
+	// saves a copy.
+	Again func() (io.Reader, error)
+
+	chunk, pane int64 // bytes of a chunk that a core reads at a time, and of a pane; 0 for what suits Size
 }
 
 // Sniff tells whether an input that begins with head could be Chrome JSON.
@@ -39,6 +46,7 @@ const mark = "\xef\xbb\xbf"
 // or where o.Strict is set and anything was damaged.
 func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
 	d := &reader{window: newWindow(r), opts: o, reach: maxValue}
+	defer d.readAhead()()
 	doc, err := d.first()
 	if err != nil {
 		return nil, err
@@ -233,7 +241,7 @@ func (d *reader) body(i int) (reason string) {
 	at, rescan := d.at(i), d.rescan
 	reason = d.document(i)
 	if d.taken > 0 && d.b.Full() { // which names were the last to find room depends on the order
-		d.jump(d.opts.At, at)
+		d.again(at)
 		alone := d.alone
 		d.alone, d.rescan = true, rescan
 		reason = d.document(0)

@@ -1,6 +1,7 @@
 package chrome
 
 import (
+	"io"
 	"math"
 	"runtime"
 	"sync"
@@ -47,6 +48,7 @@ type run struct {
 // team is a reader's view of its hands.
 type team struct {
 	d       *reader
+	ring    *ring // where the text is, nil where all of it is at hand
 	size    int64 // bytes of a chunk; chunk k begins at k*size
 	end     int64 // number behind the last chunk
 	chunk   int64 // number of the first chunk whose run is not dealt with
@@ -65,17 +67,14 @@ type team struct {
 // formTeam makes others read with d the list that begins at i, where that is worth
 // it, and returns what ends that.
 func (d *reader) formTeam(i int, in place) (end func()) {
-	hands := min(runtime.GOMAXPROCS(0), mostHands)
-	size, rest := d.opts.chunk, d.opts.Size-d.at(i)
-	if size > 0 {
-		hands = max(hands, 2) // a test
-	} else if size = min(max(d.opts.Size/64, minChunk), maxChunk); rest < fewChunks*size {
-		hands = 0
-	}
-	if d.opts.At == nil || d.alone || d.err != nil || in == inLines || hands < 2 {
+	hands, size := d.hands(d.at(i))
+	if d.input() == nil || d.alone || d.err != nil || in == inLines || hands < 2 {
 		return func() {}
 	}
-	t := &team{d: d, size: size, end: (d.opts.Size + size - 1) / size, chunk: d.at(i)/size + 1}
+	t := &team{d: d, ring: d.ring, size: size, end: (d.opts.Size + size - 1) / size, chunk: d.at(i)/size + 1}
+	if t.ring != nil {
+		t.end = math.MaxInt64 // the length is not known
+	}
 	t.due = t.chunk * size
 	t.start(hands)
 	d.team = t
@@ -86,6 +85,31 @@ func (d *reader) formTeam(i int, in place) (end func()) {
 	}
 }
 
+// hands says how many should read the list that begins at pos, and in chunks of how
+// many bytes.
+func (d *reader) hands(pos int64) (hands int, size int64) {
+	hands, size = min(runtime.GOMAXPROCS(0), mostHands), min(max(d.opts.Size/64, minChunk), maxChunk)
+	length := d.opts.Size
+	if d.ring != nil {
+		hands, size, length = d.ring.hands(), paneSize, d.opts.SizeHint
+	}
+	if d.opts.chunk > 0 {
+		return max(hands, 2), d.opts.chunk // a test
+	}
+	if length-pos < fewChunks*size {
+		return 0, size
+	}
+	return hands, size
+}
+
+// input gives the whole input at any place, nil where that is not possible.
+func (d *reader) input() io.ReaderAt {
+	if d.ring != nil {
+		return view{d.ring, theReader}
+	}
+	return d.opts.At
+}
+
 func (t *team) start(hands int) {
 	runs := hands * runsAHand
 	t.free, t.done, t.waiting = make(chan *run, runs), make(chan *run, runs), make(map[int64]*run)
@@ -94,6 +118,7 @@ func (t *team) start(hands int) {
 	for range runs {
 		t.free <- new(run)
 	}
+	t.tell(t.d.base)
 	for range hands {
 		t.hands.Go((&hand{team: t}).work)
 	}
@@ -103,7 +128,26 @@ func (t *team) start(hands int) {
 func (t *team) stop() {
 	t.stopped.Store(true)
 	close(t.quit)
+	if g := t.ring; g != nil {
+		g.update(func() { g.idle = true })
+		defer g.update(func() { g.idle, g.hold = false, math.MaxInt64 })
+	}
 	t.hands.Wait()
+}
+
+// tell tells the ring what is still to be read: nothing before the chunk at hand, nor
+// before pos.
+func (t *team) tell(pos int64) {
+	if g := t.ring; g != nil {
+		g.update(func() { g.base, g.hold, g.awaited = pos, t.chunk*t.size-lookback, theReader })
+	}
+}
+
+// wait tells the ring that the reader waits for the chunk at hand.
+func (t *team) wait() {
+	if g := t.ring; g != nil {
+		g.update(func() { g.awaited = t.chunk })
+	}
 }
 
 // isDue tells whether the reader, about to read an event at pos, should ask join.
@@ -138,6 +182,7 @@ func (t *team) join(at spot) spot {
 		}
 		delete(t.waiting, t.chunk)
 		t.chunk++
+		t.tell(at.pos)
 		t.free <- r
 	}
 	return at
@@ -147,6 +192,7 @@ func (t *team) join(at spot) spot {
 // takes a chunk, so whoever has this chunk needs nothing to finish it.
 func (t *team) fetch() *run {
 	for t.waiting[t.chunk] == nil {
+		t.wait()
 		r := <-t.done
 		t.waiting[r.chunk] = r
 	}

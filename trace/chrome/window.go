@@ -15,6 +15,7 @@ const (
 // window is the part of the input that is in memory: buf[:n], then padding.
 type window struct {
 	src  io.Reader
+	ring *ring // where src comes from, nil where that is no ring or this no window of the reader
 	buf  []byte
 	n    int
 	base int64 // offset of buf[0] in the input
@@ -31,6 +32,9 @@ func newWindow(src io.Reader) window {
 func (w *window) slide(from int) {
 	kept := copy(w.buf, w.buf[from:w.n])
 	w.base += int64(from)
+	if w.ring != nil {
+		w.ring.update(func() { w.ring.base = w.base })
+	}
 	if kept > (len(w.buf)-padding)/2 {
 		w.buf = append(make([]byte, 0, 2*len(w.buf)), w.buf[:kept]...)
 		w.buf = w.buf[:cap(w.buf)]
@@ -42,30 +46,31 @@ func (w *window) slide(from int) {
 // fill reads until the window is full or the input ends, so that what is in it
 // does not depend on the sizes in which the source hands out its bytes.
 func (w *window) fill() {
-	for empty := 0; w.n < len(w.buf)-padding && !w.eof; {
-		got, err := w.src.Read(w.buf[w.n : len(w.buf)-padding])
+	if room := w.buf[w.n : len(w.buf)-padding]; len(room) > 0 && !w.eof {
+		got, err := readFull(w.src, room)
 		w.n += got
-		if empty++; got > 0 {
-			empty = 0
-		}
-		if err == nil && empty > 100 {
-			err = io.ErrNoProgress
-		}
-		if err != nil {
-			w.eof = true
-			if err != io.EOF {
-				w.err = err
-			}
+		if w.eof = err != nil; err != io.EOF {
+			w.err = err
 		}
 	}
 	clear(w.buf[w.n : w.n+padding])
 }
 
-// jump goes on at the place pos of src, which gives the bytes of the whole input.
-func (w *window) jump(src io.ReaderAt, pos int64) {
+// open goes on at the place pos of src, which gives the bytes of the whole input.
+func (w *window) open(src io.ReaderAt, pos int64) {
 	w.src = io.NewSectionReader(src, pos, math.MaxInt64-pos)
 	w.base, w.n, w.eof, w.err = pos, 0, false, nil
 	w.fill()
+}
+
+// jump is open for a place that may be in the window: then src need not have it any
+// more.
+func (w *window) jump(src io.ReaderAt, pos int64) {
+	if i := pos - w.base; i >= 0 && i <= int64(w.n) {
+		w.slide(int(i))
+		return
+	}
+	w.open(src, pos)
 }
 
 // at is the place of buf[i] in the input.
