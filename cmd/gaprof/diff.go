@@ -181,14 +181,11 @@ const reportHead = 512
 func openReport(s streams, file string) (*analyze.Report, error) {
 	in, ok := s.in.(*bufio.Reader)
 	if file != tracefile.Stdin || !ok {
-		f, err := os.Open(file)
-		if err != nil {
+		f := openRegular(file)
+		if f == nil {
 			return nil, nil
 		}
 		defer f.Close()
-		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-			return nil, nil // a pipe is read once
-		}
 		in = bufio.NewReader(f)
 	}
 	if head, _ := in.Peek(2); file != tracefile.Stdin && bytes.Equal(head, []byte("\x1f\x8b")) {
@@ -212,17 +209,27 @@ func openReport(s streams, file string) (*analyze.Report, error) {
 	return report, nil
 }
 
+// openRegular opens what is a file, nil for all else. A pipe is not even opened: it is read
+// once, and whoever writes to it would find nobody there any more.
+func openRegular(file string) *os.File {
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
 // isReport tells by its beginning whether a file that could not be read as a trace holds
 // a report.
 func isReport(file string) bool {
-	f, err := os.Open(file)
-	if err != nil {
+	f := openRegular(file)
+	if f == nil {
 		return false
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
 	head := make([]byte, reportHead)
 	n, _ := io.ReadFull(f, head)
 	return analyze.IsReport(head[:n])

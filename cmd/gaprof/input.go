@@ -32,7 +32,11 @@ func (f *inputFlags) check() error {
 
 // options are the options to read file with; keepArgs is for writing.
 func (f *inputFlags) options(s streams, p *progress, file string, keepArgs bool) tracefile.Options {
-	return tracefile.Options{KeepArgs: keepArgs, Strict: f.strict, Stdin: s.in, Progress: p.reader(file)}
+	o := tracefile.Options{KeepArgs: keepArgs, Strict: f.strict, Stdin: s.in, Progress: p.reader(file)}
+	if !f.quiet {
+		o.Waiting = func() { s.say("%s: is a pipe to which nobody writes yet; waiting", file) }
+	}
+	return o
 }
 
 // sayProblems tells what was repaired or left out in a trace.

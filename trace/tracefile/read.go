@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/gaprof/gaprof/trace"
 )
@@ -21,8 +20,11 @@ type Options struct {
 	// Grow is told how long a text has become whose length is not known for certain,
 	// before it is read on. Its error ends reading and is what Read returns. It is
 	// called by one goroutine at a time, not always the caller's.
-	Grow  func(text int64) error
-	Alone bool // read a large plain file on one core, because the others have work
+	Grow func(text int64) error
+	// Waiting is told, from another goroutine, that opening a named pipe waits for somebody
+	// who writes to it.
+	Waiting func()
+	Alone   bool // read a large plain file on one core, because the others have work
 }
 
 // Stdin is the path that stands for the standard input.
@@ -37,7 +39,7 @@ func Read(path string, o Options) ([]*trace.Trace, error) {
 		}
 		return readStream(o.Stdin, "stdin", 0, o)
 	}
-	f, err := os.Open(path)
+	f, err := open(path, o.Waiting)
 	if err != nil {
 		return nil, systemError(path, err)
 	}
@@ -130,6 +132,7 @@ var foreign = []struct{ magic, what, hint string }{
 	{"\x7fELF", "an ELF binary", ""},
 	{"PK\x03\x04", "a zip archive", "unpack it first"},
 	{"BZh", "a bzip2 file", "unpack it first"},
+	{"7z\xbc\xaf", "a 7z archive", "unpack it first"},
 	{"\xfd7zXZ", "an xz file", "unpack it first"},
 	{"SQLite format 3", "an SQLite database", "export a Chrome trace from the profiler instead"},
 	{"\xff\xfe", "UTF-16 text", "save it as UTF-8"},
@@ -137,12 +140,18 @@ var foreign = []struct{ magic, what, hint string }{
 	{"<", "HTML or XML", "was it downloaded from a page that asks for a login?"},
 }
 
+// tarMark is where an archive of tar says that it is one.
+const tarMark = 257
+
 // unknown explains an input that no format recognises.
 func unknown(file string, head []byte) *Error {
 	for _, f := range foreign {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
 			return &Error{File: file, Reason: "is " + f.what + ", not a trace", Hint: f.hint}
 		}
+	}
+	if len(head) > tarMark && bytes.HasPrefix(head[tarMark:], []byte("ustar")) {
+		return &Error{File: file, Reason: "is a tar archive, not a trace", Hint: "unpack it first"}
 	}
 	const hint = "expected the JSON that torch.profiler writes, plain or compressed by gzip or zstd"
 	if bytes.IndexByte(head, 0) >= 0 {
