@@ -198,12 +198,14 @@ func (t *argTable) at(i uint32) (a Arg, last bool) {
 }
 
 // Args returns the kept arguments of the event, in the order of the file.
-func (e Event) Args() []Arg {
+func (e Event) Args() []Arg { return e.AppendArgs(nil) }
+
+// AppendArgs adds the kept arguments of the event to args, in the order of the file.
+func (e Event) AppendArgs(args []Arg) []Arg {
 	ref := e.t.col.Args[e.i]
 	if ref == 0 {
-		return nil
+		return args
 	}
-	var args []Arg
 	for i := ref - 1; ; i++ {
 		a, last := e.t.args.at(i)
 		args = append(args, a)
@@ -246,6 +248,11 @@ func (e Event) ArgText(key Key) string {
 	if !ok {
 		return ""
 	}
+	return e.TextOf(a)
+}
+
+// TextOf is one of the event's arguments as text, as ArgText has it.
+func (e Event) TextOf(a Arg) string {
 	if a.Kind == Int {
 		return strconv.FormatInt(a.Num, 10)
 	}

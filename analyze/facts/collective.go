@@ -128,18 +128,32 @@ func (c *computer) collective(r *Rank, dev, i int, sites map[int32]LaunchSite) M
 
 // describe copies what an event says of a message.
 func (m *Message) describe(e trace.Event) {
-	in, okIn := e.ArgInt(trace.KeyInElems)
-	out, okOut := e.ArgInt(trace.KeyOutElems)
-	m.InElems, m.OutElems = in, out
-	m.Dtype = e.ArgText(trace.KeyDtype)
-	if size := DtypeBytes(m.Dtype); size > 0 && okIn && okOut && in >= 0 && out >= 0 {
-		m.Bytes = max(in, out) * size
+	var room [24]trace.Arg
+	var okIn, okOut bool
+	args := e.AppendArgs(room[:0])
+	for i := len(args) - 1; i >= 0; i-- { // of an argument that stands there twice the first counts
+		a := &args[i]
+		switch a.Key {
+		case trace.KeyInElems:
+			m.InElems, okIn = a.Num, a.Kind == trace.Int
+		case trace.KeyOutElems:
+			m.OutElems, okOut = a.Num, a.Kind == trace.Int
+		case trace.KeyGroupSize:
+			m.Size = a.Num
+		case trace.KeyDtype:
+			m.Dtype = e.TextOf(*a)
+		case trace.KeyGroupName:
+			m.Group = e.TextOf(*a)
+		case trace.KeyGroupRanks:
+			m.Members = e.TextOf(*a)
+		case trace.KeySeq:
+			if a.Kind == trace.Int {
+				m.Seq = a.Num
+			}
+		}
 	}
-	m.Group = e.ArgText(trace.KeyGroupName)
-	m.Size, _ = e.ArgInt(trace.KeyGroupSize)
-	m.Members = e.ArgText(trace.KeyGroupRanks)
-	if seq, ok := e.ArgInt(trace.KeySeq); ok {
-		m.Seq = seq
+	if size := DtypeBytes(m.Dtype); size > 0 && okIn && okOut && m.InElems >= 0 && m.OutElems >= 0 {
+		m.Bytes = max(m.InElems, m.OutElems) * size
 	}
 }
 

@@ -122,8 +122,8 @@ func (d *Device) shrink() {
 }
 
 func (s *Set) shrink() {
-	if s != nil && cap(s.start) > len(s.start) {
-		s.start, s.before = slices.Clone(s.start), slices.Clone(s.before)
+	if s != nil {
+		s.start, s.before = tight(s.start), tight(s.before)
 	}
 }
 

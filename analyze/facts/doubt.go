@@ -31,10 +31,10 @@ func (c *computer) checkStreams(r *Rank) {
 	busy, total := make([]int64, len(communicates)), int64(0) // of compute kernels, ns
 	for _, d := range r.Devices {
 		for i, row := range d.Rows {
-			track := c.col.Track[row]
 			if c.bucketOf(d, i) != ComputeBucket {
 				continue
 			}
+			track := c.col.Track[row]
 			total += c.col.Dur[row]
 			if communicates[track] == 0 {
 				continue

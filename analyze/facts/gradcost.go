@@ -3,8 +3,6 @@ package facts
 import (
 	"cmp"
 	"slices"
-
-	"github.com/gaprof/gaprof/internal/runs"
 )
 
 // launched is a device event behind the host call that launched it: the rows of both,
@@ -25,7 +23,33 @@ func (c *computer) launchList(r *Rank) []launched {
 			}
 		}
 	}
-	runs.Sort(list, cmp.Compare[launched], nil)
+	return sortLaunched(list, c.t.Len())
+}
+
+// sortLaunched sorts digit by digit, the last first: calls of several threads, on several
+// streams, are so mixed that comparing them takes longer. It returns list or its own room.
+func sortLaunched(list []launched, rows int) []launched {
+	const digit = 11
+	room := make([]launched, len(list))
+	for half := 0; half < 64; half += 32 {
+		for shift := half; rows>>(shift-half) > 0; shift += digit {
+			var next [1 << digit]int32
+			for _, l := range list {
+				next[l>>shift%(1<<digit)]++
+			}
+			sum := int32(0)
+			for i, n := range next {
+				next[i] = sum
+				sum += n
+			}
+			for _, l := range list {
+				at := &next[l>>shift%(1<<digit)]
+				room[*at] = l
+				*at++
+			}
+			list, room = room, list
+		}
+	}
 	return list
 }
 

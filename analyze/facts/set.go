@@ -1,6 +1,9 @@
 package facts
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Set is a set of instants: sorted, disjoint, non-touching half-open intervals
 // in ns, each by its start and the length of all before it. Zero-length intervals
@@ -55,23 +58,32 @@ func (s *Set) Overlap(o *Set) int64 {
 	return n
 }
 
-// Minus returns the instants of s that are not in o.
+// Minus returns the instants of s that are not in o: s itself where all are left.
 func (s *Set) Minus(o *Set) *Set {
-	if len(s.start) == 0 || len(o.start) == 0 {
-		return s
-	}
-	rest := newSet(len(s.start))
+	var rest *Set
 	j := 0
 	for i := range s.start {
 		from, end := s.start[i], s.end(i)
-		j = o.endingAfter(from, j)
+		if j = o.endingAfter(from, j); rest == nil {
+			if j == len(o.start) || o.start[j] >= end {
+				continue
+			}
+			rest = s.until(i)
+		}
 		for k := j; k < len(o.start) && o.start[k] < end; k++ {
 			rest.add(from, o.start[k])
 			from = max(from, o.end(k))
 		}
 		rest.add(from, end)
 	}
-	return rest
+	return cmp.Or(rest, s)
+}
+
+// until is a copy of the first n intervals, with room for as many as s has.
+func (s *Set) until(n int) *Set {
+	c := newSet(len(s.start))
+	c.start, c.before, c.total = append(c.start, s.start[:n]...), append(c.before, s.before[:n]...), s.before[n]
+	return c
 }
 
 // endingAfter is the index of the first interval from j on that ends after instant t.
