@@ -194,11 +194,10 @@ func mayBeTrace(path string) bool {
 		return true
 	}
 	defer f.Close()
-	in, err := unpackHead(&counter{r: f})
+	in, err := unpack(&counter{r: f})
 	if err != nil {
 		return true
 	}
-	defer in.Close()
 	head, err := bufio.NewReaderSize(in, 64<<10).Peek(64 << 10)
 	if len(head) == 0 || err != nil && err != io.EOF {
 		return true

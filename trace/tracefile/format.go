@@ -57,11 +57,14 @@ type source struct {
 	// size is its length in bytes.
 	at   io.ReaderAt
 	size int64
+	// again gives the text once more where it is decompressed, else it is nil; then it
+	// is for the format to read ahead.
+	again func() (io.Reader, error)
 }
 
 func readChrome(src source, file string, o Options) ([]*trace.Trace, error) {
 	return chrome.Read(src, chrome.Options{File: file, KeepArgs: o.KeepArgs, Strict: o.Strict, SizeHint: src.hint,
-		At: src.at, Size: src.size})
+		At: src.at, Size: src.size, Again: src.again})
 }
 
 func readText(src source, file string, o Options) ([]*trace.Trace, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"runtime"
 
 	"github.com/gaprof/gaprof/trace"
 )
@@ -24,7 +25,7 @@ type Options struct {
 	// Waiting is told, from another goroutine, that opening a named pipe waits for somebody
 	// who writes to it.
 	Waiting func()
-	Alone   bool // read a large plain file on one core, because the others have work
+	Alone   bool // read a large file on one core, because the others have work
 }
 
 // Stdin is the path that stands for the standard input.
@@ -62,11 +63,11 @@ const headSize = 4 << 10
 
 // readStream reads traces from r, which holds size bytes (0: unknown).
 func readStream(r io.Reader, file string, size int64, o Options) ([]*trace.Trace, error) {
-	in, err := unpack(&counter{r: r, total: size, progress: o.Progress})
+	c := &counter{r: r, total: size, progress: o.Progress}
+	in, err := unpack(c)
 	if err != nil {
 		return nil, &Error{File: file, Reason: err.Error(), Err: err}
 	}
-	defer in.Close()
 	head, err := in.Peek(headSize)
 	if len(head) == 0 {
 		return nil, nothing(file, in, err)
@@ -76,14 +77,25 @@ func readStream(r io.Reader, file string, size int64, o Options) ([]*trace.Trace
 		return nil, unknown(file, head)
 	}
 	src := source{Reader: in, hint: in.sizeHint(r, size)}
+	at, _ := r.(io.ReaderAt)
+	several := !o.Alone && runtime.GOMAXPROCS(0) > 1
 	if in.layers == "" && size > 0 {
-		if at, ok := r.(io.ReaderAt); ok && !o.Alone {
-			src.at, src.size = in.c.at(at), size
+		if at != nil && several {
+			src.at, src.size = c.at(at), size
 		}
 		return f.read(src, file, o)
 	}
-	g := growing{r: in, grow: o.Grow}
-	src.Reader = &g
+	g := &growing{r: in, grow: o.Grow}
+	src.Reader = g
+	switch {
+	case !several || in.layers == "":
+	case at != nil && size > 0:
+		src.again = func() (io.Reader, error) { return g.again(io.NewSectionReader(c.at(at), 0, size)) }
+	default:
+		a := startAhead(in)
+		defer a.Close()
+		g.r = a
+	}
 	traces, err := f.read(src, file, o)
 	if g.err != nil {
 		return nil, g.err
@@ -99,16 +111,36 @@ type growing struct {
 	err  error
 }
 
-func (g *growing) Read(p []byte) (int, error) {
+// tell tells of it, and returns the error that ends reading.
+func (g *growing) tell() error {
 	if g.grow != nil && g.err == nil {
 		g.err = g.grow(g.n)
 	}
-	if g.err != nil {
-		return 0, g.err
+	return g.err
+}
+
+func (g *growing) Read(p []byte) (n int, err error) {
+	if err = g.tell(); err == nil {
+		n, err = g.r.Read(p)
+		g.n += int64(n)
 	}
-	n, err := g.r.Read(p)
-	g.n += int64(n)
 	return n, err
+}
+
+// Fill is that of input.
+func (g *growing) Fill(buf []byte, from int) (n int, err error) {
+	if err = g.tell(); err == nil {
+		n, err = fillFrom(g.r, buf, from, 0)
+		g.n += int64(n)
+	}
+	return n, err
+}
+
+// again goes back to the beginning of the text in file.
+func (g *growing) again(file io.Reader) (io.Reader, error) {
+	in, err := unpack(&counter{r: file})
+	g.r, g.n = in, 0
+	return g, err
 }
 
 // nothing explains an input without a single byte.

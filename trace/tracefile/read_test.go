@@ -161,7 +161,6 @@ func TestCutStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := io.ReadAll(in)
-		in.Close()
 		var d *damage
 		if !errors.As(err, &d) || d.offset != int64(n) || !strings.HasPrefix(text, string(got)) {
 			t.Errorf("cut at %d: %d bytes, error %v", n, len(got), err)
@@ -184,7 +183,6 @@ func TestTruncatedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
 	n, err := io.Copy(io.Discard, in)
 	if n != 6426233 || err == nil || err.Error() != "gzip stream ends early at compressed byte 436871" {
 		t.Errorf("%d bytes, error %v", n, err)
@@ -210,7 +208,6 @@ func readGzip(s string, size int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer in.Close()
 	text, err := io.ReadAll(in)
 	return string(text), err
 }
@@ -252,7 +249,6 @@ func TestSizeHint(t *testing.T) {
 		if got := in.sizeHint(r, size); got != c.want(size) {
 			t.Errorf("%.4q of %d bytes: %d, want %d", c.in, size, got, c.want(size))
 		}
-		in.Close()
 	}
 }
 

@@ -5,21 +5,39 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/gaprof/gaprof/internal/inflate"
+	"github.com/gaprof/gaprof/trace/chrome"
 )
 
 // input is the text of a file after its compression has been taken off.
 type input struct {
 	peeker
 	layers string // what was taken off: "", "gzip", "zstd", "gzip in gzip"
-	brief  bool   // only the beginning is wanted: nothing runs ahead
-	close  []func()
 }
 
-// Close stops the decompression; the file itself stays open.
-func (in *input) Close() {
-	for _, f := range in.close {
-		f()
+// Fill reads into buf[from:] until that is full. Before from stand the last 32 KiB of
+// the text so far, or all of it, so that what decompresses needs no window of its own.
+func (in *input) Fill(buf []byte, from int) (n int, err error) {
+	n = min(in.Buffered(), len(buf)-from) // what was peeked at
+	if _, err = io.ReadFull(in.Reader, buf[from:from+n]); err != nil {
+		return 0, err
 	}
+	return fillFrom(in.c.r, buf, from+n, n)
+}
+
+// fillFrom reads from r into buf[from:] until that is full or r ends, and returns the
+// number of bytes, with n before them.
+func fillFrom(r io.Reader, buf []byte, from, n int) (int, error) {
+	if f, ok := r.(chrome.Filler); ok {
+		m, err := f.Fill(buf, from)
+		return n + m, err
+	}
+	w := fill(r, buf[from:])
+	if w.panic != nil {
+		panic(w.panic)
+	}
+	return n + w.n, w.err
 }
 
 // compressions are told by their first bytes.
@@ -43,21 +61,14 @@ func openZstd(p peeker) (io.Reader, error) {
 const maxLayers = 2
 
 // unpack takes compression off the file behind c.
-func unpack(c *counter) (*input, error) { return unpackInto(&input{peeker: newPeeker(c)}) }
-
-// unpackHead does so for a look at the beginning.
-func unpackHead(c *counter) (*input, error) {
-	return unpackInto(&input{peeker: newPeeker(c), brief: true})
-}
-
-func unpackInto(in *input) (*input, error) {
+func unpack(c *counter) (*input, error) {
+	in := &input{peeker: newPeeker(c)}
 	for layer := 0; ; layer++ {
 		kind, open := in.compression()
 		if open == nil {
 			return in, nil
 		}
 		if layer == maxLayers {
-			in.Close()
 			return nil, errors.New("is compressed more than twice")
 		}
 		in.push(kind, open)
@@ -74,21 +85,14 @@ func (in *input) compression() (kind string, open func(peeker) (io.Reader, error
 	return "", nil
 }
 
-// push takes one layer off. Decompression runs ahead in a goroutine of its own,
-// which takes a quarter off the time for a gzip file where there is a second core.
+// push takes one layer off.
 func (in *input) push(kind string, open func(peeker) (io.Reader, error)) {
 	compressed := in.peeker
 	r, err := open(compressed)
 	if err != nil {
 		r = failing{err}
 	}
-	r = &watched{r: r, kind: kind, compressed: compressed}
-	if !in.brief {
-		a := startAhead(r)
-		in.close = append([]func(){a.Close}, in.close...)
-		r = a
-	}
-	in.peeker = newPeeker(&counter{r: r})
+	in.peeker = newPeeker(&counter{r: &watched{r: r, kind: kind, compressed: compressed}})
 	if in.layers != "" {
 		kind += " in " + in.layers
 	}
@@ -109,11 +113,25 @@ type watched struct {
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
+	return n, w.damage(err)
+}
+
+func (w *watched) Fill(buf []byte, from int) (int, error) {
+	n, err := fillFrom(w.r, buf, from, 0)
+	return n, w.damage(err)
+}
+
+// damage is err with its place, where it has none yet.
+func (w *watched) damage(err error) error {
 	var inner *damage
-	if err != nil && err != io.EOF && !errors.As(err, &inner) {
-		err = &damage{w.kind, w.compressed.offset(), err}
+	var gzip *inflate.Error
+	switch {
+	case err == nil || err == io.EOF || errors.As(err, &inner):
+		return err
+	case errors.As(err, &gzip):
+		return &damage{w.kind, gzip.Offset, gzip.Err}
 	}
-	return n, err
+	return &damage{w.kind, w.compressed.offset(), err}
 }
 
 // sizeHint guesses the length of the text from the file behind it, which has size
