@@ -16,8 +16,8 @@ import (
 //
 //  1. Each file is measured, and starts when there is a place for a reader and memory
 //     for what it is expected to hold, in the order of the files.
-//  2. A plain file that is more than half of all takes all places: its reader forms a
-//     team where it is large. Of several files each has one reader.
+//  2. A file that is more than half of all takes all places: its reader forms a team
+//     where it is large. Of several files each has one reader.
 //  3. A file that turns out larger than expected takes more memory where there is
 //     some, else it gives up, and is read again by itself behind all others. So is one
 //     for which the system has no handle left.
@@ -106,7 +106,7 @@ func (in *intake) jobs(files []string) []*job {
 		jobs[i] = j
 	}
 	for _, j := range jobs {
-		if j.size.Plain && j.text > total/2 {
+		if j.text > total/2 {
 			j.places = in.m.jobs
 		}
 	}
