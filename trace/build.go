@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -46,13 +47,31 @@ func (b *Builder) sortRows() []int32 {
 		perm[next[id]] = int32(i)
 		next[id]++
 	}
-	first, free := int32(0), []int32(nil)
-	for id := range t.tracks {
-		rows := perm[first:next[id]]
-		free = runs.Sort(rows, t.compareRows, free)
-		first = next[id]
-	}
+	share(len(t.tracks), len(perm), func(tracks iter.Seq[int]) {
+		var free []int32
+		for id := range tracks {
+			first := int32(0)
+			if id > 0 {
+				first = next[id-1]
+			}
+			if rows := perm[first:next[id]]; !t.sorted(rows) {
+				free = runs.Sort(rows, t.compareRows, free)
+			}
+		}
+	})
 	return perm
+}
+
+// sorted tells whether the rows of a track are in order, as they are in most files.
+func (t *Trace) sorted(rows []int32) bool {
+	start := t.col.Start
+	for i := 1; i < len(rows); i++ {
+		x, y := rows[i-1], rows[i]
+		if start[x] >= start[y] && t.compareRows(x, y) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // compareRows orders rows of one track: by start, longer first, then by External
@@ -76,9 +95,9 @@ func (c *Columns) permute(perm []int32) {
 	if inOrder(perm) {
 		return
 	}
-	free := make([]uint64, len(perm))
-	move(c.Start, perm, free)
-	move(c.Dur, perm, free)
+	free := make([]int64, len(perm))
+	c.Start, free = gather(c.Start, perm, free), c.Start
+	c.Dur, free = gather(c.Dur, perm, free), c.Dur
 	move(c.Corr, perm, free)
 	move(c.External, perm, free)
 	move(c.Name, perm, free)
@@ -97,12 +116,22 @@ func inOrder(perm []int32) bool {
 	return true
 }
 
-// move puts col in the order of perm by way of free, which is as long. Following
-// the cycles of perm would need no room, but jumps through memory.
-func move[T ~int64 | ~int32 | ~uint32 | ~uint16 | ~uint8](col []T, perm []int32, free []uint64) {
+// gather puts col in the order of perm into a column that is as long.
+func gather(col []int64, perm []int32, into []int64) []int64 {
 	split(len(perm), func(from, to int) {
 		for i, p := range perm[from:to] {
-			free[from+i] = uint64(col[p])
+			into[from+i] = col[p]
+		}
+	})
+	return into[:len(perm)]
+}
+
+// move puts col in the order of perm by way of free, which is as long. Following
+// the cycles of perm would need no room, but jumps through memory.
+func move[T ~int32 | ~uint32 | ~uint16 | ~uint8](col []T, perm []int32, free []int64) {
+	split(len(perm), func(from, to int) {
+		for i, p := range perm[from:to] {
+			free[from+i] = int64(col[p])
 		}
 	})
 	split(len(perm), func(from, to int) {
@@ -118,13 +147,13 @@ func (b *Builder) splitTracks() {
 	for i := range t.tracks {
 		t.tracks[i].First, t.tracks[i].N = 0, 0
 	}
-	for i, id := range t.col.Track {
-		track := &t.tracks[id]
-		if track.N == 0 {
-			track.First = i
+	for i := 0; i < len(t.col.Track); {
+		track, first := &t.tracks[t.col.Track[i]], i
+		for i < len(t.col.Track) && t.col.Track[i] == t.col.Track[first] {
+			i++
 		}
-		track.N++
-		track.Activity = track.Activity || t.col.Cat[i].IsActivity()
+		track.First, track.N = first, i-first
+		track.Activity = track.Activity || slices.ContainsFunc(t.col.Cat[first:i], Cat.IsActivity)
 	}
 }
 
@@ -154,26 +183,32 @@ func (b *Builder) dropEmptyTracks() {
 // its parent when it began earlier: writers round times to whole microseconds,
 // so children may end after their parents. Each row is pushed and popped once.
 func parents(c *Columns, tracks []Track) {
-	parent := c.Parent
-	var open []int32
-	for _, track := range tracks {
-		open = open[:0]
-		for i := track.First; i < track.First+track.N; i++ {
-			for len(open) > 0 && closed(c, open[len(open)-1], c.Start[i]) {
-				open = open[:len(open)-1]
-			}
-			parent[i] = NoParent
-			if len(open) > 0 {
-				parent[i] = open[len(open)-1]
-			}
-			if c.Phase[i] == Complete && c.Dur[i] > 0 {
-				open = append(open, int32(i))
-			}
+	share(len(tracks), len(c.Start), func(some iter.Seq[int]) {
+		var open []int32
+		for id := range some {
+			open = c.parentsOn(&tracks[id], open[:0])
 		}
-	}
+	})
 }
 
-func closed(c *Columns, i int32, now int64) bool { return c.Start[i]+c.Dur[i] <= now }
+// parentsOn is parents for one track. open is room for the rows that are open.
+func (c *Columns) parentsOn(track *Track, open []int32) (room []int32) {
+	for i := track.First; i < track.First+track.N; i++ {
+		parent := NoParent
+		for len(open) > 0 {
+			if last := open[len(open)-1]; c.Start[last]+c.Dur[last] > c.Start[i] {
+				parent = last
+				break
+			}
+			open = open[:len(open)-1]
+		}
+		c.Parent[i] = parent
+		if c.Phase[i] == Complete && c.Dur[i] > 0 {
+			open = append(open, int32(i))
+		}
+	}
+	return open
+}
 
 // pairBeginEnd turns each begin into a complete event that lasts to its end and
 // takes the ends out. What has no partner is counted; an open begin ends with

@@ -1,8 +1,10 @@
 package trace
 
 import (
+	"iter"
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // leastShare is how many rows are worth a goroutine.
@@ -20,5 +22,22 @@ func split(n int, do func(from, to int)) {
 	for k := range parts {
 		all.Go(func() { do(k*n/parts, (k+1)*n/parts) })
 	}
+	all.Wait()
+}
+
+// share hands the items 0 to n-1 to do, which takes them one by one: several do at the
+// same time where there are many rows. do must not panic.
+func share(n, rows int, do func(items iter.Seq[int])) {
+	var next atomic.Int64
+	items := func(yield func(int) bool) {
+		for i := int(next.Add(1)) - 1; i < n && yield(i); i = int(next.Add(1)) - 1 {
+		}
+	}
+	parts := min(runtime.GOMAXPROCS(0), n, rows/leastShare)
+	var all sync.WaitGroup
+	for k := 1; k < parts; k++ {
+		all.Go(func() { do(items) })
+	}
+	do(items)
 	all.Wait()
 }
