@@ -6,16 +6,19 @@ import (
 
 // readArg reads the value at i of the argument behind h.
 func (d *reader) readArg(h *hop, i int) int {
-	if v, next, ok := integer(d.buf, i); ok {
-		if h.keep {
-			d.keepArg(trace.Arg{Key: h.key, Num: v}, i)
+	c := d.buf[i]
+	if c-'0' <= 9 || c == '-' {
+		if v, next, ok := integer(d.buf, i); ok {
+			if h.keep {
+				d.keepArg(trace.Arg{Key: h.key, Num: v}, i)
+			}
+			return next
 		}
-		return next
 	}
 	if d.mode != strict || h.keep && h.key == trace.KeyNone {
 		return d.newArg(h, i)
 	}
-	switch c := d.buf[i]; {
+	switch {
 	case c == '[' || c == '{' || c == '"' && h.keep:
 		return d.knownArg(h, i)
 	case h.keep:

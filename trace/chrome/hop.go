@@ -46,32 +46,11 @@ const (
 	theEnd               // the end of the event
 )
 
-// pattern is a text that is looked for, with its first 24 bytes as words: three
-// comparisons that always run beat a loop that ends now here, now there.
-type pattern struct {
-	text       string
-	word, mask [3]uint64
-}
-
 const (
 	ways    = 8
 	maxHop  = 128  // bytes of a hop; longer ones are not learned
 	maxHops = 4096 // with more, learning starts anew
 )
-
-func newPattern(text string) pattern {
-	p := pattern{text: text}
-	var b [24]byte
-	n := copy(b[:], text)
-	for i := range p.word {
-		p.word[i] = load(b[:], 8*i)
-		p.mask[i] = ^uint64(0)
-		if rest := n - 8*i; rest < 8 {
-			p.mask[i] = 1<<(8*max(rest, 0)) - 1
-		}
-	}
-	return p
-}
 
 // follow returns the hop behind h whose bytes stand at i, nil where none does. The
 // one that was right the last time is asked first.
@@ -80,16 +59,6 @@ func (h *hop) follow(b []byte, i int) *hop {
 		return next
 	}
 	return h.turnTo(b, i)
-}
-
-// stands tells whether the text of h stands at i.
-func (h *hop) stands(b []byte, i int) bool {
-	head := b[i : i+24]
-	if (load(head, 0)^h.word[0])&h.mask[0]|(load(head, 8)^h.word[1])&h.mask[1]|(load(head, 16)^h.word[2])&h.mask[2] != 0 {
-		return false
-	}
-	n := len(h.text)
-	return n <= 24 || i+n <= len(b) && string(b[i+24:i+n]) == h.text[24:]
 }
 
 // turnTo is follow for the others that stood there before; the one it finds becomes

@@ -17,6 +17,12 @@ func digits8(x uint64) (v uint64, n int) {
 	return v, n
 }
 
+// digitsAt counts the digits at the head of x, at most eight.
+func digitsAt(x uint64) int {
+	x ^= ones * '0'
+	return bits.TrailingZeros64((x+ones*0x76|x)&highs) >> 3
+}
+
 // digits16 reads up to sixteen digits at i; n is 16 too where there are more.
 func digits16(b []byte, i int) (v uint64, n int) {
 	if v, n = digits8(load(b, i)); n < 8 {
@@ -57,7 +63,11 @@ func integer(b []byte, i int) (v int64, end int, ok bool) {
 // before and exactly three after the point, or none, as nanoseconds. ok is false
 // for any other form.
 func micros(b []byte, i int) (ns int64, end int, ok bool) {
-	u, n := digits16(b, i)
+	u, n := digits8(load(b, i))
+	if n == 8 {
+		low, more := digits8(load(b, i+8))
+		u, n = u*pow10[more]+low, 8+more
+	}
 	if n == 0 || n > 15 || b[i] == '0' && n > 1 {
 		return 0, i, false
 	}

@@ -28,7 +28,7 @@ const (
 	idValue
 	corrValue
 	externalValue
-	argValues // any other argument, or a key that nobody asks for
+	argValues // any other argument
 	endValue  // the end of the event
 )
 
@@ -76,6 +76,24 @@ const (
 	atComma             // behind a comma
 )
 
+// gap is what stood between two events the last time, from behind one to the brace of
+// the next, as a word: the same is to be expected again.
+type gap struct {
+	word, mask uint64
+	n          int // bytes before the brace
+}
+
+// learn notes what stands between end and the brace at i.
+func (g *gap) learn(b []byte, end, i int) {
+	if n := i - end; n < 8 {
+		g.n, g.mask = n, 1<<(8*(n+1))-1
+		g.word = load(b, end) & g.mask
+	}
+}
+
+// stands tells whether it stands at end again.
+func (g *gap) stands(b []byte, end int) bool { return (load(b, end)^g.word)&g.mask == 0 && g.n > 0 }
+
 // plain reads the events from the one at i on, up to the first that is not plain or
 // begins at limit or behind it, or stands at the end of the window.
 func (d *reader) plain(i int, limit int64) (next int, at stop) {
@@ -84,84 +102,90 @@ func (d *reader) plain(i int, limit int64) (next int, at stop) {
 		if end < 0 {
 			return i, atEvent
 		}
+		if d.gap.stands(d.buf, end) && d.at(end+d.gap.n) < limit {
+			i = end + d.gap.n
+			continue
+		}
 		if i = skipSpace(d.buf, end); d.buf[i] != ',' {
 			return i, behind
 		}
 		if i = skipSpace(d.buf, i+1); d.buf[i] != '{' || d.at(i) >= limit {
 			return i, atComma
 		}
+		d.gap.learn(d.buf, end, i)
 	}
 	return i, atComma
 }
 
 // plainEvent reads the event whose brace stands at i and adds it to the trace. next is
-// negative, and nothing is added, where it is not plain.
+// negative, and nothing is added, where it is not plain. Only a value that ends where
+// the hop behind it begins is taken, so what a number must not be followed by need not
+// be looked for.
 func (d *reader) plainEvent(i int) (next int) {
-	d.ev.row, d.ev.num = trace.Row{Offset: d.at(i)}, 0
+	b, row := d.buf, &d.ev.row
+	*row, d.ev.num = trace.Row{Offset: d.at(i)}, 0
 	d.args = d.args[:0]
 	d.eventNo++
-	first := d.opening.follow(d.buf, i+1)
+	first := d.opening.follow(b, i+1)
 	if first == nil {
 		return -1
 	}
 	i++
-	h := first
-	for h.value != endValue {
-		if i += len(h.text); d.buf[i] <= ' ' {
-			i = skipSpace(d.buf, i)
-		}
+	for h := first; ; {
+		i += len(h.text)
 		if len(h.adds) > 0 {
 			d.args = append(d.args, h.adds...)
 		}
-		if i = d.plainValue(h, i); i < 0 {
+		ok := true
+		switch h.value {
+		case startValue:
+			row.Start, i, ok = micros(b, i)
+		case durValue:
+			row.Dur, i, ok = micros(b, i)
+		case nameValue:
+			row.Name, i, ok = d.plainName(i)
+		case idValue:
+			d.ev.num, i, ok = integer(b, i)
+		case corrValue:
+			row.Corr, i, ok = integer(b, i)
+		case externalValue:
+			row.External, i, ok = integer(b, i)
+		case argValues:
+			i = d.plainArg(h, i)
+			ok = i >= 0
+		case endValue:
+			return d.follows(h, first, i)
+		}
+		if !ok {
 			return -1
 		}
-		if h = h.follow(d.buf, i); h == nil {
+		if next := h.next[0]; next != nil && next.stands(b, i) {
+			h = next
+		} else if h = h.turnTo(b, i); h == nil {
 			return -1
 		}
 	}
-	if h.plan == nil || len(d.notes) > 0 {
+}
+
+// plainArg reads the value at i of the argument behind h. A small integer that nobody
+// asks for is passed.
+func (d *reader) plainArg(h *hop, i int) (next int) {
+	if b := d.buf; b[i]-'1' < 9 && !h.keep {
+		if n := digitsAt(load(b, i)); n < 8 && b[i+n] != '.' {
+			return i + n
+		}
+	}
+	return d.readArg(h, i)
+}
+
+// follows adds the event at hand, which went the way from first to last and ends at i,
+// to the trace; next is negative where that is not a plain one.
+func (d *reader) follows(last, first *hop, i int) (next int) {
+	p, row := last.plan, &d.ev.row
+	if p == nil || len(d.notes) > 0 {
 		return -1
 	}
-	d.args = append(d.args, h.adds...)
 	d.opening = first.sequel
-	d.follows(h.plan)
-	return i + len(h.text)
-}
-
-// plainValue reads the value at i, behind h; next is negative where it is not plain.
-func (d *reader) plainValue(h *hop, i int) (next int) {
-	row := &d.ev.row
-	ok := false
-	switch h.value {
-	case startValue:
-		if row.Start, next, ok = micros(d.buf, i); !ok {
-			row.Start, ok, next = d.time(i)
-		}
-	case durValue:
-		if row.Dur, next, ok = micros(d.buf, i); !ok {
-			row.Dur, ok, next = d.time(i)
-		}
-	case nameValue:
-		row.Name, next, ok = d.plainName(i)
-	case idValue:
-		d.ev.num, next, ok = integer(d.buf, i)
-	case corrValue:
-		row.Corr, next, ok = integer(d.buf, i)
-	case externalValue:
-		row.External, next, ok = integer(d.buf, i)
-	case argValues:
-		return d.readArg(h, i)
-	}
-	if !ok {
-		return -1
-	}
-	return next
-}
-
-// follows adds the event at hand, which went the way of p, to the trace.
-func (d *reader) follows(p *plan) {
-	row := &d.ev.row
 	row.Phase, row.Cat, row.Track, row.NoDur = p.phase, p.cat, p.track, p.noDur
 	if p.takesID {
 		row.Corr = d.ev.num
@@ -170,4 +194,5 @@ func (d *reader) follows(p *plan) {
 	d.events++
 	d.kineto = d.kineto || p.cat.IsKnown()
 	d.b.Add(row)
+	return i
 }

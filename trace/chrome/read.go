@@ -137,6 +137,7 @@ type reader struct {
 	spans  [][2]int64 // of the profiler's own window, noted by one of a team
 	reach  int        // bytes that one event may span
 
+	gap     gap
 	hops    map[hopKey]*hop
 	opening *hop // what the next event's first hop is looked up in
 	unknown hop  // the hop at hand, where it is not learned
