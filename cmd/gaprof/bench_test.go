@@ -108,18 +108,31 @@ func BenchmarkManyFiles(b *testing.B) {
 // program's file: those are shared, and given up for the asking.
 func runProgram(b testing.TB, args ...string) int64 {
 	b.Helper()
+	code, stderr, peak := tryProgram(b, nil, args...)
+	if code != exitOK {
+		b.Fatalf("exit %d: %s", code, stderr)
+	}
+	return peak
+}
+
+// tryProgram is runProgram for runs that may fail, with more for the environment.
+func tryProgram(b testing.TB, env []string, args ...string) (code int, stderr string, peak int64) {
+	b.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
 	}
 	var said strings.Builder
-	cmd := exec.Cmd{Path: self, Args: append([]string{"peak"}, args...), Stderr: &said}
-	if err := cmd.Run(); err != nil {
+	cmd := exec.Cmd{Path: self, Args: append([]string{"peak"}, args...), Env: append(os.Environ(), env...), Stderr: &said}
+	var exit *exec.ExitError
+	if err := cmd.Run(); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else if err != nil {
 		b.Fatalf("%v: %s", err, said.String())
 	}
-	_, last, _ := strings.Cut(said.String(), peakMark)
+	stderr, last, _ := strings.Cut(said.String(), peakMark)
 	kB, _ := strconv.ParseInt(strings.TrimSpace(last), 10, 64)
-	return kB << 10
+	return code, stderr, kB << 10
 }
 
 // peak is main, and says on stderr how much memory was resident at most, in kB, without

@@ -11,7 +11,8 @@ const (
 	ownMemory   = 24e6 // the program without any file
 	leastMemory = 48e6
 	unknownText = 16e6 // of what says no length: reserved at first
-	keptPart    = 11   // of the text: facts that are kept, and what the report says of them
+	leastReach  = 4e6
+	keptPart    = 11 // of the text: facts that are kept, and what the report says of them
 )
 
 // needOf is the memory that reading a text and computing its facts takes at most.
@@ -19,6 +20,10 @@ func needOf(text int64) int64 { return int64(shareOfText*float64(text)) + perFil
 
 // textIn is the longest text that so much memory is enough for.
 func textIn(memory int64) int64 { return int64(float64(memory-perFile) / shareOfText) }
+
+// reachIn is how many bytes of text one event may span: an event is in memory as a whole,
+// up to four times over while the window grows and what is nested in it is followed.
+func reachIn(memory int64) int { return int(max(memory/16, leastReach)) }
 
 // budget hands out places for readers and memory to read into. Those who wait get
 // their turn in the order in which they ask, if only one asks at a time.

@@ -154,7 +154,7 @@ func (in *intake) work(j *job) {
 		in.budget.give(j.places, needOf(j.text), kept)
 	}()
 	o := in.f.options(in.s, in.progress, j.file, false)
-	o.Alone = j.places == 1
+	o.Alone, o.Reach = j.places == 1, reachIn(in.m.memory)
 	o.Grow = func(text int64) error { return in.grow(j, text) }
 	traces, err := tracefile.Read(j.file, o)
 	if j.places < in.m.jobs && (errors.Is(err, errOutgrown) || errors.Is(err, syscall.EMFILE)) {

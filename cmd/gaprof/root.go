@@ -66,9 +66,12 @@ gaprof PATH is short for gaprof ` + defaultCommand + ` PATH.
 func withDefault(root *cobra.Command, args []string) ([]string, error) {
 	root.InitDefaultHelpCmd()
 	i := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") || a == "-" })
+	end := slices.Index(args, "--") // of the flags
 	switch {
 	case len(args) == 0:
 		return nil, usage("gaprof PATH analyzes a trace; see gaprof --help", "no path given")
+	case end >= 0 && end < len(args)-1 && (i < 0 || end < i):
+		return append([]string{defaultCommand}, args...), nil // paths that begin like flags
 	case i < 0:
 		return args, nil // flags only, such as --help
 	case args[i] == "help" && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && !isCommand(root, args[i+1]):

@@ -69,8 +69,8 @@ func (d *reader) headerEntry(i int, pin *int, first, seenList bool) (s step, nex
 			d.flush()
 			return s, next
 		}
-		if !d.eof && fail+lookahead > d.n && d.n-i < maxValue {
-			if seenList || i-*pin > maxValue {
+		if !d.eof && fail+lookahead > d.n && d.n-i < d.reach {
+			if seenList || i-*pin > d.reach {
 				*pin = i
 			}
 			d.slide(*pin)

@@ -13,6 +13,7 @@ type Options struct {
 	File     string // for messages
 	KeepArgs bool   // keep every argument, else only those that trace.FixedKey knows
 	Strict   bool   // the first damage whose Info().Strict is true becomes a *trace.FormatError
+	Reach    int    // bytes that one event or header value may span, 0 for 256 MiB; longer ones are left out as damage
 	SizeHint int64  // decompressed bytes if known, else 0: room is made at once
 
 	// At, where it is not nil, gives the same bytes as the reader, at any place and to
@@ -40,12 +41,18 @@ func Sniff(head []byte) bool {
 // mark is the byte-order mark of UTF-8.
 const mark = "\xef\xbb\xbf"
 
+// maxDocuments is how many traces one file may hold: each has tables of its own.
+const maxDocuments = 2_000
+
 // Read reads every document in r, usually one, each into a trace of its own. What
 // was repaired or left out stands in Trace.Problems; a read error from r counts as
 // the end of the input. err is a *trace.FormatError where nothing could be read,
 // or where o.Strict is set and anything was damaged.
 func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
 	d := &reader{window: newWindow(r), opts: o, reach: maxValue}
+	if o.Reach > 0 {
+		d.reach = min(o.Reach, maxValue)
+	}
 	defer d.readAhead()()
 	doc, err := d.first()
 	if err != nil {
@@ -53,7 +60,12 @@ func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
 	}
 	var docs []*document
 	for ; doc != nil; doc = d.next() {
-		docs = append(docs, doc)
+		if docs = append(docs, doc); len(docs) == maxDocuments {
+			if i := d.space(d.pos); i < d.n {
+				d.b.Problem(trace.TrailingData, d.at(i), "")
+			}
+			break
+		}
 	}
 	if d.err != nil {
 		d.b.Problem(trace.CompressionDamage, d.at(d.n), d.err.Error())
