@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -139,7 +138,7 @@ func tryProgram(b testing.TB, env []string, args ...string) (code int, stderr st
 // that of files. The process asks for itself, because what the system tells its parent
 // counts the parent's own memory before it became another program.
 func peak() {
-	debug.SetGCPercent(gcOfLarge)
+	startCollector()
 	code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	fmt.Fprintln(os.Stderr, peakMark, statusOf("VmHWM:")-statusOf("RssFile:"))
 	os.Exit(code)

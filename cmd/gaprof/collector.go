@@ -1,17 +1,34 @@
 package main
 
-import "runtime/debug"
+import (
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+)
 
-// The collector runs when the heap has grown by so many percent. Where a file is large
-// nearly all of the heap is columns without pointers, which cost the collector nothing
-// to look at, so it may run often and keep the heap close to what is in use. Where files
-// are small it would run all the time: to save next to nothing, or, of many files, to go
-// over the facts of all that were read before.
+// The collector runs when the heap has grown by so many percent. At first it waits for
+// 16 MB, which any run may take: to go over less is for nothing. Where a file is large
+// nearly all of the heap is columns without pointers, which cost the collector little to
+// look at, so it may run often and keep the heap close to what is in use. Where files are
+// small it would run all the time: to save next to nothing, or, of many files, to go over
+// the facts of all that were read before.
 const (
-	gcOfLarge = 20
+	gcAtFirst = 400 // of 4 MB
+	gcOfLarge = 25
 	gcOfSmall = 100
 	smallText = 32e6 // bytes of text
 )
+
+// gcPercent is what counts from the first collection on.
+var gcPercent atomic.Int64
+
+// startCollector has the collector wait, and behave as for large files once it has run.
+func startCollector() {
+	gcPercent.Store(gcOfLarge)
+	debug.SetGCPercent(gcAtFirst)
+	gone := func(int) { debug.SetGCPercent(int(gcPercent.Load())) }
+	runtime.AddCleanup(new([32]byte), gone, 0) // nobody holds it: the first collection finds that out
+}
 
 // tuneCollector adapts the collector to what is to be read.
 func tuneCollector(jobs []*job) {
@@ -20,6 +37,6 @@ func tuneCollector(jobs []*job) {
 		largest = max(largest, j.text)
 	}
 	if largest < smallText {
-		debug.SetGCPercent(gcOfSmall)
+		gcPercent.Store(gcOfSmall)
 	}
 }

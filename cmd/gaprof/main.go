@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(gcOfLarge)
+	startCollector()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
