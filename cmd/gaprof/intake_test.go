@@ -145,7 +145,8 @@ func TestOutgrown(t *testing.T) {
 func TestOutgrownIsReadAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	spaces(t, "large.json.gz", 20<<20)
-	in, jobs := testIntake(t, machine{jobs: 2, memory: ownMemory + needOf(32<<20)}, "large.json.gz")
+	spaces(t, "as-large.json.gz", 20<<20) // so that neither is given all places
+	in, jobs := testIntake(t, machine{jobs: 2, memory: ownMemory + needOf(32<<20)}, "large.json.gz", "as-large.json.gz")
 	other := needOf(10 << 20)
 	if !in.budget.take(1, other) {
 		t.Fatal("no room")
