@@ -3,6 +3,7 @@ package render
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/gaprof/gaprof/internal/escape"
@@ -31,7 +32,7 @@ func markdownInline(s string) string { return markdownSpecial.Replace(escape.Con
 // markdownText escapes a sentence, which may begin a line.
 func markdownText(s string) string {
 	s = markdownInline(s)
-	if blockHead.MatchString(s) {
+	if blockHead().MatchString(s) {
 		s = strings.TrimLeftFunc(s, unicode.IsSpace)
 		i := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 		return s[:i] + `\` + s[i:]
@@ -41,4 +42,4 @@ func markdownText(s string) string {
 
 // blockHead is what begins a list, a heading or a rule at the head of a paragraph, or is a
 // command to a runner of CI that prints the page.
-var blockHead = regexp.MustCompile(`^\s*([-+=]+ |[-=]{2,}|[0-9]+[.)] |::)`)
+var blockHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*([-+=]+ |[-=]{2,}|[0-9]+[.)] |::)`) })

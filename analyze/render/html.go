@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gaprof/gaprof/analyze"
@@ -28,7 +29,7 @@ func HTML(w io.Writer, r *analyze.Report, o Options) error {
 		v.Sections = append(v.Sections, viewOf(s))
 	}
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, v); err != nil {
+	if err := pageTemplate().Execute(&b, v); err != nil {
 		return err
 	}
 	_, err := w.Write(b.Bytes())
@@ -41,7 +42,8 @@ var styleSheet string
 //go:embed page.html.tmpl
 var pageSource string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageSource))
+// pageTemplate is parsed when the first page is drawn: most runs draw none.
+var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageSource)) })
 
 // The views are what the template sees. Everything in them but SVG and CSS of our own
 // is text, which the template escapes for the place where it stands.
@@ -126,13 +128,13 @@ func cells(row []string, numbers []bool) []cellView {
 }
 
 // figureCell is what a cell of figures holds.
-var figureCell = regexp.MustCompile(`^(-?[0-9][0-9.]*( %)?|[-?])?$`)
+var figureCell = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-?[0-9][0-9.]*( %)?|[-?])?$`) })
 
 // numberColumns tells which columns right of the leading ones hold figures alone.
 func numberColumns(t table) []bool {
 	numbers := make([]bool, len(t.header))
 	for i := range t.header {
-		numbers[i] = i >= t.left && !slices.ContainsFunc(t.rows, func(row []string) bool { return !figureCell.MatchString(row[i]) })
+		numbers[i] = i >= t.left && !slices.ContainsFunc(t.rows, func(row []string) bool { return !figureCell().MatchString(row[i]) })
 	}
 	return numbers
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/gaprof/gaprof/trace"
 )
@@ -94,13 +95,13 @@ func FindGradients(dir string) ([]GradientFile, error) {
 	return list, nil
 }
 
-var gradientName = regexp.MustCompile(`^rank(\d+)-step(\d+)(?:-micro(\d+))?\.safetensors$`)
+var gradientName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^rank(\d+)-step(\d+)(?:-micro(\d+))?\.safetensors$`) })
 
 // Of says what the file holds, by its metadata and its name, which must not
 // contradict each other.
 func (s *Safetensors) Of() (GradientOf, error) {
 	of := GradientOf{MicroBatch: -1}
-	named := gradientName.FindStringSubmatch(filepath.Base(s.File))
+	named := gradientName().FindStringSubmatch(filepath.Base(s.File))
 	for i, field := range []struct {
 		key      string
 		to       *int64

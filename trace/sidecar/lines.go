@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"sync"
 
 	"github.com/gaprof/gaprof/trace"
 )
@@ -33,9 +34,9 @@ func readLines[T any](r io.Reader, file, what string, take func(line *T) error) 
 		}
 		var line T
 		err := json.Unmarshal(text, &line)
-		if err != nil && notFinite.Match(text) {
+		if err != nil && notFinite().Match(text) {
 			line = *new(T)
-			err = json.Unmarshal(notFinite.ReplaceAll(text, []byte("${1}null")), &line)
+			err = json.Unmarshal(notFinite().ReplaceAll(text, []byte("${1}null")), &line)
 		}
 		if err == nil {
 			err = take(&line)
@@ -52,7 +53,7 @@ func readLines[T any](r io.Reader, file, what string, take func(line *T) error) 
 }
 
 // notFinite matches values of JSON objects that are no JSON.
-var notFinite = regexp.MustCompile(`(:\s*)(NaN|-?Infinity)\b`)
+var notFinite = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(:\s*)(NaN|-?Infinity)\b`) })
 
 // scanRaw splits lines and keeps their ends, so that lengths are those of the file.
 func scanRaw(data []byte, atEOF bool) (int, []byte, error) {

@@ -6,6 +6,7 @@ import (
 	"html"
 	"regexp"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -144,24 +145,26 @@ func box(x0, y0, x1, y1 vg.Length) vg.Path {
 }
 
 var (
-	fontStyle = regexp.MustCompile(`\n?\t?style="font-family:Liberation Sans;font-variant:normal;font-weight:(normal|bold);font-style:normal;font-size:([0-9.]+)px;fill:(#[0-9A-F]{6})">`)
-	oneColour = regexp.MustCompile(` style="(fill|fill:none;stroke):(#[0-9A-F]{6})`)
+	fontStyle = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\n?\t?style="font-family:Liberation Sans;font-variant:normal;font-weight:(normal|bold);font-style:normal;font-size:([0-9.]+)px;fill:(#[0-9A-F]{6})">`)
+	})
+	oneColour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` style="(fill|fill:none;stroke):(#[0-9A-F]{6})`) })
 )
 
 // tidy makes the library's document an element: a head of our own, colours by name
 // inside a page, and styles that are said once.
 func (f Figure) tidy(s string, width, height int, inline bool) string {
 	_, body, _ := strings.Cut(s, "<g ")
-	body = fontStyle.ReplaceAllStringFunc(body, func(m string) string {
-		part := fontStyle.FindStringSubmatch(m)
+	body = fontStyle().ReplaceAllStringFunc(body, func(m string) string {
+		part := fontStyle().FindStringSubmatch(m)
 		attributes := fmt.Sprintf(`font-size="%s" fill="%s"`, part[2], colour(part[3], inline))
 		if part[1] == "bold" {
 			attributes += ` font-weight="bold"`
 		}
 		return " " + attributes + ">"
 	})
-	body = oneColour.ReplaceAllStringFunc(body, func(m string) string {
-		part := oneColour.FindStringSubmatch(m)
+	body = oneColour().ReplaceAllStringFunc(body, func(m string) string {
+		part := oneColour().FindStringSubmatch(m)
 		return fmt.Sprintf(` style="%s:%s`, part[1], colour(part[2], inline))
 	})
 	head := fmt.Sprintf(`<svg viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s" font-family="Arial,Helvetica,'Liberation Sans',sans-serif"`,
