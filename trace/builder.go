@@ -15,6 +15,7 @@ type Row struct {
 	Offset     int64
 	NoDur      bool // a complete event whose duration is absent
 	Args       []Arg
+	Stored     Stored // where it is not 0, instead of Args
 }
 
 // Builder collects rows in any order and makes a Trace of them.
@@ -26,10 +27,12 @@ type Builder struct {
 	tracks trackTable
 	procs  map[StringID]process
 	probs  problemList
-	ids    *renumbering // of a Builder for parts
-	named  []naming     // of a Builder for parts: since the last Cut
-	list   []Arg        // scratch
-	looked uint32       // so that a first look is not left out
+
+	nameText int64        // bytes of the names of processes and tracks
+	ids      *renumbering // of a Builder for parts
+	named    []naming     // of a Builder for parts: since the last Cut
+	list     []Arg        // scratch
+	looked   uint32       // so that a first look is not left out
 }
 
 // NewBuilder returns an empty Builder.
@@ -161,5 +164,14 @@ func (b *Builder) Add(r *Row) {
 	c.Name, c.Cat = append(c.Name, r.Name), append(c.Cat, r.Cat)
 	c.Phase, c.Track = append(c.Phase, r.Phase), append(c.Track, r.Track)
 	c.Corr, c.External = append(c.Corr, b.t.ids.id(r.Corr)), append(c.External, b.t.ids.id(r.External))
-	c.Args = append(c.Args, b.t.args.add(r.Args))
+	if r.Stored == 0 {
+		r.Stored = b.Store(r.Args)
+	}
+	c.Args = append(c.Args, uint32(r.Stored))
 }
+
+// Stored stands for arguments that a Builder holds, until the next Cut.
+type Stored uint32
+
+// Store keeps the arguments of events to come.
+func (b *Builder) Store(args []Arg) Stored { return Stored(b.t.args.add(args)) }

@@ -62,6 +62,7 @@ func (h *hand) read(r *run) {
 		r.start = start
 	}
 	d.b.Cut(&r.part)
+	d.part++
 	r.events, r.others, r.kineto, r.spans = d.events, d.others, d.kineto, d.spans
 }
 

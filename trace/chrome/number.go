@@ -6,22 +6,28 @@ import (
 )
 
 // digits8 reads the digits at the head of x, at most eight: their number and
-// their value. Eight digits are one word, and a word is summed in three steps.
+// their value.
 func digits8(x uint64) (v uint64, n int) {
 	x ^= ones * '0'
-	other := (x + ones*0x76 | x) & highs // not a digit; the lowest mark is exact
-	n = bits.TrailingZeros64(other) >> 3
-	x <<= 64 - 8*n // leading zeros
-	x = x*10 + x>>8
-	v = (x&0x000000ff000000ff*0x000f424000000064 + x>>16&0x000000ff000000ff*0x0000271000000001) >> 32
-	return v, n
+	n = digitsIn(x)
+	return sum8(x << (64 - 8*n)), n // leading zeros
 }
 
-// digitsAt counts the digits at the head of x, at most eight.
-func digitsAt(x uint64) int {
-	x ^= ones * '0'
-	return bits.TrailingZeros64((x+ones*0x76|x)&highs) >> 3
+// sum8 is the value of eight digits, a byte each, as values and not as letters. A word
+// is summed in three steps.
+func sum8(x uint64) uint64 {
+	x = x*10 + x>>8
+	return (x&0x000000ff000000ff*0x000f424000000064 + x>>16&0x000000ff000000ff*0x0000271000000001) >> 32
 }
+
+// digitsIn counts the digits at the head of x, at most eight; digits are values.
+func digitsIn(x uint64) int { return bits.TrailingZeros64(noDigits(x)) >> 3 }
+
+// noDigits marks the bytes of x that are no digits; the lowest mark is exact.
+func noDigits(x uint64) uint64 { return (x + ones*0x76 | x) & highs }
+
+// digitsAt counts the digits at i, at most eight.
+func digitsAt(b []byte, i int) int { return digitsIn(load(b, i) ^ ones*'0') }
 
 // digits16 reads up to sixteen digits at i; n is 16 too where there are more.
 func digits16(b []byte, i int) (v uint64, n int) {
@@ -63,11 +69,32 @@ func integer(b []byte, i int) (v int64, end int, ok bool) {
 // before and exactly three after the point, or none, as nanoseconds. ok is false
 // for any other form.
 func micros(b []byte, i int) (ns int64, end int, ok bool) {
-	u, n := digits8(load(b, i))
-	if n == 8 {
-		low, more := digits8(load(b, i+8))
-		u, n = u*pow10[more]+low, 8+more
+	if ns, end, ok = fewMicros(b, i); !ok {
+		ns, end, ok = manyMicros(b, i)
 	}
+	if c := b[end]; c-'0' <= 9 || c == '.' || c|0x20 == 'e' || c == 0 {
+		return 0, i, false
+	}
+	return ns, end, ok
+}
+
+// fewMicros reads one to four digits, a point and three digits: with the point taken
+// out they are one word.
+func fewMicros(b []byte, i int) (ns int64, end int, ok bool) {
+	x := load(b, i) ^ ones*'0'
+	n := digitsIn(x)
+	if uint(n-1) > 3 || byte(x>>(8*n)) != '.'^'0' {
+		return 0, i, false
+	}
+	x = x&(1<<(8*n)-1) | x>>(8*n+8)&0xffffff<<(8*n)
+	if noDigits(x) != 0 || x&0xff == 0 && n > 1 {
+		return 0, i, false
+	}
+	return int64(sum8(x << (40 - 8*n))), i + n + 4, true
+}
+
+func manyMicros(b []byte, i int) (ns int64, end int, ok bool) {
+	u, n := digits16(b, i)
 	if n == 0 || n > 15 || b[i] == '0' && n > 1 {
 		return 0, i, false
 	}
@@ -80,10 +107,34 @@ func micros(b []byte, i int) (ns int64, end int, ok bool) {
 		ns += int64(x)*100 + int64(y)*10 + int64(z)
 		i += 4
 	}
-	if c := b[i]; c-'0' <= 9 || c == '.' || c|0x20 == 'e' || c == 0 {
-		return 0, i, false
-	}
 	return ns, i, true
+}
+
+// moment is how the last time of 13 digits, a point and three digits began: its first
+// eight digits as they stand, and their value in ns. Times of one trace begin alike.
+type moment struct {
+	word uint64
+	ns   int64
+}
+
+const momentLen = 8 + 5 + 1 + 3 // bytes of such a time
+
+// learn takes the time at i, which was read and ends at end.
+func (m *moment) learn(b []byte, i, end int) {
+	if end-i == momentLen && b[i+13] == '.' {
+		v, _ := digits8(load(b, i))
+		m.word, m.ns = load(b, i), int64(v)*1e8
+	}
+}
+
+// read reads a time at i that begins so. It does not look at what stands behind it.
+func (m *moment) read(b []byte, i int) (ns int64, ok bool) {
+	if load(b, i) != m.word || b[i+13] != '.' {
+		return 0, false
+	}
+	x := load(b, i+9) // four digits, the point, three digits
+	x = (x<<32>>24 | x>>40<<40 | uint64(b[i+8])) ^ ones*'0'
+	return m.ns + int64(sum8(x)), noDigits(x) == 0
 }
 
 // decimal is a number of JSON taken apart: digits with the point after the first

@@ -1,6 +1,10 @@
 package chrome
 
-import "github.com/gaprof/gaprof/trace"
+import (
+	"slices"
+
+	"github.com/gaprof/gaprof/trace"
+)
 
 // Most events go the way of one before them: hop by hop through bytes that were
 // learned, with values of a plain form between. Where such a way ends, all that the
@@ -15,6 +19,24 @@ type plan struct {
 	track   trace.TrackID
 	noDur   bool
 	takesID bool
+
+	args   []trace.Arg // of the last event, and where they are stored
+	stored trace.Stored
+	part   int  // of the reader, in which that holds
+	varied bool // an event had others than the one before
+}
+
+// store returns where the arguments of the event at hand are stored: on many ways all
+// events have the same.
+func (p *plan) store(d *reader) trace.Stored {
+	if p.varied {
+		return d.b.Store(d.args)
+	}
+	if p.part != d.part || !slices.Equal(p.args, d.args) {
+		p.varied = p.part == d.part && p.args != nil
+		p.args, p.stored, p.part = slices.Clone(d.args), d.b.Store(d.args), d.part
+	}
+	return p.stored
 }
 
 // plainKind says what stands behind a hop, as far as the loop over plain events cares.
@@ -139,7 +161,14 @@ func (d *reader) plainEvent(i int) (next int) {
 		ok := true
 		switch h.value {
 		case startValue:
-			row.Start, i, ok = micros(b, i)
+			if row.Start, ok = d.moment.read(b, i); ok {
+				i += momentLen
+				break
+			}
+			at := i
+			if row.Start, i, ok = micros(b, at); ok {
+				d.moment.learn(b, at, i)
+			}
 		case durValue:
 			row.Dur, i, ok = micros(b, i)
 		case nameValue:
@@ -171,7 +200,7 @@ func (d *reader) plainEvent(i int) (next int) {
 // asks for is passed.
 func (d *reader) plainArg(h *hop, i int) (next int) {
 	if b := d.buf; b[i]-'1' < 9 && !h.keep {
-		if n := digitsAt(load(b, i)); n < 8 && b[i+n] != '.' {
+		if n := digitsAt(b, i); n < 8 && b[i+n] != '.' {
 			return i + n
 		}
 	}
@@ -190,7 +219,9 @@ func (d *reader) follows(last, first *hop, i int) (next int) {
 	if p.takesID {
 		row.Corr = d.ev.num
 	}
-	row.Args = d.args
+	if len(d.args) > 0 {
+		row.Stored = p.store(d)
+	}
 	d.events++
 	d.kineto = d.kineto || p.cat.IsKnown()
 	d.b.Add(row)

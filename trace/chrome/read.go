@@ -150,6 +150,8 @@ type reader struct {
 	reach  int        // bytes that one event may span
 
 	gap     gap
+	moment  moment
+	part    int // number of the part that is being made, where this reader is one of a team
 	hops    map[hopKey]*hop
 	opening *hop // what the next event's first hop is looked up in
 	unknown hop  // the hop at hand, where it is not learned
