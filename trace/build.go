@@ -19,7 +19,7 @@ func (b *Builder) Build() *Trace {
 	t := &b.t
 	t.cats = b.cats.names
 	b.orderTracks()
-	b.tracks, b.procs, b.keys = trackTable{}, nil, nil
+	b.tracks, b.procs, b.keys, t.ids.slots = trackTable{}, nil, nil, nil
 	perm := b.sortRows()
 	t.col.permute(perm)
 	b.pairBeginEnd()

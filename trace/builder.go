@@ -37,7 +37,7 @@ type Builder struct {
 
 // NewBuilder returns an empty Builder.
 func NewBuilder() *Builder {
-	b := &Builder{cats: newCatTable(), keys: make(map[string]Key, 64), tracks: newTrackTable()}
+	b := &Builder{cats: newCatTable(), keys: make(map[string]Key, 64)}
 	b.procs = make(map[StringID]process)
 	b.t.strings = newStringTable()
 	b.t.keys = append(b.t.keys, keyNames[:]...)
@@ -116,7 +116,7 @@ var fixedKeys = func() map[string]Key {
 }()
 
 // Track returns the track of a process and a thread, both as text.
-func (b *Builder) Track(pid, tid StringID) TrackID { return b.tracks.intern(trackKey{pid, tid}) }
+func (b *Builder) Track(pid, tid StringID) TrackID { return b.tracks.id(trackKey(pid, tid)) }
 
 // Tracks returns the tracks added so far, by TrackID, with the names known now.
 func (b *Builder) Tracks() []Track { return b.tracksOf(b.allTracks()) }

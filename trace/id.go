@@ -9,10 +9,7 @@ type ID uint32
 const firstLarge = 1 << 31
 
 // idTable holds the numbers that are negative or large, each once.
-type idTable struct {
-	nums []int64
-	ids  map[int64]ID
-}
+type idTable struct{ numberTable }
 
 func (t *idTable) id(n int64) ID {
 	if uint64(n) < firstLarge {
@@ -21,34 +18,24 @@ func (t *idTable) id(n int64) ID {
 	return t.large(n)
 }
 
-func (t *idTable) large(n int64) ID {
-	id, ok := t.ids[n]
-	if !ok {
-		if t.ids == nil {
-			t.ids = make(map[int64]ID)
-		}
-		id = firstLarge + ID(len(t.nums))
-		t.nums, t.ids[n] = append(t.nums, n), id
-	}
-	return id
-}
+func (t *idTable) large(n int64) ID { return firstLarge + ID(t.intern(uint64(n))) }
 
 func (t *idTable) number(id ID) int64 {
 	if id < firstLarge {
 		return int64(id)
 	}
-	return t.nums[id-firstLarge]
+	return int64(t.nums[id-firstLarge])
 }
 
 // Number is the number that id stands for.
 func (t *Trace) Number(id ID) int64 { return t.ids.number(id) }
 
 // appendIDs adds ids, whose large numbers are nums, to those of col.
-func (t *idTable) appendIDs(col, ids []ID, nums []int64) []ID {
+func (t *idTable) appendIDs(col, ids []ID, nums []uint64) []ID {
 	if len(nums) == 0 {
 		return append(col, ids...)
 	}
-	from := idTable{nums: nums}
+	from := idTable{numberTable{nums: nums}}
 	for _, id := range ids {
 		col = append(col, t.id(from.number(id)))
 	}

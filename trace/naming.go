@@ -66,7 +66,7 @@ func (b *Builder) name(n naming) {
 	}
 	switch n.what {
 	case threadName:
-		b.tracks.thread(n.track).name = n.text
+		b.say(&b.tracks.thread(n.track).name, n.text)
 		return
 	case threadSort:
 		b.tracks.thread(n.track).sort = n.num
@@ -75,11 +75,17 @@ func (b *Builder) name(n naming) {
 	p := b.procs[n.pid]
 	switch n.what {
 	case processName:
-		p.name = n.text
+		b.say(&p.name, n.text)
 	case processTags:
-		p.tags = n.text
+		b.say(&p.tags, n.text)
 	case processSort:
 		p.sort = n.num
 	}
 	b.procs[n.pid] = p
+}
+
+// say puts text in the place of what was said before.
+func (b *Builder) say(to *string, text string) {
+	b.nameText += int64(len(text) - len(*to))
+	*to = text
 }

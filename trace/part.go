@@ -19,8 +19,8 @@ type Part struct {
 	// made; what is here of them does not change.
 	texts      texts
 	cats, keys []string
-	tracks     []trackKey
-	nums       []int64 // large ids
+	tracks     []uint64 // see trackKey
+	nums       []uint64 // large ids
 	ids        *renumbering
 }
 
@@ -52,7 +52,7 @@ func (b *Builder) Cut(p *Part) {
 	b.t.args.recent = [len(b.t.args.recent)]uint32{}
 	p.named, b.named = b.named, p.named[:0]
 	p.probs, b.probs = b.probs.list, problemList{}
-	p.texts, p.cats, p.keys, p.tracks, p.ids = b.t.strings.texts, b.cats.names, b.t.keys, b.tracks.keys, b.ids
+	p.texts, p.cats, p.keys, p.tracks, p.ids = b.t.strings.texts, b.cats.names, b.t.keys, b.tracks.nums, b.ids
 	p.nums = b.t.ids.nums
 }
 
@@ -158,9 +158,9 @@ func (b *Builder) stringOf(p *Part, id StringID) StringID {
 func (b *Builder) trackOf(p *Part, id TrackID) TrackID {
 	known := &p.ids.tracks[id]
 	if *known == 0 {
-		k := p.tracks[id]
-		pid := b.stringOf(p, k.pid)
-		*known = uint32(b.Track(pid, b.stringOf(p, k.tid))) + 1
+		pid, tid := trackIDs(p.tracks[id])
+		pid = b.stringOf(p, pid)
+		*known = uint32(b.Track(pid, b.stringOf(p, tid))) + 1
 	}
 	return TrackID(*known - 1)
 }

@@ -24,32 +24,25 @@ type Track struct {
 }
 
 // trackKey is what a track is known by: a process and a thread.
-type trackKey struct{ pid, tid StringID }
+func trackKey(pid, tid StringID) uint64 { return uint64(pid)<<32 | uint64(tid) }
 
-// trackTable holds the tracks of a Builder, by TrackID in the order in which they
-// appeared.
+// trackIDs takes a trackKey apart.
+func trackIDs(key uint64) (pid, tid StringID) { return StringID(key >> 32), StringID(key) }
+
+// trackTable holds the tracks of a Builder by TrackID, in the order in which they
+// appeared, as the numbers that trackKey makes.
 type trackTable struct {
-	keys    []trackKey
-	ids     map[trackKey]TrackID
+	numberTable
 	threads []thread // as far as any was named
-	last    trackKey // the previous lookup; events of one track follow each other
+	last    uint64   // the previous lookup; events of one track follow each other
 	lastID  TrackID
 }
 
-func newTrackTable() trackTable { return trackTable{ids: make(map[trackKey]TrackID)} }
-
-func (t *trackTable) intern(k trackKey) TrackID {
-	if k == t.last && len(t.keys) > 0 {
-		return t.lastID
+func (t *trackTable) id(key uint64) TrackID {
+	if key != t.last || len(t.nums) == 0 {
+		t.last, t.lastID = key, TrackID(t.intern(key))
 	}
-	id, ok := t.ids[k]
-	if !ok {
-		id = TrackID(len(t.keys))
-		t.ids[k] = id
-		t.keys = append(t.keys, k)
-	}
-	t.last, t.lastID = k, id
-	return id
+	return t.lastID
 }
 
 // thread returns what the file says of a thread, for the reader to change.
@@ -64,9 +57,9 @@ func (t *trackTable) thread(id TrackID) *thread {
 func (b *Builder) tracksOf(order []TrackID) []Track {
 	list := make([]Track, len(order))
 	for i, id := range order {
-		k := b.tracks.keys[id]
-		p := b.procs[k.pid]
-		list[i] = Track{PID: b.String(k.pid), TID: b.String(k.tid), ProcessName: p.name, ProcessTags: p.tags, ProcessSort: p.sort}
+		pid, tid := trackIDs(b.tracks.nums[id])
+		p := b.procs[pid]
+		list[i] = Track{PID: b.String(pid), TID: b.String(tid), ProcessName: p.name, ProcessTags: p.tags, ProcessSort: p.sort}
 		if int(id) < len(b.tracks.threads) {
 			list[i].ThreadName, list[i].ThreadSort = b.tracks.threads[id].name, b.tracks.threads[id].sort
 		}
@@ -76,7 +69,7 @@ func (b *Builder) tracksOf(order []TrackID) []Track {
 
 // allTracks are the ids of all tracks.
 func (b *Builder) allTracks() []TrackID {
-	all := make([]TrackID, len(b.tracks.keys))
+	all := make([]TrackID, len(b.tracks.nums))
 	for i := range all {
 		all[i] = TrackID(i)
 	}
@@ -103,9 +96,10 @@ func (b *Builder) sortedTracks() []TrackID {
 		rank uint64
 		id   TrackID
 	}
-	ranks, list := b.rankIDs(), make([]ranked, len(b.tracks.keys))
-	for i, k := range b.tracks.keys {
-		list[i] = ranked{uint64(ranks[k.pid])<<32 | uint64(ranks[k.tid]), TrackID(i)}
+	ranks, list := b.rankIDs(), make([]ranked, len(b.tracks.nums))
+	for i, key := range b.tracks.nums {
+		pid, tid := trackIDs(key)
+		list[i] = ranked{uint64(ranks[pid])<<32 | uint64(ranks[tid]), TrackID(i)}
 	}
 	slices.SortFunc(list, func(x, y ranked) int { return cmp.Compare(x.rank, y.rank) })
 	order := make([]TrackID, len(list))
@@ -127,8 +121,9 @@ type numberedID struct {
 // and not whenever two are compared.
 func (b *Builder) rankIDs() []uint32 {
 	most := StringID(0)
-	for _, k := range b.tracks.keys {
-		most = max(most, k.pid, k.tid)
+	for _, key := range b.tracks.nums {
+		pid, tid := trackIDs(key)
+		most = max(most, pid, tid)
 	}
 	ranks := make([]uint32, most+1)
 	var list []numberedID
@@ -144,9 +139,10 @@ func (b *Builder) rankIDs() []uint32 {
 		list = append(list, n)
 		ranks[id] = 1
 	}
-	for _, k := range b.tracks.keys {
-		note(k.pid)
-		note(k.tid)
+	for _, key := range b.tracks.nums {
+		pid, tid := trackIDs(key)
+		note(pid)
+		note(tid)
 	}
 	slices.SortFunc(list, b.compareIDs)
 	for i, n := range list {

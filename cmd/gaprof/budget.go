@@ -4,19 +4,27 @@ import "sync"
 
 // What reading costs, in bytes. The columns of a trace, their arguments and facts are
 // 0.25 to 0.55 of the text (docs/performance.md), a quarter of it garbage; the rest is
-// windows, tables of the reader, and decompression.
+// windows, tables of the reader, and decompression. That is what a file is given to
+// begin with. Where names do not repeat, or events stand on a million tracks, the tables
+// take more than the text lets one think: what the reader says of them counts then, with
+// its garbage and facts.
 const (
-	shareOfText = 0.5
-	perFile     = 8e6
-	ownMemory   = 24e6 // the program without any file
-	leastMemory = 48e6
-	unknownText = 16e6 // of what says no length: reserved at first
-	leastReach  = 4e6
-	keptPart    = 11 // of the text: facts that are kept, and what the report says of them
+	shareOfText   = 0.5
+	perFile       = 8e6
+	ownMemory     = 24e6 // the program without any file
+	leastMemory   = 48e6
+	shareOfTables = 1.2
+	unknownText   = 16e6 // of what says no length: reserved at first
+	leastReach    = 4e6
+	keptPart      = 11  // of the text: facts that are kept, and what the report says of them
+	keptTrack     = 200 // a track
 )
 
 // needOf is the memory that reading a text and computing its facts takes at most.
 func needOf(text int64) int64 { return int64(shareOfText*float64(text)) + perFile }
+
+// needOfTables is the memory that it takes where the tables say that they take so much.
+func needOfTables(bytes int64) int64 { return int64(shareOfTables * float64(bytes)) }
 
 // textIn is the longest text that so much memory is enough for.
 func textIn(memory int64) int64 { return int64(float64(memory-perFile) / shareOfText) }

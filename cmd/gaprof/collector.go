@@ -34,7 +34,7 @@ func startCollector() {
 func tuneCollector(jobs []*job) {
 	largest := int64(0)
 	for _, j := range jobs {
-		largest = max(largest, j.text)
+		largest = max(largest, j.memory.text)
 	}
 	if largest < smallText {
 		gcPercent.Store(gcOfSmall)

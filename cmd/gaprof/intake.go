@@ -18,9 +18,10 @@ import (
 //     for what it is expected to hold, in the order of the files.
 //  2. A file that is more than half of all takes all places: its reader forms a team
 //     where it is large. Of several files each has one reader.
-//  3. A file that turns out larger than expected takes more memory where there is
-//     some, else it gives up, and is read again by itself behind all others. So is one
-//     for which the system has no handle left.
+//  3. A file whose text turns out longer than expected, or whose tables larger than such
+//     a text's, takes more memory where there is some, else it gives up, and is read
+//     again by itself behind all others. So is one for which the system has no handle
+//     left.
 //  4. Errors are told in the order of the files.
 type intake struct {
 	s        streams
@@ -42,7 +43,7 @@ type job struct {
 	file   string
 	size   tracefile.Size
 	places int
-	text   int64 // bytes of text that memory is reserved for
+	memory *reservation
 	err    error
 	traces int
 }
@@ -99,14 +100,16 @@ func (in *intake) jobs(files []string) []*job {
 	for i, file := range files {
 		j := &job{place: i, file: file, places: 1}
 		j.size, j.err = tracefile.Measure(file)
-		if j.text = j.size.Text; j.size.Stored == 0 { // a stream: it cannot be read again
-			j.text, j.places = unknownText, in.m.jobs
+		text := j.size.Text
+		if j.size.Stored == 0 { // a stream: it cannot be read again
+			text, j.places = unknownText, in.m.jobs
 		}
-		total += j.text
+		j.memory = in.budget.reserve(text)
+		total += text
 		jobs[i] = j
 	}
 	for _, j := range jobs {
-		if j.text > total/2 {
+		if j.memory.text > total/2 {
 			j.places = in.m.jobs
 		}
 	}
@@ -133,8 +136,8 @@ func (in *intake) start(j *job) {
 		in.progress.leaveOut(j.file)
 		return
 	}
-	if !in.budget.take(j.places, needOf(j.text)) {
-		j.err = in.tooLarge(j, "needs about "+bytesText(ownMemory+needOf(j.text))+" of memory for "+bytesText(j.text)+" of text")
+	if !in.budget.take(j.places, j.memory.bytes) {
+		j.err = in.budget.tooLarge(j.file, j.memory.refusal())
 		in.progress.leaveOut(j.file)
 		return
 	}
@@ -151,11 +154,11 @@ func (in *intake) work(j *job) {
 			in.bug = fmt.Errorf("%v, while reading %s\n%s", bug, j.file, debug.Stack())
 			in.mu.Unlock()
 		}
-		in.budget.give(j.places, needOf(j.text), kept)
+		in.budget.give(j.places, j.memory.bytes, kept)
 	}()
 	o := in.f.options(in.s, in.progress, j.file, false)
 	o.Alone, o.Reach = j.places == 1, reachIn(in.m.memory)
-	o.Grow = func(text int64) error { return in.grow(j, text) }
+	j.memory.watch(&o)
 	traces, err := tracefile.Read(j.file, o)
 	if j.places < in.m.jobs && (errors.Is(err, errOutgrown) || errors.Is(err, syscall.EMFILE)) {
 		in.mu.Lock()
@@ -164,7 +167,7 @@ func (in *intake) work(j *job) {
 		return
 	}
 	if errors.Is(err, errOutgrown) {
-		err = in.tooLarge(j, "has more than "+bytesText(j.text)+" of text, which needs more than "+bytesText(ownMemory+needOf(j.text))+" of memory")
+		err = in.budget.tooLarge(j.file, j.memory.outgrown())
 	}
 	if j.err = err; err != nil {
 		if isReport(j.file) {
@@ -173,45 +176,16 @@ func (in *intake) work(j *job) {
 		in.progress.leaveOut(j.file)
 		return
 	}
-	j.traces, kept = len(traces), j.text/keptPart
+	j.traces, kept = len(traces), j.memory.text/keptPart
 	for i, t := range traces {
 		input := analyze.Input{File: j.file, Trace: t}
 		if i == 0 {
 			input.Bytes = j.size.Stored
 		}
+		kept += keptTrack * int64(len(t.Tracks()))
 		traces[i] = nil
 		in.analysis.Add(j.place, input)
 	}
-}
-
-// errOutgrown ends the reading of a text for which there is not enough memory.
-var errOutgrown = errors.New("outgrown")
-
-// grow reserves memory for a text that has become longer than expected.
-func (in *intake) grow(j *job, text int64) error {
-	if text <= j.text {
-		return nil
-	}
-	longer := text + text/4
-	if !in.budget.grow(needOf(longer) - needOf(j.text)) {
-		if longer = textIn(needOf(j.text) + in.budget.left()); longer <= text {
-			return errOutgrown
-		}
-		if !in.budget.grow(needOf(longer) - needOf(j.text)) {
-			return errOutgrown
-		}
-	}
-	j.text = longer
-	return nil
-}
-
-// tooLarge says why a file is left out, and what can be done about it.
-func (in *intake) tooLarge(j *job, what string) error {
-	reason := what + "; the limit is " + bytesText(in.m.memory)
-	if facts := in.budget.kept(); facts > in.m.memory/4 {
-		reason += ", of which the facts of other files hold " + bytesText(facts)
-	}
-	return &tracefile.Error{File: j.file, Reason: reason, Hint: "raise --mem-limit, or record fewer steps, without stacks and shapes"}
 }
 
 // tell names what could not be read, in the order of the files, or returns it as an

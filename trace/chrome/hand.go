@@ -17,6 +17,8 @@ const (
 type hand struct {
 	team *team
 	d    *reader
+
+	counted int64 // bytes of it that are in team.tables
 }
 
 // work reads chunks until there are no more.
@@ -63,6 +65,7 @@ func (h *hand) read(r *run) {
 	}
 	d.b.Cut(&r.part)
 	d.part++
+	h.count(r)
 	r.events, r.others, r.kineto, r.spans = d.events, d.others, d.kineto, d.spans
 }
 

@@ -29,6 +29,7 @@ func (d *reader) list(i int, in place) (next int, ended bool) {
 			d.slide(i)
 			i = 0
 			d.makeRoom(d.base - d.start)
+			d.tally(i)
 		}
 		i = d.space(i)
 		switch c := d.buf[i]; {
@@ -55,6 +56,7 @@ func (d *reader) list(i int, in place) (next int, ended bool) {
 				d.jump(d.input(), at.pos)
 				i = 0
 			}
+			d.tally(i)
 			entry, comma = at.entry, at.comma
 		default:
 			if entry && in != inLines {

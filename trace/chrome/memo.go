@@ -29,6 +29,7 @@ const (
 type memoTable struct {
 	slots [4096]memo
 	all   map[memoKey]memo
+	text  int64 // bytes of all
 }
 
 // places are where the value at i of key may stand, in an event called name.
@@ -71,6 +72,7 @@ func (t *memoTable) remember(b []byte, i, end int, arg trace.Arg, name trace.Str
 	}
 	m := memo{string(b[i:end]), arg}
 	t.all[memoKey{arg.Key, m.text}] = m
+	t.text += int64(len(m.text))
 	t.put(b, i, m, name)
 }
 

@@ -29,6 +29,10 @@ type Options struct {
 	// saves a copy.
 	Again func() (io.Reader, error)
 
+	// Tables is told now and then how many bytes of memory reading takes, or will take
+	// when the trace is built. Its error ends reading and is what Read returns.
+	Tables func(bytes int64) error
+
 	chunk, pane int64 // bytes of a chunk that a core reads at a time, and of a pane; 0 for what suits Size
 }
 
@@ -66,6 +70,9 @@ func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
 			}
 			break
 		}
+	}
+	if d.refused != nil {
+		return nil, d.refused
 	}
 	if d.err != nil {
 		d.b.Problem(trace.CompressionDamage, d.at(d.n), d.err.Error())
@@ -141,6 +148,8 @@ type reader struct {
 	cutOff   bool    // the input ended within an event
 	rescan   int64   // bytes that were read again to find the next event
 	known    map[trace.Code]bool
+	finished size  // of the documents before
+	refused  error // by Options.Tables
 
 	team   *team      // those who read the list at hand with this reader; nil for none
 	taken  int64      // bytes of the document that they read
@@ -202,6 +211,8 @@ func (d *reader) begin(i int) {
 }
 
 func (d *reader) finish() *document {
+	d.isRefused()
+	d.finished.add(d.b)
 	m := d.b.Meta()
 	m.EventsInFile = d.events
 	m.Format = "chrome"
@@ -255,7 +266,7 @@ func (d *reader) next() *document {
 func (d *reader) body(i int) (reason string) {
 	at, rescan := d.at(i), d.rescan
 	reason = d.document(i)
-	if d.taken > 0 && d.b.Full() { // which names were the last to find room depends on the order
+	if d.taken > 0 && d.b.Full() && d.refused == nil { // which names were the last to find room depends on the order
 		d.again(at)
 		alone := d.alone
 		d.alone, d.rescan = true, rescan

@@ -43,6 +43,8 @@ type run struct {
 	others int64
 	kineto bool
 	spans  [][2]int64
+
+	counted int64 // bytes of it that are in team.tables
 }
 
 // team is a reader's view of its hands.
@@ -57,6 +59,7 @@ type team struct {
 	done    chan *run
 	waiting map[int64]*run // runs of chunks to come, and of this one
 	took    bool           // a run was taken over
+	tables  atomic.Int64   // bytes that the hands and their runs take
 
 	next    atomic.Int64 // number of the next chunk to be read
 	stopped atomic.Bool
@@ -184,6 +187,9 @@ func (t *team) join(at spot) spot {
 		t.chunk++
 		t.tell(at.pos)
 		t.free <- r
+		if t.d.isRefused() {
+			break
+		}
 	}
 	return at
 }

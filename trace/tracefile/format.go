@@ -64,7 +64,7 @@ type source struct {
 
 func readChrome(src source, file string, o Options) ([]*trace.Trace, error) {
 	return chrome.Read(src, chrome.Options{File: file, KeepArgs: o.KeepArgs, Strict: o.Strict, Reach: o.Reach, SizeHint: src.hint,
-		At: src.at, Size: src.size, Again: src.again})
+		At: src.at, Size: src.size, Again: src.again, Tables: o.Tables})
 }
 
 func readText(src source, file string, o Options) ([]*trace.Trace, error) {

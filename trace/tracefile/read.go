@@ -21,8 +21,11 @@ type Options struct {
 	// Grow is told how long a text has become whose length is not known for certain,
 	// before it is read on. Its error ends reading and is what Read returns. It is
 	// called by one goroutine at a time, not always the caller's.
-	Grow  func(text int64) error
-	Reach int // bytes that one event may span, 0 for the default of the format
+	Grow func(text int64) error
+	// Tables is told now and then how many bytes of memory reading takes. Its error ends
+	// reading and is what Read returns. It is called by the caller's goroutine.
+	Tables func(bytes int64) error
+	Reach  int // bytes that one event may span, 0 for the default of the format
 	// Waiting is told, from another goroutine, that opening a named pipe waits for somebody
 	// who writes to it.
 	Waiting func()

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/tracefile"
+)
+
+// reservation is the memory that the reader of a file has taken from a budget: for its
+// text at first, and for more where the text turns out longer, or where what stands in
+// it takes more than text usually does: names that do not repeat, tracks, arguments.
+type reservation struct {
+	budget *budget
+	mu     sync.Mutex
+	text   int64 // bytes of text that memory is reserved for
+	bytes  int64 // reserved
+	tables bool  // it was the tables for which there was not enough
+}
+
+// errOutgrown ends the reading of a text for which there is not enough memory.
+var errOutgrown = errors.New("outgrown")
+
+// reserve prepares, without taking anything yet, to read so much text.
+func (b *budget) reserve(text int64) *reservation {
+	return &reservation{budget: b, text: text, bytes: needOf(text)}
+}
+
+// watch makes reading ask r for what it takes.
+func (r *reservation) watch(o *tracefile.Options) { o.Grow, o.Tables = r.grow, r.growTables }
+
+// grow reserves memory for a text that has become longer than expected.
+func (r *reservation) grow(text int64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if text <= r.text {
+		return nil
+	}
+	if longer := text + text/4; r.take(needOf(longer)) {
+		r.text = longer
+		return nil
+	}
+	longer := textIn(r.bytes + r.budget.left())
+	if longer <= text || !r.take(needOf(longer)) {
+		return errOutgrown
+	}
+	r.text = longer
+	return nil
+}
+
+// growTables reserves memory for tables that take more than their text would let one
+// think.
+func (r *reservation) growTables(bytes int64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if need := needOfTables(bytes); !r.take(need+need/32) && !r.take(need) {
+		r.tables = true
+		return errOutgrown
+	}
+	return nil
+}
+
+// take makes sure that so many bytes are reserved.
+func (r *reservation) take(bytes int64) bool {
+	if bytes <= r.bytes {
+		return true
+	}
+	if !r.budget.grow(bytes - r.bytes) {
+		return false
+	}
+	r.bytes = bytes
+	return true
+}
+
+// refusal says why a file cannot be read where not even its reservation was possible.
+func (r *reservation) refusal() string {
+	return "needs about " + bytesText(ownMemory+r.bytes) + " of memory for " + bytesText(r.text) + " of text"
+}
+
+// outgrown says why the reading of a file has ended.
+func (r *reservation) outgrown() string {
+	what := "has more than " + bytesText(r.text) + " of text, which needs more than "
+	if r.tables {
+		what = "has names, tracks and arguments that need more than "
+	}
+	return what + bytesText(ownMemory+r.bytes) + " of memory"
+}
+
+// tooLarge is the error of a file that is left out.
+func (b *budget) tooLarge(file, what string) error {
+	reason := what + "; the limit is " + bytesText(b.limit)
+	if facts := b.kept(); facts > b.limit/4 {
+		reason += ", of which the facts of other files hold " + bytesText(facts)
+	}
+	return &tracefile.Error{File: file, Reason: reason, Hint: "raise --mem-limit, or record fewer steps, without stacks and shapes"}
+}
+
+// readWithin reads a file by itself within the budget. Errors are those of
+// tracefile.Read, and *tracefile.Error where there is not enough memory.
+func readWithin(b *budget, file string, o tracefile.Options) (traces []*trace.Trace, done func(), err error) {
+	size, err := tracefile.Measure(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	if size.Stored == 0 {
+		size.Text = unknownText
+	}
+	r := b.reserve(size.Text)
+	if !b.take(b.all, r.bytes) {
+		return nil, nil, b.tooLarge(file, r.refusal())
+	}
+	r.watch(&o)
+	traces, err = tracefile.Read(file, o)
+	done = func() { b.give(b.all, r.bytes, 0) }
+	if err != nil {
+		done()
+		done = nil
+	}
+	if errors.Is(err, errOutgrown) {
+		err = b.tooLarge(file, r.outgrown())
+	}
+	return traces, done, err
+}
