@@ -58,6 +58,9 @@ func benchFile(b *testing.B, shape tracegen.Shape, size int64) (path string, wri
 // ratios of one run mean anything on a shared machine. peak/input is the program's
 // greatest resident memory over the size of its input.
 func BenchmarkEndToEnd(b *testing.B) {
+	if tables(b) {
+		return
+	}
 	for _, file := range benchFiles {
 		b.Run(file.name, func(b *testing.B) {
 			path, size := benchFile(b, file.shape, file.bytes)
@@ -80,6 +83,10 @@ func BenchmarkEndToEnd(b *testing.B) {
 		})
 	}
 }
+
+// tables writes the tables of docs/performance.md where a flag asks for them, and tells
+// whether it did; see limits_test.go.
+var tables = func(*testing.B) bool { return false }
 
 // BenchmarkManyFiles analyses the ranks of one run: files of 2 MB, of which ten times
 // as many should take ten times as long and little more memory, and of 10 MB.
@@ -166,7 +173,11 @@ func scanTokens(path string) error {
 		return err
 	}
 	defer f.Close()
-	dec := jsontext.NewDecoder(bufio.NewReaderSize(f, 1<<20))
+	return scanReader(bufio.NewReaderSize(f, 1<<20))
+}
+
+func scanReader(r io.Reader) error {
+	dec := jsontext.NewDecoder(r)
 	for {
 		if _, err := dec.ReadToken(); errors.Is(err, io.EOF) {
 			return nil
