@@ -174,19 +174,37 @@ func groupRow(r *facts.Rank, g *facts.Group) CollectiveGroup {
 // topKernels lists the names with the most device time, summed over events. It needs
 // the whole trace, and the rank has no number yet.
 func topKernels(r *facts.Rank, n int) []Kernel {
-	totals := nameTotals(r)
-	slices.SortFunc(totals, func(a, b nameTotal) int {
-		if a.ns != b.ns {
-			return cmp.Compare(b.ns, a.ns)
-		}
-		return cmp.Compare(r.Trace.Event(int(a.row)).Name(), r.Trace.Event(int(b.row)).Name())
-	})
 	rows := []Kernel{}
-	for _, t := range totals[:min(n, len(totals))] {
+	for _, t := range largest(r, nameTotals(r), n) {
 		e := r.Trace.Event(int(t.row))
 		rows = append(rows, Kernel{Name: strings.Clone(e.Name()), Cat: r.Trace.CatName(e.Cat()), Count: t.count, Busy: t.ns})
 	}
 	return rows
+}
+
+// largest are the n names with the most time, most first, by name where that is equal.
+// It sorts only what may be among them: there can be as many names as events.
+func largest(r *facts.Rank, totals []nameTotal, n int) []nameTotal {
+	order := func(a, b nameTotal) int {
+		if a.ns != b.ns {
+			return cmp.Compare(b.ns, a.ns)
+		}
+		return cmp.Compare(r.Trace.Event(int(a.row)).Name(), r.Trace.Event(int(b.row)).Name())
+	}
+	var top []nameTotal
+	least := int64(-1) // what the n-th of those that were sorted has
+	for _, t := range totals {
+		if t.ns < least {
+			continue
+		}
+		if top = append(top, t); len(top) >= 2*n {
+			slices.SortFunc(top, order)
+			top = top[:n]
+			least = top[n-1].ns
+		}
+	}
+	slices.SortFunc(top, order)
+	return top[:min(n, len(top))]
 }
 
 // nameTotal is the device time of one name; row is its first event.

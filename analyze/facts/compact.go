@@ -4,8 +4,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-
-	"github.com/gaprof/gaprof/trace"
 )
 
 // mostUnlinked is how many device events without a launch a Rank names.
@@ -13,11 +11,11 @@ const mostUnlinked = 16
 
 // remember notes what would have to be looked up in the whole trace later on.
 func (c *computer) remember(r *Rank) {
-	for id := range c.t.NumStrings() {
-		name := c.t.String(trace.StringID(id))
-		r.UsesFSDP = r.UsesFSDP || strings.HasPrefix(name, "FSDP::")
-		r.FusedOptimizer = r.FusedOptimizer || strings.HasPrefix(name, "aten::_fused_adam") || strings.HasPrefix(name, "aten::_fused_sgd")
+	var all nameClass
+	for _, class := range c.names.class {
+		all |= class
 	}
+	r.UsesFSDP, r.FusedOptimizer = all&fsdp2 != 0, all&fused != 0
 	for _, d := range r.Devices {
 		for i, row := range d.Rows {
 			if d.Launch[i] < 0 && len(r.FirstUnlinked) < mostUnlinked {

@@ -34,7 +34,8 @@ func TestManyAndDeep(t *testing.T) {
 	}
 }
 
-// twoOptimizers is two optimizers around nothing, so that rows are looked at for them.
+// twoOptimizers is two optimizers, the first around n spans that are nested, so that it is
+// looked for around each of them.
 func twoOptimizers(n int) string {
-	return fmt.Sprintf("1/1 %dus +1us user_annotation Optimizer.step#A.step\n1/1 %dus +1us user_annotation Optimizer.step#B.step\n", 3*n, 3*n+2)
+	return fmt.Sprintf("1/1 0us +%dus user_annotation Optimizer.step#A.step\n1/1 %dus +1us user_annotation Optimizer.step#B.step\n", 3*n, 3*n+2)
 }

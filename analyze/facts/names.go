@@ -24,6 +24,8 @@ const (
 	tokenNote                            // gaprof.tokens=N
 	addInPlace                           // aten::add_
 	atenOp                               // aten::*
+	fsdp2                                // FSDP::*
+	fused                                // the kernels of a fused optimizer
 
 	operator = atenOp | addInPlace
 )
@@ -37,7 +39,13 @@ type names struct {
 
 func classifyNames(t *trace.Trace) *names {
 	n := &names{class: make([]nameClass, t.NumStrings()), kind: make([]Collective, t.NumStrings())}
-	for i := range n.class {
+	half := len(n.class) / 2
+	both(func() { n.classify(t, 0, half) }, func() { n.classify(t, half, len(n.class)) })
+	return n
+}
+
+func (n *names) classify(t *trace.Trace, from, to int) {
+	for i := from; i < to; i++ {
 		s := t.String(trace.StringID(i))
 		n.class[i] = classOf(s)
 		if k, ok := kernelKind(s); ok {
@@ -45,7 +53,6 @@ func classifyNames(t *trace.Trace) *names {
 			n.kind[i] = k
 		}
 	}
-	return n
 }
 
 func (n *names) is(id trace.StringID, c nameClass) bool { return n.class[id]&c != 0 }
@@ -81,6 +88,9 @@ var prefixClasses = []prefixClass{
 	{"c10d::", collectiveSpan},
 	{"aten::", atenOp},
 	{"aten::add_", addInPlace},
+	{"FSDP::", fsdp2},
+	{"aten::_fused_adam", fused},
+	{"aten::_fused_sgd", fused},
 	{tokenNotePrefix, tokenNote},
 }
 

@@ -134,24 +134,53 @@ func plainDtype(name string) string {
 // carried collects, per optimizer, the tensors and messages inside its spans.
 func (c *computer) carried(r *Rank) map[string]map[numelKey]bool {
 	all := make(map[string]map[numelKey]bool)
-	for _, id := range r.host {
-		track := c.t.Tracks()[id]
-		for i := track.First; i < track.First+track.N; i++ {
-			name := c.optimizerAround(int32(i))
-			if name == "" {
-				continue
-			}
-			if all[name] == nil {
-				all[name] = make(map[numelKey]bool)
-			}
-			c.carry(all[name], int32(i))
+	seen := make(map[noted]bool)
+	c.eachWithin(r.host, optimizerStep, func(row int32) {
+		name := c.optimizerAround(row)
+		if name == "" {
+			return
 		}
-	}
+		if all[name] == nil {
+			all[name] = make(map[numelKey]bool)
+		}
+		ops := c.shapes.inputs(row)
+		if what := notedOf(name, ops); !seen[what] {
+			seen[what] = true
+			carryShapes(all[name], ops)
+		}
+		c.carryMessage(all[name], row)
+	})
 	return all
 }
 
-func (c *computer) carry(set map[numelKey]bool, row int32) {
-	for _, o := range c.shapes.inputs(row) {
+// eachWithin calls do once for each row inside spans of a class.
+func (c *computer) eachWithin(tracks []trace.TrackID, class nameClass, do func(row int32)) {
+	done := int32(0) // rows before it were visited or are in no span
+	c.eachOf(tracks, class, func(span int32) {
+		end := c.col.Start[span] + c.col.Dur[span]
+		track := c.t.Tracks()[c.col.Track[span]]
+		for done = max(done, span+1); done < int32(track.First+track.N) && c.col.Start[done] < end; done++ {
+			do(done)
+		}
+	})
+}
+
+// noted is operands that were looked at for an optimizer. Equal texts are parsed once, so
+// the first of them stands for all.
+type noted struct {
+	optimizer string
+	first     *operand // nil without any
+}
+
+func notedOf(optimizer string, ops []operand) noted {
+	if len(ops) == 0 {
+		return noted{optimizer: optimizer}
+	}
+	return noted{optimizer, &ops[0]}
+}
+
+func carryShapes(set map[numelKey]bool, ops []operand) {
+	for _, o := range ops {
 		dtype := plainDtype(o.dtype)
 		if o.list {
 			dtype = ""
@@ -161,6 +190,12 @@ func (c *computer) carry(set map[numelKey]bool, row int32) {
 				set[numelKey{numel(s), dtype}] = true
 			}
 		}
+	}
+}
+
+func (c *computer) carryMessage(set map[numelKey]bool, row int32) {
+	if _, ok := c.t.Event(int(row)).Arg(trace.KeyDtype); !ok {
+		return
 	}
 	var m Message
 	if m.describe(c.t.Event(int(row))); m.Dtype != "" {
@@ -175,23 +210,15 @@ func (c *computer) carry(set map[numelKey]bool, row int32) {
 // parameters, most of all parameters among them.
 func (c *computer) dropLeaves(r *Rank) {
 	stepped := make(map[string]map[string]bool)
-	type seen struct {
-		optimizer trace.StringID
-		first     *operand // equal texts are parsed once
-	}
-	noted := make(map[seen]bool)
+	seen := make(map[noted]bool)
 	for _, row := range r.optimizer {
-		id, end := c.col.Name[row], c.col.Start[row]+c.col.Dur[row]
+		name, end := optimizerName(c.t.String(c.col.Name[row])), c.col.Start[row]+c.col.Dur[row]
 		track := c.t.Tracks()[c.col.Track[row]]
 		for i := row + 1; i < int32(track.First+track.N) && c.col.Start[i] < end; i++ {
-			what := seen{optimizer: id}
 			ops := c.shapes.inputs(i)
-			if len(ops) > 0 {
-				what.first = &ops[0]
-			}
-			if !noted[what] {
-				noted[what] = true
-				noteShapes(stepped, optimizerName(c.t.String(id)), ops)
+			if what := notedOf(name, ops); !seen[what] {
+				seen[what] = true
+				noteShapes(stepped, name, ops)
 			}
 		}
 	}
