@@ -16,7 +16,7 @@ func TestTopKernels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var lines strings.Builder
 	for i := range 100 {
-		fmt.Fprintf(&lines, "0/7 %dus +%dus kernel k%d\n", 10*i, 1+rng.IntN(9), rng.IntN(60))
+		fmt.Fprintf(&lines, "0/7 %dus +%dus kernel k%d\n", 10*i, 1+rng.IntN(2), rng.IntN(60))
 	}
 	r := facts.Compute(read(t, lines.String()))[0]
 	all := topKernels(r, 1000)
