@@ -2,7 +2,6 @@ package chrome
 
 import (
 	"bytes"
-	"io"
 
 	"github.com/gaprof/gaprof/trace"
 )
@@ -47,6 +46,9 @@ func (h *hand) work() {
 func (h *hand) read(r *run) {
 	r.start = -1
 	defer func() {
+		if h.d != nil {
+			h.d.giveBack()
+		}
 		if recover() != nil {
 			r.start, h.d = -1, nil
 		}
@@ -57,11 +59,12 @@ func (h *hand) read(r *run) {
 	d, first := h.d, r.chunk*h.team.size
 	d.events, d.others, d.kineto, d.spans = 0, 0, false, r.spans[:0]
 	clear(d.known)
-	d.open(h.input(r.chunk), max(first-lookback, 0))
-	if i := d.findEvent(first, first+h.team.size); i >= 0 {
-		start := d.at(i)
-		r.stop = h.events(i, first+h.team.size)
-		r.start = start
+	if h.open(r.chunk) {
+		if i := d.findEvent(first, first+h.team.size); i >= 0 {
+			start := d.at(i)
+			r.stop = h.events(i, first+h.team.size)
+			r.start = start
+		}
 	}
 	d.b.Cut(&r.part)
 	d.part++
@@ -69,12 +72,19 @@ func (h *hand) read(r *run) {
 	r.events, r.others, r.kineto, r.spans = d.events, d.others, d.kineto, d.spans
 }
 
-// input is the text as the hand that reads a chunk sees it.
-func (h *hand) input(chunk int64) io.ReaderAt {
-	if g := h.team.ring; g != nil {
-		return view{g, chunk}
+// open goes to a chunk; ok is false where it is not at hand.
+func (h *hand) open(chunk int64) (ok bool) {
+	t, from := h.team, max(chunk*h.team.size-lookback, 0)
+	if t.ring == nil {
+		h.d.window.open(t.d.opts.At, from)
+		return true
 	}
-	return h.d.opts.At
+	p, n := t.ring.lend(chunk)
+	if p != nil {
+		before := int(chunk*t.size - from)
+		h.d.borrow(p, history-before, history+n, view{t.ring, chunk}, from)
+	}
+	return p != nil
 }
 
 // renew makes a reader that has learned nothing yet.

@@ -33,7 +33,7 @@ type Options struct {
 	// when the trace is built. Its error ends reading and is what Read returns.
 	Tables func(bytes int64) error
 
-	chunk, pane int64 // bytes of a chunk that a core reads at a time, and of a pane; 0 for what suits Size
+	chunk int64 // bytes of a chunk that a core reads at a time; 0 for what suits Size
 }
 
 // Sniff tells whether an input that begins with head could be Chrome JSON.

@@ -10,8 +10,9 @@ import (
 
 // A compressed text can be read once, from its beginning on. So that a team can read it
 // all the same, a goroutine decompresses it into a ring of panes, and hands and reader
-// find there what they need: the text from a little before the chunk that the reader
-// deals with to as far as there is room.
+// find there what they need: the text from the chunk that the reader deals with to as
+// far as there is room. A chunk is the text of a pane, and a hand reads it where it
+// stands.
 //
 // The reader always gets on. What it has read stands in its window, so where it needs
 // more than there is room for, the ring gives up what it keeps for hands: they read
@@ -19,8 +20,8 @@ import (
 // not wait for room itself.
 
 const (
-	paneSize = 1 << 20  // bytes; a chunk of a ring is as long
-	history  = 32 << 10 // bytes before a pane that those who fill it may look at
+	paneSize = 1 << 20  // bytes
+	history  = 32 << 10 // bytes before the text of a pane: what those who fill it may look at
 	spare    = 3        // panes besides one for each hand
 
 	ringHands = 4 // at most: more have nothing to do, as one goroutine decompresses for all
@@ -56,10 +57,11 @@ type ring struct {
 	bug     any   // a panic of the source
 }
 
-// pane is a buffer: history, then text.
+// pane is a buffer: history, then text, then padding.
 type pane struct {
+	ring  *ring
 	buf   []byte
-	users int // who copy out of it
+	users int // who look at its text
 }
 
 // errGone says that the text at a place is not here any more, or will not be soon.
@@ -80,8 +82,8 @@ func newRing(src io.Reader, n int, size int64) *ring {
 // that.
 func (d *reader) readAhead() (end func()) {
 	hands, size := min(runtime.GOMAXPROCS(0), ringHands), int64(paneSize)
-	if d.opts.pane > 0 {
-		hands, size = max(hands, 2), d.opts.pane // a test
+	if d.opts.chunk > 0 {
+		hands, size = max(hands, 2), d.opts.chunk // a test
 	}
 	if d.opts.Again == nil || hands < 2 {
 		return func() {}
@@ -126,13 +128,15 @@ func (g *ring) run() {
 	for k := int64(0); g.waitForRoom(k); k++ {
 		p := &g.panes[k%int64(len(g.panes))]
 		if p.buf == nil {
-			p.buf = make([]byte, history+g.size)
+			p.ring, p.buf = g, make([]byte, history+g.size+padding)
 		}
+		text := p.buf[:history+g.size]
 		if last != nil {
-			copy(p.buf[:history], last[g.size:])
+			copy(text[:history], last[g.size:])
 		}
-		last = p.buf
-		n, err, bug := g.fill(p.buf)
+		last = text
+		n, err, bug := g.fill(text)
+		clear(p.buf[history+n:][:padding])
 		g.mu.Lock()
 		g.hi, g.err, g.bug = g.hi+int64(n), err, bug
 		g.ended = err != nil
@@ -222,17 +226,50 @@ func (g *ring) read(p []byte, pos, chunk int64) (int, error) {
 // copy copies what the pane that holds pos has of the text from there on. Nobody else
 // is held up meanwhile.
 func (g *ring) copy(p []byte, pos int64) int {
-	k := pos / g.size
-	from := &g.panes[k%int64(len(g.panes))]
-	start, end := pos-k*g.size, min(g.hi-k*g.size, g.size)
-	from.users++
+	from, n := g.pin(pos / g.size)
 	g.mu.Unlock()
-	n := copy(p, from.buf[history+start:history+end])
+	copied := copy(p, from.buf[history+pos%g.size:history+n])
 	g.mu.Lock()
-	if from.users--; from.users == 0 && g.full {
+	g.unpin(from)
+	return copied
+}
+
+// pin keeps the text of pane k, which is n bytes, where it is.
+func (g *ring) pin(k int64) (p *pane, n int64) {
+	p = &g.panes[k%int64(len(g.panes))]
+	p.users++
+	return p, min(g.hi-k*g.size, g.size)
+}
+
+func (g *ring) unpin(p *pane) {
+	if p.users--; p.users == 0 && g.full {
 		g.changed.Broadcast()
 	}
-	return n
+}
+
+// lend lends a hand the pane that holds a chunk, of which n bytes are text, and waits
+// until it is there; nil where it will not be.
+func (g *ring) lend(chunk int64) (p *pane, n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for first := chunk * g.size; ; g.changed.Wait() {
+		switch {
+		case first < g.lo || g.closed || g.idle:
+			return nil, 0
+		case first < g.hi:
+			p, n := g.pin(chunk)
+			return p, int(n)
+		case g.ended || g.full && chunk == g.awaited:
+			return nil, 0
+		}
+	}
+}
+
+// release takes back a pane that was lent.
+func (g *ring) release(p *pane) {
+	g.mu.Lock()
+	g.unpin(p)
+	g.mu.Unlock()
 }
 
 // update changes what the ring is told, and wakes all whom that may concern.

@@ -94,7 +94,7 @@ func (d *reader) hands(pos int64) (hands int, size int64) {
 	hands, size = min(runtime.GOMAXPROCS(0), mostHands), min(max(d.opts.Size/64, minChunk), maxChunk)
 	length := d.opts.Size
 	if d.ring != nil {
-		hands, size, length = d.ring.hands(), paneSize, d.opts.SizeHint
+		hands, size, length = d.ring.hands(), d.ring.size, d.opts.SizeHint
 	}
 	if d.opts.chunk > 0 {
 		return max(hands, 2), d.opts.chunk // a test
@@ -142,7 +142,7 @@ func (t *team) stop() {
 // before pos.
 func (t *team) tell(pos int64) {
 	if g := t.ring; g != nil {
-		g.update(func() { g.base, g.hold, g.awaited = pos, t.chunk*t.size-lookback, theReader })
+		g.update(func() { g.base, g.hold, g.awaited = pos, t.chunk*t.size, theReader })
 	}
 }
 

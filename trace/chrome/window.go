@@ -16,6 +16,8 @@ const (
 type window struct {
 	src  io.Reader
 	ring *ring // where src comes from, nil where that is no ring or this no window of the reader
+	lent *pane // whose buffer buf is; nil where buf is the window's own
+	own  []byte
 	buf  []byte
 	n    int
 	base int64 // offset of buf[0] in the input
@@ -30,17 +32,38 @@ func newWindow(src io.Reader) window {
 // slide drops what stands before from and reads more; what stood at from is at 0
 // afterwards. Where nothing can be dropped the window grows.
 func (w *window) slide(from int) {
-	kept := copy(w.buf, w.buf[from:w.n])
-	w.base += int64(from)
+	into, rest := w.buf, w.buf[from:w.n]
+	if w.lent != nil {
+		into = w.own
+	}
+	for len(rest) > (len(into)-padding)/2 {
+		into = make([]byte, 2*len(into))
+	}
+	n := copy(into, rest)
+	w.giveBack()
+	w.buf, w.n, w.base = into, n, w.base+int64(from)
 	if w.ring != nil {
 		w.ring.update(func() { w.ring.base = w.base })
 	}
-	if kept > (len(w.buf)-padding)/2 {
-		w.buf = append(make([]byte, 0, 2*len(w.buf)), w.buf[:kept]...)
-		w.buf = w.buf[:cap(w.buf)]
-	}
-	w.n = kept
 	w.fill()
+}
+
+// borrow goes on in a pane, whose text ends at n in it and from i on is of use; pos is
+// the place of that in the input, and behind the pane it goes on in src.
+func (w *window) borrow(p *pane, i, n int, src io.ReaderAt, pos int64) {
+	w.giveBack()
+	w.lent, w.own, w.buf, w.n = p, w.buf, p.buf[i:n+padding], n-i
+	w.base, w.eof, w.err = pos, false, nil
+	after := pos + int64(w.n)
+	w.src = io.NewSectionReader(src, after, math.MaxInt64-after)
+}
+
+// giveBack gives back a pane.
+func (w *window) giveBack() {
+	if w.lent != nil {
+		w.lent.ring.release(w.lent)
+		w.lent, w.buf, w.n = nil, w.own, 0
+	}
 }
 
 // fill reads until the window is full or the input ends, so that what is in it
