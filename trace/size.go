@@ -4,12 +4,13 @@ package trace
 // that it has on average.
 const (
 	rowBytes     = 8 + 8 + 4 + 2 + 1 + 4 + 4 + 4 + 4
-	moveBytes    = 4 + 8 // a row's place in the order, and room to move a value of it
+	moveBytes    = 4 + 8 + 4 // a row's place in the order, room to move a value of it, its parent
 	argBytes     = 2 + 1 + 8
 	threadBytes  = 16 + 8  // without the text of the name
 	processBytes = 4 + 40  // the same, in a map
 	orderBytes   = 16 + 24 // to put a track in order
 	builtBytes   = 5*16 + 5*8
+	factBytes    = 48 // what those who go over tracks or large ids note of one
 	namingBytes  = 56
 )
 
@@ -25,7 +26,7 @@ func (b *Builder) Bytes() int64 {
 // BuildBytes is how much more Build takes of memory, in bytes.
 func (b *Builder) BuildBytes() int64 {
 	tracks := int64(len(b.tracks.nums))
-	return int64(b.Len())*moveBytes + tracks*(orderBytes+builtBytes)
+	return int64(b.Len())*moveBytes + tracks*(orderBytes+builtBytes+factBytes) + int64(len(b.t.ids.nums))*factBytes/2
 }
 
 // Bytes is how much memory the room of p takes that is its own, in bytes.

@@ -15,6 +15,7 @@ import (
 // convertFlags are the flags of convert.
 type convertFlags struct {
 	inputFlags
+	machineFlags
 	to, out string
 	force   bool
 }
@@ -39,7 +40,8 @@ traces of several ranks, also a folder of them, become one profile.`,
 		RunE: func(_ *cobra.Command, args []string) error { return convert(s, args, f) },
 	}
 	flags := cmd.Flags()
-	f.add(flags)
+	f.inputFlags.add(flags)
+	f.machineFlags.add(flags)
 	flags.StringVar(&f.to, "to", "", "format to write: "+strings.Join(convertFormats(), ", "))
 	flags.StringVarP(&f.out, "output", "o", "", "file to write, - for stdout (required)")
 	flags.BoolVar(&f.force, "force", false, forceHelp)
@@ -50,19 +52,26 @@ func convert(s streams, paths []string, f convertFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	m, err := f.machineFlags.parse()
+	if err != nil {
+		return err
+	}
+	defer m.apply()()
+	memory := newBudget(m)
 	if f.isPprof() {
-		return convertToProfile(s, paths, f)
+		return convertToProfile(s, paths, f, memory)
 	}
 	if len(paths) > 1 {
 		return usage("only profiles hold several: --to pprof", "%d traces and one OUT", len(paths))
 	}
 	in := paths[0]
 	p := startProgress(s.err, f.inputFlags, []string{in})
-	traces, err := tracefile.Read(in, f.options(s, p, in, true))
+	traces, release, err := readWithin(memory, in, f.options(s, p, in, true))
 	p.done()
 	if err != nil {
 		return err
 	}
+	defer release()
 	if len(traces) > 1 && !strings.Contains(f.out, "{}") {
 		return usage("put {} in OUT, it becomes the number of the trace", "%s holds %d traces and OUT is one file", in, len(traces))
 	}

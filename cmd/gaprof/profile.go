@@ -11,7 +11,7 @@ import (
 )
 
 // convertToProfile writes one profile of all traces that paths name.
-func convertToProfile(s streams, paths []string, f convertFlags) error {
+func convertToProfile(s streams, paths []string, f convertFlags, memory *budget) error {
 	files, err := tracefile.Expand(paths)
 	if err != nil {
 		return err
@@ -19,7 +19,7 @@ func convertToProfile(s streams, paths []string, f convertFlags) error {
 	p := startProgress(s.err, f.inputFlags, files)
 	var parts []*profile.Profile
 	for _, file := range files {
-		list, err := profilesOf(s, p, file, f)
+		list, err := profilesOf(s, p, file, f, memory)
 		if err != nil {
 			p.done()
 			return err
@@ -37,17 +37,18 @@ func convertToProfile(s streams, paths []string, f convertFlags) error {
 }
 
 // profilesOf are the profiles of the traces in a file.
-func profilesOf(s streams, p *progress, file string, f convertFlags) ([]*profile.Profile, error) {
+func profilesOf(s streams, p *progress, file string, f convertFlags, memory *budget) ([]*profile.Profile, error) {
 	o := pprof.Options{Version: version, Rank: func() (int64, bool) { return rankOfFile(defaultRank)(file) }}
 	if at, ok, err := sourceDate(); err != nil {
 		return nil, err
 	} else if nanos := at.UnixNano(); ok {
 		o.TimeNanos = &nanos
 	}
-	traces, err := tracefile.Read(file, f.options(s, p, file, true))
+	traces, release, err := readWithin(memory, file, f.options(s, p, file, true))
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	var list []*profile.Profile
 	for _, t := range traces {
 		if !f.quiet {

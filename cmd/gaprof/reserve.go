@@ -96,9 +96,10 @@ func (b *budget) tooLarge(file, what string) error {
 	return &tracefile.Error{File: file, Reason: reason, Hint: "raise --mem-limit, or record fewer steps, without stacks and shapes"}
 }
 
-// readWithin reads a file by itself within the budget. Errors are those of
-// tracefile.Read, and *tracefile.Error where there is not enough memory.
-func readWithin(b *budget, file string, o tracefile.Options) (traces []*trace.Trace, done func(), err error) {
+// readWithin reads a file by itself within the budget; release gives back what it took
+// when nobody needs the traces any more. Errors are those of tracefile.Read, and
+// *tracefile.Error where there is not enough memory.
+func readWithin(b *budget, file string, o tracefile.Options) (traces []*trace.Trace, release func(), err error) {
 	size, err := tracefile.Measure(file)
 	if err != nil {
 		return nil, nil, err
@@ -110,15 +111,15 @@ func readWithin(b *budget, file string, o tracefile.Options) (traces []*trace.Tr
 	if !b.take(b.all, r.bytes) {
 		return nil, nil, b.tooLarge(file, r.refusal())
 	}
+	release = func() { b.give(b.all, r.bytes, 0) }
 	r.watch(&o)
-	traces, err = tracefile.Read(file, o)
-	done = func() { b.give(b.all, r.bytes, 0) }
-	if err != nil {
-		done()
-		done = nil
+	o.Reach = reachIn(b.limit)
+	if traces, err = tracefile.Read(file, o); err == nil {
+		return traces, release, nil
 	}
 	if errors.Is(err, errOutgrown) {
 		err = b.tooLarge(file, r.outgrown())
 	}
-	return traces, done, err
+	release()
+	return nil, nil, err
 }

@@ -9,6 +9,8 @@ import (
 const (
 	lookback = 64      // bytes before an event that are searched for the end of the one before
 	maxNames = 1 << 16 // distinct texts that a hand keeps; with more it starts anew
+
+	maxTables = 8 << 20 // bytes of its tables, likewise
 )
 
 // hand is one of a team. It goes by the rules alone: whatever is odd ends its run
@@ -53,7 +55,7 @@ func (h *hand) read(r *run) {
 			r.start, h.d = -1, nil
 		}
 	}()
-	if h.d == nil || h.d.b.NumStrings() > maxNames {
+	if h.d == nil || h.d.b.NumStrings() > maxNames || h.d.b.Bytes() > maxTables {
 		h.renew()
 	}
 	d, first := h.d, r.chunk*h.team.size
