@@ -15,7 +15,7 @@ func (d *reader) readArg(h *hop, i int) int {
 			return next
 		}
 	}
-	if d.mode != strict || h.keep && h.key == trace.KeyNone {
+	if d.mode != strict || d.opts.rules || h.keep && h.key == trace.KeyNone {
 		return d.newArg(h, i)
 	}
 	switch {

@@ -100,7 +100,7 @@ type nameTable [4 * slots]struct {
 // plainName reads a quoted name without escapes at i; ok is false for all else.
 func (d *reader) plainName(i int) (id trace.StringID, next int, ok bool) {
 	b := d.buf
-	if b[i] != '"' || d.mode != strict || i+18 > len(b) {
+	if b[i] != '"' || d.mode != strict || d.opts.rules || i+18 > len(b) {
 		return 0, i, false
 	}
 	s := &d.names[(load(b, i+1)*0x9e3779b97f4a7c15^load(b, i+9)*0xc2b2ae3d27d4eb4f)>>54]

@@ -77,7 +77,7 @@ func (h *hop) turnTo(b []byte, i int) *hop {
 // value that varies or to the end of the event; next is negative where a rule is
 // broken.
 func (d *reader) hop(at *hop, i int) (h *hop, next int) {
-	if d.mode == strict {
+	if d.mode == strict && !d.opts.rules {
 		if h = at.follow(d.buf, i); h != nil && h.seen&d.ev.seen == 0 {
 			d.apply(h, i)
 			if i += len(h.text); d.buf[i] <= ' ' && h.goal != theEnd {
@@ -117,7 +117,7 @@ func (d *reader) apply(h *hop, i int) {
 func (d *reader) walk(at *hop, i int) (h *hop, next int) {
 	start, from, before, notes, args := i, at.goal, d.ev.seen, len(d.notes), len(d.args)
 	first, inArgs, plain := from == opening, from == argValue, true
-	learns := d.mode == strict && at != &d.unknown // nobody comes back to what is not learned
+	learns := d.mode == strict && !d.opts.rules && at != &d.unknown // nobody comes back to what is not learned
 	d.unknown = hop{}
 	h = &d.unknown
 	for {

@@ -34,6 +34,7 @@ type Options struct {
 	Tables func(bytes int64) error
 
 	chunk int64 // bytes of a chunk that a core reads at a time; 0 for what suits Size
+	rules bool  // nothing is learned, every event goes by the rules: what is fast is tested against this
 }
 
 // Sniff tells whether an input that begins with head could be Chrome JSON.
