@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gaprof/gaprof/trace"
@@ -131,8 +132,7 @@ func (m *Message) describe(e trace.Event) {
 	var room [24]trace.Arg
 	var okIn, okOut bool
 	args := e.AppendArgs(room[:0])
-	for i := len(args) - 1; i >= 0; i-- { // of an argument that stands there twice the first counts
-		a := &args[i]
+	for _, a := range slices.Backward(args) { // of an argument that stands there twice the first counts
 		switch a.Key {
 		case trace.KeyInElems:
 			m.InElems, okIn = a.Num, a.Kind == trace.Int
@@ -141,11 +141,11 @@ func (m *Message) describe(e trace.Event) {
 		case trace.KeyGroupSize:
 			m.Size = a.Num
 		case trace.KeyDtype:
-			m.Dtype = e.TextOf(*a)
+			m.Dtype = e.TextOf(a)
 		case trace.KeyGroupName:
-			m.Group = e.TextOf(*a)
+			m.Group = e.TextOf(a)
 		case trace.KeyGroupRanks:
-			m.Members = e.TextOf(*a)
+			m.Members = e.TextOf(a)
 		case trace.KeySeq:
 			if a.Kind == trace.Int {
 				m.Seq = a.Num

@@ -72,7 +72,7 @@ type computer struct {
 	col            trace.Columns
 	names          *names
 	shapes         *shapes
-	marked         [][]int32   // by track: the rows whose names say more than that they are an operator
+	marked         [][]marked  // by track: the complete rows whose names say more than that they are an operator
 	trackClass     []nameClass // by track: all classes of its rows
 	autogradThread []bool
 	problems       []trace.Problem

@@ -47,11 +47,8 @@ func (c *computer) identifyByMessages(r *Rank) {
 	var last [3]trace.Arg
 	seen := make(map[[3]trace.Arg]bool)
 	c.eachOf(r.host, collectiveSpan, func(row int32) {
-		var said [3]trace.Arg
 		e := c.t.Event(int(row))
-		for i, key := range [3]trace.Key{trace.KeyRank, trace.KeyGroupSize, trace.KeyGroupRanks} {
-			said[i], _ = e.Arg(key)
-		}
+		said := senderOf(e)
 		if said == last && len(seen) > 0 || seen[said] {
 			return
 		}
@@ -75,6 +72,22 @@ func (c *computer) identifyByMessages(r *Rank) {
 		r.Mixed = true
 		r.problem(trace.MixedRanks, int64(len(found)), fmt.Sprintf("ranks %v", found))
 	}
+}
+
+// senderOf is what an event says of who sent its message, as it stands there.
+func senderOf(e trace.Event) (said [3]trace.Arg) {
+	var room [24]trace.Arg
+	for _, a := range slices.Backward(e.AppendArgs(room[:0])) {
+		switch a.Key {
+		case trace.KeyRank:
+			said[0] = a
+		case trace.KeyGroupSize:
+			said[1] = a
+		case trace.KeyGroupRanks:
+			said[2] = a
+		}
+	}
+	return said
 }
 
 // globalRank reads who sent a message: Rank is the place in the group, whose members

@@ -7,12 +7,18 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
+// marked is a row and what its name says.
+type marked struct {
+	row   int32
+	class nameClass
+}
+
 // mark goes once over all rows and notes, by track, those whose names say more than
 // that they are an operator, and what classes of names stand on the track at all. They
 // are few, so everything that looks for a class but operators looks at these only.
 func (c *computer) mark() {
 	tracks := c.t.Tracks()
-	c.marked, c.trackClass = make([][]int32, len(tracks)), make([]nameClass, len(tracks))
+	c.marked, c.trackClass = make([][]marked, len(tracks)), make([]nameClass, len(tracks))
 	for id, track := range tracks {
 		if track.Activity {
 			continue
@@ -21,7 +27,7 @@ func (c *computer) mark() {
 	}
 }
 
-func (c *computer) markTrack(track trace.Track) (rows []int32, all nameClass) {
+func (c *computer) markTrack(track trace.Track) (rows []marked, all nameClass) {
 	class, n := c.names.class, 0
 	names := c.col.Name[track.First : track.First+track.N]
 	for _, name := range names {
@@ -30,10 +36,10 @@ func (c *computer) markTrack(track trace.Track) (rows []int32, all nameClass) {
 			n++
 		}
 	}
-	rows = make([]int32, 0, n)
+	rows = make([]marked, 0, n)
 	for i, name := range names {
-		if class[name]&^operator != 0 {
-			rows = append(rows, int32(track.First+i))
+		if class[name]&^operator != 0 && c.col.Phase[track.First+i] == trace.Complete {
+			rows = append(rows, marked{int32(track.First + i), class[name]})
 		}
 	}
 	return rows, all
@@ -48,22 +54,18 @@ func (c *computer) eachOf(tracks []trace.TrackID, class nameClass, do func(row i
 		case class&operator != 0:
 			track := c.t.Tracks()[id]
 			for i := int32(track.First); i < int32(track.First+track.N); i++ {
-				if c.isOf(i, class) {
+				if c.names.is(c.col.Name[i], class) && c.col.Phase[i] == trace.Complete {
 					do(i)
 				}
 			}
 		default:
-			for _, row := range c.marked[id] {
-				if c.isOf(row, class) {
-					do(row)
+			for _, m := range c.marked[id] {
+				if m.class&class != 0 {
+					do(m.row)
 				}
 			}
 		}
 	}
-}
-
-func (c *computer) isOf(row int32, class nameClass) bool {
-	return c.names.class[c.col.Name[row]]&class != 0 && c.col.Phase[row] == trace.Complete
 }
 
 // sortOps sorts spans by start; those that start together stay as they are.
