@@ -19,10 +19,10 @@ var large = []struct {
 	events int
 	event  func(w io.Writer, i int)
 }{
-	{"names", 300_000, func(w io.Writer, i int) {
+	{"names", 600_000, func(w io.Writer, i int) {
 		fmt.Fprintf(w, `{"ph":"X","cat":"cpu_op","name":"n%d","pid":1,"tid":1,"ts":%d,"dur":1}`, i, i)
 	}},
-	{"tracks", 150_000, func(w io.Writer, i int) {
+	{"tracks", 300_000, func(w io.Writer, i int) {
 		fmt.Fprintf(w, `{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":"thread %d","ts":%d,"dur":1}`, i, i)
 	}},
 	{"named", 100_000, func(w io.Writer, i int) {
@@ -84,8 +84,8 @@ func runLimited(t *testing.T, args ...string) (code int, said string, peak int64
 }
 
 // What a file is reckoned to take follows what it takes: with a quarter more than that
-// it is read, with a quarter less it is refused by name, or makes do; and in no case
-// does it take more than the limit.
+// it is read, with half of it it is refused by name, or makes do; and in no case does it
+// take more than the limit.
 func TestLimitCountsTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIP: writes files of some 30 MB")
@@ -114,7 +114,7 @@ func checkLimits(t *testing.T, command ...string) {
 	if code, said, peak := runLimited(t, append(command, "--mem-limit", fmt.Sprintf("%dB", enough))...); code != exitOK || peak > enough {
 		t.Errorf("%s with %.0f MB where %.0f MB are enough: exit %d, %.0f MB, %s", command[0], float64(enough)/1e6, float64(needed)/1e6, code, float64(peak)/1e6, said)
 	}
-	little := max(needed*3/4, leastMemory)
+	little := max(needed/2, leastMemory)
 	code, said, peak := runLimited(t, append(command, "--mem-limit", fmt.Sprintf("%dB", little))...)
 	refused := code == exitInput && strings.Contains(said, " of memory") && strings.Contains(said, "; the limit is ") && strings.Contains(said, "hint: raise --mem-limit")
 	if !refused && code != exitOK || peak > little {

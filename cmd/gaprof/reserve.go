@@ -82,7 +82,7 @@ func (r *reservation) refusal() string {
 func (r *reservation) outgrown() string {
 	what := "has more than " + bytesText(r.text) + " of text, which needs more than "
 	if r.tables {
-		what = "has names, tracks and arguments that need more than "
+		what = "has events, names and tracks that need more than "
 	}
 	return what + bytesText(ownMemory+r.bytes) + " of memory"
 }
