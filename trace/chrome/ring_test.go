@@ -89,6 +89,37 @@ func TestRingLongEvent(t *testing.T) {
 	}
 }
 
+// TestRingLends: what is lent stays as it is until it is given back, even where the
+// reader needs the room.
+func TestRingLends(t *testing.T) {
+	text := []byte(strings.Repeat("a", 100) + strings.Repeat("b", 100) + strings.Repeat("c", 100) + strings.Repeat("d", 30))
+	g := newRing(bytes.NewReader(text), 2, 100)
+	defer g.close()
+	p, n := g.lend(0)
+	done := make(chan string)
+	go func() {
+		var all [400]byte
+		n, _ := view{g, theReader}.ReadAt(all[:], 150)
+		done <- string(all[:n])
+	}()
+	time.Sleep(10 * time.Millisecond)
+	if got := string(p.buf[history : history+n]); got != string(text[:100]) {
+		t.Errorf("became %s", got)
+	}
+	g.release(p)
+	if got := <-done; got != string(text[150:]) {
+		t.Errorf("the reader has %s", got)
+	}
+	p, n = g.lend(3) // stood in by b before
+	if got := string(p.buf[history : history+n+padding]); got != string(text[300:])+strings.Repeat("\x00", padding) {
+		t.Errorf("the end is %q", got)
+	}
+	g.release(p)
+	if p, _ := g.lend(4); p != nil {
+		t.Error("there is more than all")
+	}
+}
+
 // TestRingHint: what is said of the length changes nothing.
 func TestRingHint(t *testing.T) {
 	text := generated(t, tracegen.AsIs, 500_000)
