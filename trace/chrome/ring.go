@@ -135,7 +135,7 @@ func (g *ring) run() {
 			copy(text[:history], last[g.size:])
 		}
 		last = text
-		n, err, bug := g.fill(text)
+		n, bug, err := g.fill(text)
 		clear(p.buf[history+n:][:padding])
 		g.mu.Lock()
 		g.hi, g.err, g.bug = g.hi+int64(n), err, bug
@@ -168,7 +168,7 @@ func (g *ring) waitForRoom(k int64) (ok bool) {
 }
 
 // fill fills the text of a pane, from the source or up to its end.
-func (g *ring) fill(buf []byte) (n int, err error, bug any) {
+func (g *ring) fill(buf []byte) (n int, bug any, err error) {
 	defer func() {
 		if bug = recover(); bug != nil {
 			err = io.ErrUnexpectedEOF
@@ -176,10 +176,10 @@ func (g *ring) fill(buf []byte) (n int, err error, bug any) {
 	}()
 	if f, ok := g.src.(Filler); ok {
 		n, err = f.Fill(buf, history)
-		return n, err, nil
+		return n, nil, err
 	}
 	n, err = readFull(g.src, buf[history:])
-	return n, err, nil
+	return n, nil, err
 }
 
 // readFull reads until p is full or the input ends.
