@@ -64,11 +64,11 @@ func TestGzipBombs(t *testing.T) {
 	for _, c := range []struct{ what, head, text, says string }{
 		{"zeros", "", "\x00", "is binary data, not a trace"},
 		{"spaces", "", " ", "is not a trace; it starts with"},
-		{"lists", "", "[", "of text, which needs more than"},
-		{"one string", `{"traceEvents": [{"ph": "X", "ts": 1, "dur": 1, "name": "`, "a", "of text, which needs more than"},
-		{"blanks", `{"traceEvents": [` + event, " ", "of text, which needs more than"},
-		{"events", `{"traceEvents": [`, event, "of text, which needs more than"},
-		{"arguments", `{"traceEvents": [{"ph": "X", "ts": 1, "dur": 1, "args": {"a": [`, `[1],`, "of text, which needs more than"},
+		{"lists", "", "[", "of memory; the limit is 100.0 MB"},
+		{"one string", `{"traceEvents": [{"ph": "X", "ts": 1, "dur": 1, "name": "`, "a", "of memory; the limit is 100.0 MB"},
+		{"blanks", `{"traceEvents": [` + event, " ", "of memory; the limit is 100.0 MB"},
+		{"events", `{"traceEvents": [`, event, "of memory; the limit is 100.0 MB"},
+		{"arguments", `{"traceEvents": [{"ph": "X", "ts": 1, "dur": 1, "args": {"a": [`, `[1],`, "of memory; the limit is 100.0 MB"},
 		{"documents", "", "[" + event + "{}]", ""}, // the first few are read
 	} {
 		t.Run(c.what, func(t *testing.T) {

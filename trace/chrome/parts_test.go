@@ -184,7 +184,8 @@ func TestCut(t *testing.T) {
 
 func TestAppendQuoted(t *testing.T) {
 	for in, want := range map[string]string{
-		"": `""`, `a"b\c`: `"a\"b\\c"`, "\n\t\r\x00\x1f": `"\n\t\r\u0000\u001f"`, "é\u2028😀\x7f": "\"é\u2028😀\x7f\"", "a\xff": "\"a\uFFFD\"",
+		"": `""`, `a"b\c`: `"a\"b\\c"`, "\n\t\r\x00\x1f": `"\n\t\r\u0000\u001f"`, "é\u2028😀\x7f": `"é\u2028😀\u007f"`, "a\xff": `"a\ufffd"`,
+		"\u009b\u202e\U000e0041 ##[x]": `"\u009b\u202e\udb40\udc41 #\u0023[x]"`,
 	} {
 		if got := appendQuoted(nil, in); string(got) != want {
 			t.Errorf("%q: %s, want %s", in, got, want)
