@@ -2,6 +2,7 @@ package chrome
 
 import (
 	"bytes"
+	"runtime/debug"
 
 	"github.com/gaprof/gaprof/trace"
 )
@@ -25,6 +26,7 @@ type hand struct {
 // work reads chunks until there are no more.
 func (h *hand) work() {
 	t := h.team
+	debug.SetPanicOnFault(true) // of this goroutine: a mapped file may have become shorter
 	for {
 		select {
 		case <-t.quit:
@@ -78,13 +80,17 @@ func (h *hand) read(r *run) {
 func (h *hand) open(chunk int64) (ok bool) {
 	t, from := h.team, max(chunk*h.team.size-lookback, 0)
 	if t.ring == nil {
-		h.d.window.open(t.d.opts.At, from)
+		if m := lendMapped(&t.d.opts, from, (chunk+1)*t.size+overlap); m != nil {
+			h.d.borrow(m, m.text, len(m.text)-padding, t.d.opts.At, from)
+		} else {
+			h.d.window.open(t.d.opts.At, from)
+		}
 		return true
 	}
 	p, n := t.ring.lend(chunk)
 	if p != nil {
-		before := int(chunk*t.size - from)
-		h.d.borrow(p, history-before, history+n, view{t.ring, chunk}, from)
+		i := history - int(chunk*t.size-from)
+		h.d.borrow(p, p.buf[i:history+n+padding], history+n-i, view{t.ring, chunk}, from)
 	}
 	return p != nil
 }

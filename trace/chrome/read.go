@@ -21,6 +21,7 @@ type Options struct {
 	// large input are read on all cores. The result is the same.
 	At   io.ReaderAt
 	Size int64
+	Map  Mapped // nil, or the same once more, which is used where it can be
 
 	// Again, where it is not nil, says that the reader is slow, as decompression is, and
 	// gives the same bytes once more from their beginning, which is hardly ever asked

@@ -266,7 +266,8 @@ func (g *ring) lend(chunk int64) (p *pane, n int) {
 }
 
 // release takes back a pane that was lent.
-func (g *ring) release(p *pane) {
+func (p *pane) release() {
+	g := p.ring
 	g.mu.Lock()
 	g.unpin(p)
 	g.mu.Unlock()

@@ -106,7 +106,7 @@ func TestRingLends(t *testing.T) {
 	if got := string(p.buf[history : history+n]); got != string(text[:100]) {
 		t.Errorf("became %s", got)
 	}
-	g.release(p)
+	p.release()
 	if got := <-done; got != string(text[150:]) {
 		t.Errorf("the reader has %s", got)
 	}
@@ -114,7 +114,7 @@ func TestRingLends(t *testing.T) {
 	if got := string(p.buf[history : history+n+padding]); got != string(text[300:])+strings.Repeat("\x00", padding) {
 		t.Errorf("the end is %q", got)
 	}
-	g.release(p)
+	p.release()
 	if p, _ := g.lend(4); p != nil {
 		t.Error("there is more than all")
 	}

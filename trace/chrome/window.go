@@ -15,8 +15,8 @@ const (
 // window is the part of the input that is in memory: buf[:n], then padding.
 type window struct {
 	src  io.Reader
-	ring *ring // where src comes from, nil where that is no ring or this no window of the reader
-	lent *pane // whose buffer buf is; nil where buf is the window's own
+	ring *ring  // where src comes from, nil where that is no ring or this no window of the reader
+	lent lender // whose buffer buf is; nil where buf is the window's own
 	own  []byte
 	buf  []byte
 	n    int
@@ -48,20 +48,26 @@ func (w *window) slide(from int) {
 	w.fill()
 }
 
-// borrow goes on in a pane, whose text ends at n in it and from i on is of use; pos is
-// the place of that in the input, and behind the pane it goes on in src.
-func (w *window) borrow(p *pane, i, n int, src io.ReaderAt, pos int64) {
+// lender lets text be read where it stands.
+type lender interface {
+	// release takes it back.
+	release()
+}
+
+// borrow goes on in the first n bytes of buf, which has padding more; pos is their place
+// in the input, and behind them it goes on in src.
+func (w *window) borrow(from lender, buf []byte, n int, src io.ReaderAt, pos int64) {
 	w.giveBack()
-	w.lent, w.own, w.buf, w.n = p, w.buf, p.buf[i:n+padding], n-i
+	w.lent, w.own, w.buf, w.n = from, w.buf, buf, n
 	w.base, w.eof, w.err = pos, false, nil
 	after := pos + int64(w.n)
 	w.src = io.NewSectionReader(src, after, math.MaxInt64-after)
 }
 
-// giveBack gives back a pane.
+// giveBack gives back what was borrowed.
 func (w *window) giveBack() {
 	if w.lent != nil {
-		w.lent.ring.release(w.lent)
+		w.lent.release()
 		w.lent, w.buf, w.n = nil, w.own, 0
 	}
 }

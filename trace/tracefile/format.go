@@ -57,14 +57,19 @@ type source struct {
 	// size is its length in bytes.
 	at   io.ReaderAt
 	size int64
+	text *mapping // the same in memory, or nil
 	// again gives the text once more where it is decompressed, else it is nil; then it
 	// is for the format to read ahead.
 	again func() (io.Reader, error)
 }
 
 func readChrome(src source, file string, o Options) ([]*trace.Trace, error) {
-	return chrome.Read(src, chrome.Options{File: file, KeepArgs: o.KeepArgs, Strict: o.Strict, Reach: o.Reach, SizeHint: src.hint,
-		At: src.at, Size: src.size, Again: src.again, Tables: o.Tables})
+	opts := chrome.Options{File: file, KeepArgs: o.KeepArgs, Strict: o.Strict, Reach: o.Reach, SizeHint: src.hint,
+		At: src.at, Size: src.size, Again: src.again, Tables: o.Tables}
+	if src.text != nil {
+		opts.Map = src.text
+	}
+	return chrome.Read(src, opts)
 }
 
 func readText(src source, file string, o Options) ([]*trace.Trace, error) {

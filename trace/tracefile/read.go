@@ -86,6 +86,8 @@ func readStream(r io.Reader, file string, size int64, o Options) ([]*trace.Trace
 	if in.layers == "" && size > 0 {
 		if at != nil && several {
 			src.at, src.size = c.at(at), size
+			src.text = mapFile(at, size, c)
+			defer src.text.close()
 		}
 		return f.read(src, file, o)
 	}
