@@ -376,7 +376,7 @@ func FuzzInflate(f *testing.F) {
 				packed[int(at)%len(packed)] ^= flip
 			}
 			if want, _ := standard(packed); len(want) < 1<<20 { // a few bytes may stand for much text
-				compare(t, "fuzz", packed, int(window)+50, 400)
+				compare(t, "fuzz", packed, max(int(window), len(want)/50, 50), max(len(want)/20, 400))
 			}
 		}
 	})
