@@ -95,6 +95,7 @@ func (b *Builder) Append(p *Part) {
 	for _, q := range p.probs {
 		b.Problems(q.Code, q.Count, q.Offset, q.Detail)
 	}
+	p.texts = texts{} // of a Builder that may be gone before p is cut again
 }
 
 // renumber makes room for the numbers in p and asks for its categories and keys.
