@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/trace"
 )
 
 // describe copies the facts of one rank into the report.
@@ -48,17 +49,21 @@ func (a *assembly) health(fr fileRank) {
 			Message: p.Message(), Action: p.Code.Info().Action}
 		if p.Offset >= 0 {
 			row.Offset = &p.Offset
+			place := problemPlace{fr.file, p.Code, p.Offset}
+			if a.told[place] {
+				continue
+			}
+			a.told[place] = true
 		}
-		if !slices.ContainsFunc(a.report.Health.Problems, row.same) {
-			a.report.Health.Problems = append(a.report.Health.Problems, row)
-		}
+		a.report.Health.Problems = append(a.report.Health.Problems, row)
 	}
 }
 
-// same tells whether two rows are the same problem of one file, which several
-// ranks in that file share.
-func (p Problem) same(q Problem) bool {
-	return p.File == q.File && p.Code == q.Code && p.Offset != nil && q.Offset != nil && *p.Offset == *q.Offset
+// problemPlace is what a problem of a file that several ranks in it share is known by.
+type problemPlace struct {
+	file   string
+	code   trace.Code
+	offset int64
 }
 
 // stepRows is one row per device, or one without device figures.
@@ -216,7 +221,7 @@ type nameTotal struct {
 
 func nameTotals(r *facts.Rank) []nameTotal {
 	col := r.Trace.Columns()
-	at := make([]int32, r.Trace.NumStrings()) // index into totals + 1
+	at := make(map[trace.StringID]int32) // index into totals + 1
 	var totals []nameTotal
 	for _, d := range r.Devices {
 		for _, row := range d.Rows {

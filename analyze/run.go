@@ -75,6 +75,7 @@ type assembly struct {
 
 	normalized []NormalizedStep
 	shift      int64 // steps of the logs before the first of the traces
+	told       map[problemPlace]bool
 }
 
 // fileRank is a rank and the file that it stands in.

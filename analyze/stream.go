@@ -54,7 +54,7 @@ func (a *Analysis) Report() *Report {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	slices.SortStableFunc(a.files, func(x, y reduced) int { return cmp.Compare(x.place, y.place) })
-	s := &assembly{o: a.o, report: newReport(a.o), files: a.files}
+	s := &assembly{o: a.o, report: newReport(a.o), files: a.files, told: make(map[problemPlace]bool)}
 	a.files = nil
 	return s.finish()
 }

@@ -11,11 +11,7 @@ const mostUnlinked = 16
 
 // remember notes what would have to be looked up in the whole trace later on.
 func (c *computer) remember(r *Rank) {
-	var all nameClass
-	for _, class := range c.names.class {
-		all |= class
-	}
-	r.UsesFSDP, r.FusedOptimizer = all&fsdp2 != 0, all&fused != 0
+	r.UsesFSDP, r.FusedOptimizer = c.names.all&fsdp2 != 0, c.names.all&fused != 0
 	for _, d := range r.Devices {
 		for i, row := range d.Rows {
 			if d.Launch[i] < 0 && len(r.FirstUnlinked) < mostUnlinked {

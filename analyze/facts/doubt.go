@@ -23,12 +23,15 @@ func (c *computer) doubt(r *Rank) {
 // wrong and no overlap can be believed. A stream of communication may compute a little
 // (FSDP2 adds reduced gradients up there): only half of all that is computed makes it theirs.
 func (c *computer) checkStreams(r *Rank) {
-	communicates := make([]int, len(c.t.Tracks()))
+	communicates := make(map[trace.TrackID]bool)
 	for i := range r.Messages {
-		communicates[c.col.Track[r.Messages[i].Row]]++
+		communicates[c.col.Track[r.Messages[i].Row]] = true
 	}
-	computes := make([]*Set, len(communicates))
-	busy, total := make([]int64, len(communicates)), int64(0) // of compute kernels, ns
+	if len(communicates) == 0 {
+		return
+	}
+	computes := make(map[trace.TrackID]*Set)
+	busy, total := make(map[trace.TrackID]int64), int64(0) // of compute kernels, ns
 	for _, d := range r.Devices {
 		for i, row := range d.Rows {
 			if c.bucketOf(d, i) != ComputeBucket {
@@ -36,7 +39,7 @@ func (c *computer) checkStreams(r *Rank) {
 			}
 			track := c.col.Track[row]
 			total += c.col.Dur[row]
-			if communicates[track] == 0 {
+			if !communicates[track] {
 				continue
 			}
 			if computes[track] == nil {

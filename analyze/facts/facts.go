@@ -75,6 +75,7 @@ type computer struct {
 	marked         [][]marked  // by track: the complete rows whose names say more than that they are an operator
 	trackClass     []nameClass // by track: all classes of its rows
 	autogradThread []bool
+	families       []family // by name
 	problems       []trace.Problem
 	tooDeep        atomic.Bool // some event has more spans around it than were looked at
 }
@@ -88,6 +89,7 @@ type computer struct {
 //  4. Collectives with site, message and step, then groups of them.
 func Compute(t *trace.Trace) []*Rank {
 	c := &computer{t: t, col: t.Columns(), names: classifyNames(t), shapes: newShapes(t)}
+	c.families = c.familyIDs()
 	c.mark()
 	c.findAutogradThreads()
 	var ranks []*Rank

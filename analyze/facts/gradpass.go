@@ -139,7 +139,7 @@ func (c *computer) gradientPasses(r *Rank) {
 // touches lists the operators of all host threads that passes can be made of, by
 // start; those inside another one of them are that one's.
 func (c *computer) touches(r *Rank) []touch {
-	ids := c.familyIDs()
+	ids := c.families
 	var list []touch
 	for _, id := range r.host {
 		track := c.t.Tracks()[id]

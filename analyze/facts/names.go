@@ -35,12 +35,16 @@ const (
 type names struct {
 	class []nameClass
 	kind  []Collective
+	all   nameClass // of any name
 }
 
 func classifyNames(t *trace.Trace) *names {
 	n := &names{class: make([]nameClass, t.NumStrings()), kind: make([]Collective, t.NumStrings())}
 	half := len(n.class) / 2
 	both(func() { n.classify(t, 0, half) }, func() { n.classify(t, half, len(n.class)) })
+	for _, class := range n.class {
+		n.all |= class
+	}
 	return n
 }
 

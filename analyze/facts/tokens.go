@@ -101,6 +101,9 @@ const tokenNotePrefix = "gaprof.tokens="
 
 // tokenNotes reads the token counts that the annotations of a rank carry.
 func (c *computer) tokenNotes(r *Rank) {
+	if c.names.all&tokenNote == 0 {
+		return
+	}
 	values := make(map[trace.StringID]int64)
 	for i, class := range c.names.class {
 		if class&tokenNote == 0 {
