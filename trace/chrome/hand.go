@@ -12,6 +12,8 @@ const (
 	maxNames = 1 << 16 // distinct texts that a hand keeps; with more it starts anew
 
 	maxTables = 8 << 20 // bytes of its tables, likewise
+
+	typicalEvent = 256 // bytes
 )
 
 // hand is one of a team. It goes by the rules alone: whatever is odd ends its run
@@ -20,6 +22,7 @@ type hand struct {
 	team *team
 	d    *reader
 
+	rows    int   // of the last run: the next will have about as many
 	counted int64 // bytes of it that are in team.tables
 }
 
@@ -63,6 +66,7 @@ func (h *hand) read(r *run) {
 	d, first := h.d, r.chunk*h.team.size
 	d.events, d.others, d.kineto, d.spans = 0, 0, false, r.spans[:0]
 	clear(d.known)
+	d.b.Reserve(max(h.rows+h.rows/8, int(h.team.size/typicalEvent)))
 	if h.open(r.chunk) {
 		if i := d.findEvent(first, first+h.team.size); i >= 0 {
 			start := d.at(i)
@@ -70,6 +74,7 @@ func (h *hand) read(r *run) {
 			r.start = start
 		}
 	}
+	h.rows = d.b.Len()
 	d.b.Cut(&r.part)
 	d.part++
 	h.count(r)
