@@ -10,7 +10,8 @@ const (
 	processBytes = 4 + 40  // the same, in a map
 	orderBytes   = 16 + 24 // to put a track in order
 	builtBytes   = 5*16 + 5*8
-	factBytes    = 48 // what those who go over tracks or large ids note of one
+	factBytes    = 48   // what those who go over tracks or large ids note of one
+	rankBytes    = 2400 // the facts of a process in which next to nothing happens, and its lines in a report
 	namingBytes  = 56
 )
 
@@ -23,10 +24,11 @@ func (b *Builder) Bytes() int64 {
 	return n + b.nameText
 }
 
-// BuildBytes is how much more Build takes of memory, in bytes.
+// BuildBytes is how much more Build takes of memory, and those who derive facts of what
+// it makes, in bytes: of tracks, processes and large ids, which can be as many as rows.
 func (b *Builder) BuildBytes() int64 {
 	tracks := int64(len(b.tracks.nums))
-	return int64(b.Len())*moveBytes + tracks*(orderBytes+builtBytes+factBytes) + int64(len(b.t.ids.nums))*factBytes/2
+	return int64(b.Len())*moveBytes + tracks*(orderBytes+builtBytes+factBytes) + int64(len(b.tracks.pids.nums))*rankBytes + int64(len(b.t.ids.nums))*factBytes/2
 }
 
 // Bytes is how much memory the room of p takes that is its own, in bytes.

@@ -33,14 +33,18 @@ func trackIDs(key uint64) (pid, tid StringID) { return StringID(key >> 32), Stri
 // appeared, as the numbers that trackKey makes.
 type trackTable struct {
 	numberTable
-	threads []thread // as far as any was named
-	last    uint64   // the previous lookup; events of one track follow each other
+	pids    numberTable // of processes
+	threads []thread    // as far as any was named
+	last    uint64      // the previous lookup; events of one track follow each other
 	lastID  TrackID
 }
 
 func (t *trackTable) id(key uint64) TrackID {
-	if key != t.last || len(t.nums) == 0 {
+	if known := len(t.nums); key != t.last || known == 0 {
 		t.last, t.lastID = key, TrackID(t.intern(key))
+		if len(t.nums) > known {
+			t.pids.intern(key >> 32)
+		}
 	}
 	return t.lastID
 }

@@ -1,6 +1,10 @@
 package main
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/gaprof/gaprof/trace"
+)
 
 // What reading costs, in bytes. The columns of a trace, their arguments and facts are
 // 0.25 to 0.55 of the text (docs/performance.md), a quarter of it garbage; the rest is
@@ -18,6 +22,7 @@ const (
 	leastReach    = 4e6
 	keptPart      = 11  // of the text: facts that are kept, and what the report says of them
 	keptTrack     = 200 // a track
+	keptProcess   = 2e3
 )
 
 // needOf is the memory that reading a text and computing its facts takes at most.
@@ -25,6 +30,19 @@ func needOf(text int64) int64 { return int64(shareOfText*float64(text)) + perFil
 
 // needOfTables is the memory that it takes where the tables say that they take so much.
 func needOfTables(bytes int64) int64 { return int64(shareOfTables * float64(bytes)) }
+
+// keptOf is what is kept of tracks and of the processes they are in, by which they are
+// ordered.
+func keptOf(tracks []trace.Track) int64 {
+	n := int64(0)
+	for i := range tracks {
+		n += keptTrack
+		if i == 0 || tracks[i].PID != tracks[i-1].PID {
+			n += keptProcess
+		}
+	}
+	return n
+}
 
 // textIn is the longest text that so much memory is enough for.
 func textIn(memory int64) int64 { return int64(float64(memory-perFile) / shareOfText) }

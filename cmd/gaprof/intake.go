@@ -182,7 +182,7 @@ func (in *intake) work(j *job) {
 		if i == 0 {
 			input.Bytes = j.size.Stored
 		}
-		kept += keptTrack * int64(len(t.Tracks()))
+		kept += keptOf(t.Tracks())
 		traces[i] = nil
 		in.analysis.Add(j.place, input)
 	}

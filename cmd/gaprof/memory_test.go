@@ -25,6 +25,9 @@ var large = []struct {
 	{"tracks", 300_000, func(w io.Writer, i int) {
 		fmt.Fprintf(w, `{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":"thread %d","ts":%d,"dur":1}`, i, i)
 	}},
+	{"processes", 20_000, func(w io.Writer, i int) {
+		fmt.Fprintf(w, `{"ph":"X","cat":"cpu_op","name":"n","pid":%d,"tid":1,"ts":%d,"dur":1}`, i, i)
+	}},
 	{"named", 100_000, func(w io.Writer, i int) {
 		fmt.Fprintf(w, `{"ph":"M","name":"thread_name","pid":1,"tid":%d,"args":{"name":"the thread called %d"}},`, i, i)
 		fmt.Fprintf(w, `{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":%d,"ts":%d,"dur":1}`, i, i)

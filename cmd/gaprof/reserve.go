@@ -16,7 +16,7 @@ type reservation struct {
 	mu     sync.Mutex
 	text   int64 // bytes of text that memory is reserved for
 	bytes  int64 // reserved
-	tables bool  // it was the tables for which there was not enough
+	tables int64 // what the tables would have needed for which there was not enough
 }
 
 // errOutgrown ends the reading of a text for which there is not enough memory.
@@ -55,7 +55,7 @@ func (r *reservation) growTables(bytes int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if need := needOfTables(bytes); !r.take(need+need/32) && !r.take(need) {
-		r.tables = true
+		r.tables = need
 		return errOutgrown
 	}
 	return nil
@@ -80,11 +80,10 @@ func (r *reservation) refusal() string {
 
 // outgrown says why the reading of a file has ended.
 func (r *reservation) outgrown() string {
-	what := "has more than " + bytesText(r.text) + " of text, which needs more than "
-	if r.tables {
-		what = "has events, names and tracks that need more than "
+	if r.tables > 0 {
+		return "has events, names and tracks that need more than " + bytesText(ownMemory+r.tables) + " of memory"
 	}
-	return what + bytesText(ownMemory+r.bytes) + " of memory"
+	return "has more than " + bytesText(r.text) + " of text, which needs more than " + bytesText(ownMemory+r.bytes) + " of memory"
 }
 
 // tooLarge is the error of a file that is left out.
