@@ -50,6 +50,8 @@ const (
 	ways    = 8
 	maxHop  = 128  // bytes of a hop; longer ones are not learned
 	maxHops = 4096 // with more, learning starts anew
+
+	fewEvents = 16 * maxHops // but not before it has seen so many
 )
 
 // follow returns the hop behind h whose bytes stand at i, nil where none does. The
@@ -192,6 +194,9 @@ type hopKey struct {
 // learn remembers h, which has just been walked and reads text, behind at.
 func (d *reader) learn(at *hop, from goal, h *hop, text string) *hop {
 	if len(d.hops) >= maxHops {
+		if d.eventNo < d.learning+fewEvents {
+			return h
+		}
 		d.forgetHops()
 	}
 	key := hopKey{at, text}
@@ -214,7 +219,8 @@ func (d *reader) learn(at *hop, from goal, h *hop, text string) *hop {
 }
 
 // forgetHops starts learning anew, as keys in random order fill the table with
-// hops that do not come again.
+// hops that do not come again. Where nothing comes again learning is for nothing: a
+// table that was full too soon is left as it is for a while.
 func (d *reader) forgetHops() {
-	d.hops, d.opening = make(map[hopKey]*hop), &hop{goal: opening}
+	d.hops, d.opening, d.learning = make(map[hopKey]*hop), &hop{goal: opening}, d.eventNo
 }

@@ -160,12 +160,13 @@ type reader struct {
 	spans  [][2]int64 // of the profiler's own window, noted by one of a team
 	reach  int        // bytes that one event may span
 
-	gap     gap
-	moment  moment
-	part    int // number of the part that is being made, where this reader is one of a team
-	hops    map[hopKey]*hop
-	opening *hop // what the next event's first hop is looked up in
-	unknown hop  // the hop at hand, where it is not learned
+	gap      gap
+	moment   moment
+	part     int // number of the part that is being made, where this reader is one of a team
+	hops     map[hopKey]*hop
+	learning int64 // eventNo when learning them began
+	opening  *hop  // what the next event's first hop is looked up in
+	unknown  hop   // the hop at hand, where it is not learned
 
 	cats   catTable
 	labels [slots]label
