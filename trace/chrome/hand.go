@@ -35,12 +35,13 @@ func (h *hand) work() {
 		case <-t.quit:
 			return
 		case r := <-t.free:
-			if r.chunk = t.next.Add(1) - 1; r.chunk >= t.end {
+			chunk := t.next.Add(1) - 1
+			if r.chunk = chunk; chunk >= t.end {
 				return
 			}
 			h.read(r)
 			t.done <- r
-			if t.ring != nil && t.ring.endsBefore(r.chunk*t.size) {
+			if t.ring != nil && t.ring.endsBefore(chunk*t.size) {
 				return
 			}
 		}
