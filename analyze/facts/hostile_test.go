@@ -29,7 +29,7 @@ func TestManyAndDeep(t *testing.T) {
 	if r = one(t, many.String()); len(r.Steps) != 1 || len(r.Optimizers) != optimizers || len(r.Problems) != 0 {
 		t.Errorf("many: %d steps, %d optimizers, %v", len(r.Steps), len(r.Optimizers), r.Problems)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > 2*time.Minute { // a second or two; the race detector on a busy machine takes twenty times as long
 		t.Errorf("took %v", took)
 	}
 }
