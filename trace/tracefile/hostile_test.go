@@ -45,7 +45,10 @@ func changing(t *testing.T, content string, alone bool, change func(path string)
 // be cut; one that grows is read as it was, or further; one that goes away is read whole.
 // A team of readers looks at several places at a time and must find the same.
 func TestFileChanges(t *testing.T) {
-	const n = 300_000
+	n := 300_000
+	if testing.Short() {
+		n = 100_000
+	}
 	text := manyEvents(n)
 	for _, alone := range []bool{true, false} {
 		for kind, content := range map[string]string{"plain": text, "gzip": gz(text)} {
