@@ -136,12 +136,20 @@ func programTable(b *testing.B, out *strings.Builder) {
 		programRow(b, out, in.name, text, []string{path})
 		must(b, os.Remove(path))
 	}
+	recordedRows(b, out)
+}
+
+// recordedRows are those of real recordings.
+func recordedRows(b *testing.B, out *strings.Builder) {
+	path, text := recordedFile(b, 10)
 	ranks, _ := filepath.Glob("../../../shared/traces/gpu/normuon-rank*.json.gz")
-	if len(ranks) == 0 {
-		out.WriteString("| eight ranks of normuon, .json.gz | not run: ../shared is not here | | | | | | | | |\n")
+	if path == "" || len(ranks) == 0 {
+		out.WriteString("| recorded by PyTorch | not run: ../shared is not here | | | | | | | | |\n")
 		return
 	}
-	text := int64(0)
+	programRow(b, out, "recorded by PyTorch, 100 MB", text, []string{path})
+	programRow(b, out, "recorded by PyTorch, 100 MB, .json.gz", text, []string{pack(b, path)})
+	text = 0
 	for _, path := range ranks {
 		r, done := unpacked(b, path)
 		n, err := io.Copy(io.Discard, r)
