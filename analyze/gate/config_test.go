@@ -77,7 +77,7 @@ func TestDepth(t *testing.T) {
 		if _, err := Parse("f", []byte(text)); err == nil {
 			t.Errorf("%.10q is a configuration", text)
 		}
-		if d := time.Since(start); d > 2*time.Second {
+		if d := time.Since(start); d > 20*time.Second {
 			t.Errorf("%.10q takes %v", text, d)
 		}
 	}
