@@ -50,7 +50,7 @@ const (
 	idValue
 	corrValue
 	externalValue
-	argValues // any other argument
+	argValues // any other argument, or a key that nobody asks for
 	endValue  // the end of the event
 )
 
