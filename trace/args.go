@@ -134,7 +134,8 @@ func (t *argTable) append(key Key, kind uint8, val int64) {
 	c.keys, c.kinds, c.vals = append(c.keys, key), append(c.kinds, kind), append(c.vals, val)
 }
 
-// newChunk returns a chunk with room for chunkLen arguments.
+// newChunk returns a chunk with room for chunkLen arguments, or for as many as the one
+// had that is used again.
 func (t *argTable) newChunk() argChunk {
 	if n := len(t.free); n > 0 {
 		c := t.free[n-1]
@@ -144,12 +145,10 @@ func (t *argTable) newChunk() argChunk {
 	return argChunk{make([]Key, 0, chunkLen), make([]uint8, 0, chunkLen), make([]int64, 0, chunkLen)}
 }
 
-// empty takes everything out and keeps the chunks that are full-sized for reuse.
+// empty takes everything out and keeps the chunks for reuse.
 func (t *argTable) empty() {
 	for _, c := range t.chunks {
-		if cap(c.keys) >= chunkLen && cap(c.kinds) >= chunkLen && cap(c.vals) >= chunkLen {
-			t.free = append(t.free, argChunk{c.keys[:0], c.kinds[:0], c.vals[:0]})
-		}
+		t.free = append(t.free, argChunk{c.keys[:0], c.kinds[:0], c.vals[:0]})
 	}
 	t.chunks, t.recent = t.chunks[:0], [1024]uint32{}
 }

@@ -41,6 +41,9 @@ func NewPartBuilder() *Builder {
 	return b
 }
 
+// Len is the number of rows in p.
+func (p *Part) Len() int { return len(p.col.Start) }
+
 // Cut moves the rows, names and problems that were added since the last Cut into
 // p, whose own contents are lost. b must come from NewPartBuilder.
 func (b *Builder) Cut(p *Part) {

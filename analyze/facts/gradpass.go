@@ -61,16 +61,30 @@ type GradientPass struct {
 
 // touch is one operator that may be part of a pass.
 type touch struct {
-	row        int32
 	start, end int64
+	of         *operand // nil where nothing is known of it
+	local      int64    // elements on this rank, where of is a tensor that is spread over ranks; 0 where it says it itself
+	factor     string   // value of a number, "" unknown
+	row        int32
 	family     family
 	framework  bool // by DDP, FSDP or a hook beside AccumulateGrad
-	shapes     [][]int64
-	local      int64 // elements on this rank, where shapes are of a tensor that is spread over ranks; 0 where they say it themselves
-	dtype      string
-	averaged   bool   // a gradient collective stands right before it
-	factor     string // value of a number, "" unknown
-	tensor     bool
+	averaged   bool // a gradient collective stands right before it
+	tensor     bool // the factor is one
+}
+
+// shapes are those of the tensors that it touches, as far as they are known.
+func (t *touch) shapes() [][]int64 {
+	if t.of == nil {
+		return nil
+	}
+	return t.of.shapes
+}
+
+func (t *touch) dtype() string {
+	if t.of == nil {
+		return ""
+	}
+	return t.of.dtype
 }
 
 // family groups operators that do the same to their tensors.
@@ -140,7 +154,7 @@ func (c *computer) gradientPasses(r *Rank) {
 // start; those inside another one of them are that one's.
 func (c *computer) touches(r *Rank) []touch {
 	ids := c.families
-	var list []touch
+	list := make([]touch, 0, c.countTouches(r))
 	for _, id := range r.host {
 		track := c.t.Tracks()[id]
 		for i := track.First; i < track.First+track.N; i++ {
@@ -156,6 +170,19 @@ func (c *computer) touches(r *Rank) []touch {
 	runs.Sort(list, func(a, b touch) int { return cmp.Compare(a.start, b.start) }, nil)
 	markAveraged(r, list)
 	return list
+}
+
+// countTouches is how many rows are looked at for touches: more than become one.
+func (c *computer) countTouches(r *Rank) (n int) {
+	for _, id := range r.host {
+		track := c.t.Tracks()[id]
+		for _, name := range c.col.Name[track.First : track.First+track.N] {
+			if c.families[name] != noFamily {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // markAveraged notes which products follow a gradient collective each: loops that reduce
@@ -213,25 +240,25 @@ func (c *computer) touch(row int32, f family, ids []family) (touch, bool) {
 		return t, false
 	}
 	if f == meanLoss {
-		words := quotedWords(c.t.Event(int(row)).ArgText(trace.KeyConcreteInputs))
+		words := c.shapes.concrete(row)
 		return t, len(words) > 3 && words[3] == "1" // the reduction: 0 none, 1 mean, 2 sum
 	}
 	ops := c.shapes.inputs(row)
 	if len(ops) > 0 && len(ops[0].shapes) > 0 {
-		t.shapes, t.dtype = ops[0].shapes, ops[0].dtype
+		t.of = &ops[0]
 	}
 	if f == multiply {
 		t.factor, t.tensor = c.factor(row, ops)
 	}
 	t.local = c.localElements(row)
 	if f == decayMade {
-		return t, lists(t.shapes)
+		return t, lists(t.shapes())
 	}
 	if f == countMade {
-		return t, lists(t.shapes) && (t.dtype == "long int" || c.t.String(c.col.Name[row]) != "aten::item")
+		return t, lists(t.shapes()) && (t.dtype() == "long int" || c.t.String(c.col.Name[row]) != "aten::item")
 	}
-	if lists(t.shapes) {
-		if t.shapes, t.dtype = c.childShapes(row, ids); len(t.shapes) == 0 && f != norm && f != clampFactor {
+	if lists(t.shapes()) {
+		if t.of = c.children(row, ids); t.of == nil && f != norm && f != clampFactor {
 			return t, false
 		}
 	}
@@ -244,9 +271,9 @@ func lists(shapes [][]int64) bool {
 	return len(shapes) == 0 || len(shapes) == 1 && len(shapes[0]) == 0
 }
 
-// childShapes are the first operands of the operators inside a foreach call, which on
-// a CPU or with mixed dtypes runs one operator a tensor.
-func (c *computer) childShapes(row int32, ids []family) (shapes [][]int64, dtype string) {
+// children are the first operands of the operators inside a foreach call, which on
+// a CPU or with mixed dtypes runs one operator a tensor; nil for none.
+func (c *computer) children(row int32, ids []family) (all *operand) {
 	end := c.col.Start[row] + c.col.Dur[row]
 	track := c.t.Tracks()[c.col.Track[row]]
 	for i := row + 1; i < int32(track.First+track.N) && c.col.Start[i] <= end; i++ {
@@ -254,10 +281,13 @@ func (c *computer) childShapes(row int32, ids []family) (shapes [][]int64, dtype
 			continue
 		}
 		if ops := c.shapes.inputs(i); len(ops) > 0 && len(ops[0].shapes) == 1 {
-			shapes, dtype = append(shapes, ops[0].shapes[0]), ops[0].dtype
+			if all == nil {
+				all = new(operand)
+			}
+			all.shapes, all.dtype = append(all.shapes, ops[0].shapes[0]), ops[0].dtype
 		}
 	}
-	return shapes, dtype
+	return all
 }
 
 // localElements counts the elements that an operator on DTensors touches on this rank: it
@@ -307,7 +337,7 @@ func (c *computer) factor(row int32, ops []operand) (value string, tensor bool) 
 	default:
 		tensor = true
 	}
-	if words := quotedWords(c.t.Event(int(row)).ArgText(trace.KeyConcreteInputs)); len(words) > 1 {
+	if words := c.shapes.concrete(row); len(words) > 1 {
 		value = words[1]
 	}
 	return value, tensor

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -53,7 +54,7 @@ func (c *computer) runs(s *Step, touches []touch) []run {
 			mean = mean || c.rootIsLoss(s)
 			continue
 		case adjust:
-			markUpdate(open, t, at)
+			markUpdate(open, &t, at)
 			continue
 		}
 		i := openRun(open, t, at)
@@ -99,13 +100,15 @@ func openRun(open []run, t touch, at region) int {
 
 // markUpdate counts a product whose tensor is updated by another one next: the two
 // together are an average or a weight, not a gradient.
-func markUpdate(open []run, t touch, at region) {
+func markUpdate(open []run, t *touch, at region) {
 	for i := range open {
 		r := &open[i]
-		last := &r.touches[len(r.touches)-1]
-		if r.region == at && r.family == multiply && len(last.shapes) > 0 && len(t.shapes) > 0 && len(last.shapes) == len(t.shapes) &&
-			shapeKey(last.shapes[0]) == shapeKey(t.shapes[0]) {
-			r.updates += len(t.shapes)
+		if r.region != at || r.family != multiply {
+			continue
+		}
+		last, next := r.touches[len(r.touches)-1].shapes(), t.shapes()
+		if len(last) > 0 && len(last) == len(next) && slices.Equal(last[0], next[0]) {
+			r.updates += len(next)
 		}
 	}
 }
@@ -195,7 +198,7 @@ func (m *matcher) pass(g run) (GradientPass, bool) {
 	}
 	var tensors [][]int64
 	for _, t := range g.touches {
-		tensors = append(tensors, t.shapes...)
+		tensors = append(tensors, t.shapes()...)
 		p.Rows = append(p.Rows, t.row)
 		p.HostEnd = max(p.HostEnd, t.end)
 	}
@@ -205,7 +208,7 @@ func (m *matcher) pass(g run) (GradientPass, bool) {
 	decay := first.tensor && g.decays || !first.tensor && first.factor == ""
 	p.Doubtful = p.Kind == ScalePass && p.Place == AfterBackward && decay && !g.counted
 	for _, o := range m.owners {
-		elements, count, size := m.cover(o, tensors, g.touches[0].dtype)
+		elements, count, size := m.cover(o, tensors, g.touches[0].dtype())
 		if o.numel > 0 && float64(elements) >= coverage*float64(o.numel) {
 			p.Optimizer, p.Parameters = o.name, count
 			p.Bytes = min(elements, g.elements()) * size * traffic[p.Kind]
@@ -299,7 +302,7 @@ func (g *run) elements() int64 {
 		if n += t.local; t.local > 0 {
 			continue
 		}
-		for _, s := range t.shapes {
+		for _, s := range t.shapes() {
 			n += numel(s)
 		}
 	}

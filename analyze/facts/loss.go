@@ -95,7 +95,7 @@ func (c *computer) divisor(node hostOp) float64 {
 		if name != "aten::mul" && name != "aten::div" {
 			continue
 		}
-		words := quotedWords(c.t.Event(int(i)).ArgText(trace.KeyConcreteInputs))
+		words := c.shapes.concrete(i)
 		if len(words) < 2 {
 			return math.NaN()
 		}
@@ -126,7 +126,7 @@ func (c *computer) inverts(r *Rank) bool {
 func (c *computer) lossReduction(r *Rank) LossReduction {
 	reduction := LossReduction("")
 	c.eachNamed(r, "aten::cross_entropy_loss", func(row int32) bool {
-		words := quotedWords(c.t.Event(int(row)).ArgText(trace.KeyConcreteInputs))
+		words := c.shapes.concrete(row)
 		if len(words) < 4 || lossWords[words[3]] == "" || reduction != "" && reduction != lossWords[words[3]] {
 			reduction = LossUnknown
 			return false

@@ -20,10 +20,11 @@ func (o operand) scalar() bool { return !o.list && len(o.shapes) == 1 && len(o.s
 type shapes struct {
 	t      *trace.Trace
 	parsed map[[2]trace.StringID][]operand
+	words  map[trace.StringID][]string
 }
 
 func newShapes(t *trace.Trace) *shapes {
-	return &shapes{t: t, parsed: make(map[[2]trace.StringID][]operand)}
+	return &shapes{t: t, parsed: make(map[[2]trace.StringID][]operand), words: make(map[trace.StringID][]string)}
 }
 
 // inputs returns the operands of a row, nil where its shapes were not recorded.
@@ -41,6 +42,21 @@ func (s *shapes) inputs(row int32) []operand {
 		s.parsed[key] = ops
 	}
 	return ops
+}
+
+// concrete returns the values of a row's operands where they are no tensors, as they
+// were recorded; nil where they were not.
+func (s *shapes) concrete(row int32) []string {
+	a, ok := s.t.Event(int(row)).Arg(trace.KeyConcreteInputs)
+	if !ok || a.Kind == trace.Int {
+		return nil
+	}
+	words, ok := s.words[a.Str]
+	if !ok {
+		words = quotedWords(s.t.String(a.Str))
+		s.words[a.Str] = words
+	}
+	return words
 }
 
 // parseOperands reads "[[768, 64], [], [[3], [4]]]" beside `["float", "Scalar",

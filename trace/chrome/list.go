@@ -19,6 +19,11 @@ const (
 // events are longer, so that few are begun twice.
 const roomy = 16 << 10
 
+const (
+	leastEvent = 100 // bytes, nearly
+	farthest   = 64  // how much of the input, in what is known of it, makeRoom plans for
+)
+
 // list reads events from i on to the end of their list and returns the place
 // behind it; ended is false where the input ended first.
 func (d *reader) list(i int, in place) (next int, ended bool) {
@@ -28,7 +33,9 @@ func (d *reader) list(i int, in place) (next int, ended bool) {
 		if d.n-i < roomy && !d.eof {
 			d.slide(i)
 			i = 0
-			d.makeRoom(d.base - d.start)
+			if d.team == nil {
+				d.makeRoom(d.base-d.start, 2*windowSize/leastEvent)
+			}
 			d.tally(i)
 		}
 		i = d.space(i)
@@ -130,17 +137,18 @@ func (d *reader) wants(i, fail int) bool {
 	return !d.eof && fail+lookahead > d.n && d.n-i < d.reach
 }
 
-// makeRoom reserves rows, at first for the rest of the input by the events seen
-// in the bytes read so far, later by halves.
-func (d *reader) makeRoom(read int64) {
-	rows := int64(d.b.Len())
-	if read < 2*windowSize || rows+2*rows*windowSize/read < d.reserved {
+// makeRoom reserves rows before so many are added: at first for the rest of the input,
+// by the rows that there are in the bytes read so far, and a quarter more, later by
+// halves. To move a column that has become too short costs more than its reading.
+func (d *reader) makeRoom(read int64, coming int) {
+	rows := int64(d.b.Len() + coming)
+	if read < 2*windowSize || rows <= d.reserved {
 		return
 	}
 	want := rows + rows/2
-	if rest := d.opts.SizeHint - d.start; rest > read {
-		want = int64(float64(rows)*float64(rest)/float64(read)*1.02) + 1024
+	if rest := min(d.opts.SizeHint-d.start, read*farthest); rest > read {
+		want = int64(float64(rows)*float64(rest)/float64(read)*1.25) + 1024
 	}
-	d.reserved = max(want, d.reserved+d.reserved/4)
+	d.reserved = max(want, d.reserved+d.reserved/2)
 	d.b.Reserve(int(d.reserved))
 }

@@ -209,11 +209,11 @@ func (t *team) fetch() *run {
 func (t *team) take(r *run) {
 	d := t.d
 	t.took = true
+	d.makeRoom(r.stop.pos-d.start, r.part.Len())
 	d.b.Append(&r.part)
 	d.events, d.others, d.kineto = d.events+r.events, d.others+r.others, d.kineto || r.kineto
 	d.taken += r.stop.pos - r.start
 	for _, s := range r.spans {
 		d.span(s[0], s[1])
 	}
-	d.makeRoom(r.stop.pos - d.start)
 }
