@@ -2,7 +2,10 @@
 // writers put down thread by thread and stream by stream.
 package runs
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 // Sort sorts list stably by merging neighbouring runs that are in order already: n
 // comparisons for a list in order, n log2 k for k runs. compare is as for
@@ -41,9 +44,11 @@ func find[T any](list []T, compare func(a, b T) int) []int {
 	return ends
 }
 
-// merge sorts a list whose parts before and from mid on are sorted; room is for the
-// first part.
+// merge sorts a list whose parts before and from mid on are sorted; room is for what
+// of the first part does not stand right yet.
 func merge[T any](list []T, mid int, compare func(a, b T) int, room []T) {
+	ahead := sort.Search(mid, func(i int) bool { return compare(list[i], list[mid]) > 0 })
+	list, mid = list[ahead:], mid-ahead
 	left, right := append(room, list[:mid]...), list[mid:]
 	for i := range list {
 		switch {
