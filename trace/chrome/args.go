@@ -58,17 +58,19 @@ func (d *reader) knownArg(h *hop, i int) int {
 	if next < 0 || t.kind == deepKind {
 		return next
 	}
-	m, ok := d.memos.find(d.buf, i, next, key, d.ev.row.Name)
-	if !ok {
-		if m.arg.Key = key; h.keep {
-			m.arg = d.argValue(key, t)
+	arg := trace.Arg{Key: key}
+	if m := d.memos.find(d.buf, i, next, key, d.ev.row.Name); m != nil {
+		arg = m.arg
+	} else {
+		if h.keep {
+			arg = d.argValue(key, t)
 		}
 		if len(d.notes) == notes {
-			d.memos.remember(d.buf, i, next, m.arg, d.ev.row.Name)
+			d.memos.remember(d.buf, i, next, arg, d.ev.row.Name)
 		}
 	}
 	if h.keep {
-		d.keepArg(m.arg, i)
+		d.keepArg(arg, i)
 	}
 	return next
 }

@@ -90,29 +90,65 @@ func (d *reader) track(pid, tid trace.StringID) trace.TrackID {
 	return s.id
 }
 
-// nameTable knows names by their first sixteen bytes, so that a name that stood
-// there before is compared, and neither scanned nor hashed.
-type nameTable [4 * slots]struct {
+// name is a name that was read before, without its quotes.
+type name struct {
 	text string
 	id   trace.StringID
+	next *name // the one that stood there the last time after this one
+}
+
+// nameTable knows names by their first sixteen bytes, so that one that stood there
+// last, or next the time before, is compared, and neither scanned nor hashed.
+type nameTable struct {
+	slots [4 * slots]*name
+	all   []*name // by id
+}
+
+// put notes that the name called text stands in slot.
+func (t *nameTable) put(slot **name, id trace.StringID, text string) {
+	if int(id) >= len(t.all) {
+		t.all = append(t.all, make([]*name, int(id)+1-len(t.all))...)
+	}
+	n := t.all[id]
+	if n == nil {
+		n = &name{text: text, id: id}
+		n.next, t.all[id] = n, n
+	}
+	if last := *slot; last != nil {
+		last.next = n
+	}
+	*slot = n
+}
+
+// at tells whether the name and the quote behind it stand at i.
+func (n *name) at(b []byte, i int) bool {
+	end := i + len(n.text)
+	return end < len(b) && b[end] == '"' && string(b[i:end]) == n.text
 }
 
 // plainName reads a quoted name without escapes at i; ok is false for all else.
 func (d *reader) plainName(i int) (id trace.StringID, next int, ok bool) {
-	b := d.buf
-	if b[i] != '"' || d.mode != strict || d.opts.rules || i+18 > len(b) {
+	b := d.buf[:d.n]
+	if d.buf[i] != '"' || d.mode != strict || d.opts.rules || i+18 > len(b) {
 		return 0, i, false
 	}
-	s := &d.names[(load(b, i+1)*0x9e3779b97f4a7c15^load(b, i+9)*0xc2b2ae3d27d4eb4f)>>54]
-	end := i + 1 + len(s.text)
-	if end < d.n && b[end] == '"' && string(b[i+1:end]) == s.text {
-		return s.id, end + 1, true
+	i++
+	slot := &d.names.slots[(load(b, i)*0x9e3779b97f4a7c15^load(b, i+8)*0xc2b2ae3d27d4eb4f)>>54]
+	if last := *slot; last != nil {
+		if n := last.next; n.at(b, i) {
+			*slot = n
+			return n.id, i + len(n.text) + 1, true
+		}
+		if last.at(b, i) {
+			last.next = last
+			return last.id, i + len(last.text) + 1, true
+		}
 	}
-	end, raw := scanString(b, i+1)
-	if raw || end < 0 || end-i > maxText {
+	end, raw := scanString(d.buf, i)
+	if raw || end < 0 || end+1-i > maxText {
 		return 0, i, false
 	}
-	s.id = d.b.Intern(b[i+1 : end])
-	s.text = d.b.String(s.id)
-	return s.id, end + 1, true
+	id = d.b.Intern(b[i:end])
+	d.names.put(slot, id, d.b.String(id))
+	return id, end + 1, true
 }

@@ -4,13 +4,15 @@ import "github.com/gaprof/gaprof/trace"
 
 // Strings and lists say by themselves where they end. So one that was read by the
 // rules before is recognised by its bytes, and neither scanned nor made into an
-// argument again: traces repeat the same shapes, types and names.
+// argument again: traces repeat the same shapes, types and names, mostly in the same
+// order.
 
 // memo is a value that was read before: its JSON text, and what it stands for as
 // the value of one key, or of all that nobody asks for.
 type memo struct {
 	text string
 	arg  trace.Arg
+	next *memo // the one that stood there the last time after this one
 }
 
 // memoKey is what a memo is known by.
@@ -24,16 +26,19 @@ const (
 	maxMemos = 1 << 16 // values; more are not remembered
 )
 
-// memoTable finds a memo by its first bytes, with and without the name of the
-// event it is in, where it stands if it was seen lately; all holds every memo.
+// memoTable finds a memo by its first bytes, with and without the name of the event it
+// is in, where it stands if it was seen there last, or next the time before; all holds
+// every memo.
 type memoTable struct {
-	slots [4096]memo
-	all   map[memoKey]memo
+	slots [4096]*memo
+	all   map[memoKey]*memo
 	text  int64 // bytes of all
 }
 
+func newMemoTable() memoTable { return memoTable{all: make(map[memoKey]*memo)} }
+
 // places are where the value at i of key may stand, in an event called name.
-func (t *memoTable) places(b []byte, i int, key trace.Key, name trace.StringID) (named, any *memo) {
+func (t *memoTable) places(b []byte, i int, key trace.Key, name trace.StringID) (named, any **memo) {
 	h := load(b, i)*0x9e3779b97f4a7c15 ^ load(b, i+8)*0xc2b2ae3d27d4eb4f ^ uint64(key)*0x165667b19e3779f9
 	n := h ^ uint64(name)*0x27d4eb2f165667c5
 	return &t.slots[(n^n>>29)>>32&4095], &t.slots[(h^h>>29)>>32&4095]
@@ -42,27 +47,36 @@ func (t *memoTable) places(b []byte, i int, key trace.Key, name trace.StringID) 
 // at tells whether the value stands at i, as the value of key.
 func (m *memo) at(b []byte, i int, key trace.Key) bool {
 	end := i + len(m.text)
-	return m.text != "" && m.arg.Key == key && end <= len(b) && string(b[i:end]) == m.text
+	return m.arg.Key == key && end <= len(b) && string(b[i:end]) == m.text
 }
 
-// recall returns the value that stands at i, if it was seen lately.
+// recall returns the value that stands at i, nil where it was not seen lately.
 func (t *memoTable) recall(b []byte, i int, key trace.Key, name trace.StringID) *memo {
 	named, any := t.places(b, i, key, name)
-	if named.at(b, i, key) {
-		return named
+	last := *named
+	if last == nil {
+		return nil
 	}
-	if any.at(b, i, key) {
-		return any
+	m := last.next
+	if !m.at(b, i, key) {
+		if m = last; !m.at(b, i, key) {
+			if m = *any; m == nil || !m.at(b, i, key) {
+				return nil
+			}
+		}
+		last.next = m
 	}
-	return nil
+	*named = m
+	return m
 }
 
-// find returns the value b[i:end], however long ago it was seen.
-func (t *memoTable) find(b []byte, i, end int, key trace.Key, name trace.StringID) (m memo, ok bool) {
-	if m, ok = t.all[memoKey{key, string(b[i:end])}]; ok {
+// find returns the value b[i:end], however long ago it was seen, nil where it is new.
+func (t *memoTable) find(b []byte, i, end int, key trace.Key, name trace.StringID) *memo {
+	m := t.all[memoKey{key, string(b[i:end])}]
+	if m != nil {
 		t.put(b, i, m, name)
 	}
-	return m, ok
+	return m
 }
 
 // remember keeps the value b[i:end], which stands for arg.
@@ -70,13 +84,17 @@ func (t *memoTable) remember(b []byte, i, end int, arg trace.Arg, name trace.Str
 	if end-i > maxMemo || len(t.all) >= maxMemos {
 		return
 	}
-	m := memo{string(b[i:end]), arg}
+	m := &memo{text: string(b[i:end]), arg: arg}
+	m.next = m
 	t.all[memoKey{arg.Key, m.text}] = m
 	t.text += int64(len(m.text))
 	t.put(b, i, m, name)
 }
 
-func (t *memoTable) put(b []byte, i int, m memo, name trace.StringID) {
+func (t *memoTable) put(b []byte, i int, m *memo, name trace.StringID) {
 	named, any := t.places(b, i, m.arg.Key, name)
+	if last := *named; last != nil {
+		last.next = m
+	}
 	*named, *any = m, m
 }

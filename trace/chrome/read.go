@@ -206,7 +206,7 @@ func (d *reader) begin(i int) {
 	d.known = make(map[trace.Code]bool)
 	d.forgetHops()
 	d.cats, d.labels, d.tracks = catTable{}, [slots]label{}, trackTable{}
-	d.names, d.memos = nameTable{}, memoTable{all: make(map[memoKey]memo)}
+	d.names, d.memos = nameTable{}, newMemoTable()
 	d.ev, d.notes = event{}, d.notes[:0]
 	if d.marked {
 		d.b.Problem(trace.ByteOrderMark, 0, "")
