@@ -20,6 +20,7 @@ func TestManyAndDeep(t *testing.T) {
 	for i := range optimizers {
 		fmt.Fprintf(&many, "1/1 %dus +5us user_annotation Optimizer.step#A%d.step\n", 10*i, i)
 	}
+	fmt.Fprintf(&nested, "1/1 %dus +1us cpu_op aten::mul_\n", n)
 	nested.WriteString(twoOptimizers(n))
 	began := time.Now()
 	r := one(t, nested.String())
@@ -34,8 +35,7 @@ func TestManyAndDeep(t *testing.T) {
 	}
 }
 
-// twoOptimizers is two optimizers, the first around n spans that are nested, so that it is
-// looked for around each of them.
+// twoOptimizers is two optimizers, the first around n spans that are nested.
 func twoOptimizers(n int) string {
 	return fmt.Sprintf("1/1 0us +%dus user_annotation Optimizer.step#A.step\n1/1 %dus +1us user_annotation Optimizer.step#B.step\n", 3*n, 3*n+2)
 }

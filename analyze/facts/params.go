@@ -131,52 +131,66 @@ func plainDtype(name string) string {
 	return strings.ToLower(strings.TrimPrefix(name, "c10::"))
 }
 
+// carrier is what the spans of one optimizer carry.
+type carrier struct {
+	tensors map[numelKey]bool
+	rows    lately
+	seen    map[*operand]bool // by the first of them: equal texts are parsed once
+}
+
 // carried collects, per optimizer, the tensors and messages inside its spans.
 func (c *computer) carried(r *Rank) map[string]map[numelKey]bool {
-	all := make(map[string]map[numelKey]bool)
-	seen := make(map[noted]bool)
-	c.eachWithin(r.host, optimizerStep, func(row int32) {
-		name := c.optimizerAround(row)
-		if name == "" {
+	all, carriers := make(map[string]map[numelKey]bool), make(map[string]*carrier)
+	carrierOf := func(name string) *carrier {
+		if carriers[name] == nil {
+			carriers[name] = &carrier{tensors: make(map[numelKey]bool), seen: make(map[*operand]bool)}
+			all[name] = carriers[name].tensors
+		}
+		return carriers[name]
+	}
+	eachWithin(c, r.host, optimizerStep, func(span int32) *carrier {
+		return carrierOf(optimizerName(c.t.String(c.col.Name[span])))
+	}, func(row int32, to *carrier) {
+		if to.rows.again(c.col.Args[row]) {
 			return
 		}
-		if all[name] == nil {
-			all[name] = make(map[numelKey]bool)
+		if ops := c.shapes.inputs(row); len(ops) > 0 && !to.seen[&ops[0]] {
+			to.seen[&ops[0]] = true
+			carryShapes(to.tensors, ops)
 		}
-		ops := c.shapes.inputs(row)
-		if what := notedOf(name, ops); !seen[what] {
-			seen[what] = true
-			carryShapes(all[name], ops)
-		}
-		c.carryMessage(all[name], row)
+		c.carryMessage(to.tensors, row)
 	})
 	return all
 }
 
-// eachWithin calls do once for each row inside spans of a class.
-func (c *computer) eachWithin(tracks []trace.TrackID, class nameClass, do func(row int32)) {
-	done := int32(0) // rows before it were visited or are in no span
+// eachWithin calls do once for each row inside spans of a class, with what of says of the
+// innermost of them.
+func eachWithin[T any](c *computer, tracks []trace.TrackID, class nameClass, of func(span int32) T, do func(row int32, within T)) {
+	type open struct {
+		end int64
+		is  T
+	}
+	var stack []open
+	done, track := int32(0), trace.Track{} // rows before done were visited or are in no span
+	enter := func(span int32) {
+		stack = append(stack, open{c.col.Start[span] + c.col.Dur[span], of(span)})
+	}
 	c.eachOf(tracks, class, func(span int32) {
+		if end := int32(track.First + track.N); span >= end || done >= end {
+			track, stack = c.t.Tracks()[c.col.Track[span]], stack[:0]
+		}
+		enter(span)
 		end := c.col.Start[span] + c.col.Dur[span]
-		track := c.t.Tracks()[c.col.Track[span]]
 		for done = max(done, span+1); done < int32(track.First+track.N) && c.col.Start[done] < end; done++ {
-			do(done)
+			for stack[len(stack)-1].end <= c.col.Start[done] {
+				stack = stack[:len(stack)-1]
+			}
+			do(done, stack[len(stack)-1].is)
+			if c.names.is(c.col.Name[done], class) && c.col.Phase[done] == trace.Complete {
+				enter(done)
+			}
 		}
 	})
-}
-
-// noted is operands that were looked at for an optimizer. Equal texts are parsed once, so
-// the first of them stands for all.
-type noted struct {
-	optimizer string
-	first     *operand // nil without any
-}
-
-func notedOf(optimizer string, ops []operand) noted {
-	if len(ops) == 0 {
-		return noted{optimizer: optimizer}
-	}
-	return noted{optimizer, &ops[0]}
 }
 
 func carryShapes(set map[numelKey]bool, ops []operand) {
@@ -209,16 +223,18 @@ func (c *computer) carryMessage(set map[numelKey]bool, row int32) {
 // touches. It does so only where the spans of every optimizer show the shapes of its
 // parameters, most of all parameters among them.
 func (c *computer) dropLeaves(r *Rank) {
-	stepped := make(map[string]map[string]bool)
-	seen := make(map[noted]bool)
+	stepped, seen := make(map[string]map[string]bool), make(map[string]*lately)
 	for _, row := range r.optimizer {
 		name, end := optimizerName(c.t.String(c.col.Name[row])), c.col.Start[row]+c.col.Dur[row]
 		track := c.t.Tracks()[c.col.Track[row]]
+		shapes, before := stepped[name], seen[name]
 		for i := row + 1; i < int32(track.First+track.N) && c.col.Start[i] < end; i++ {
-			ops := c.shapes.inputs(i)
-			if what := notedOf(name, ops); !seen[what] {
-				seen[what] = true
-				noteShapes(stepped, name, ops)
+			if shapes == nil {
+				shapes, before = make(map[string]bool), new(lately)
+				stepped[name], seen[name] = shapes, before
+			}
+			if !before.again(c.col.Args[i]) {
+				noteShapes(shapes, c.shapes.inputs(i))
 			}
 		}
 	}
@@ -233,13 +249,10 @@ func (c *computer) dropLeaves(r *Rank) {
 	}
 }
 
-func noteShapes(stepped map[string]map[string]bool, name string, ops []operand) {
-	if stepped[name] == nil {
-		stepped[name] = make(map[string]bool)
-	}
+func noteShapes(stepped map[string]bool, ops []operand) {
 	for _, o := range ops {
 		for _, s := range o.shapes {
-			stepped[name][shapeKey(s)] = true
+			stepped[shapeKey(s)] = true
 		}
 	}
 }
@@ -275,16 +288,4 @@ func (p *Params) covered(stepped map[string]map[string]bool) bool {
 		}
 	}
 	return 2*count > p.Count && 2*elements > p.Numel
-}
-
-// optimizerAround is the innermost optimizer whose span contains row, or empty.
-func (c *computer) optimizerAround(row int32) string {
-	name := ""
-	c.stack(row, func(span int32) bool {
-		if id := c.col.Name[span]; c.names.is(id, optimizerStep) {
-			name = optimizerName(c.t.String(id))
-		}
-		return name == ""
-	})
-	return name
 }

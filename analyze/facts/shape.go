@@ -21,6 +21,13 @@ type shapes struct {
 	t      *trace.Trace
 	parsed map[[2]trace.StringID][]operand
 	words  map[trace.StringID][]string
+	recent [1024]inputs
+}
+
+// inputs are the operands of rows whose arguments stand at args.
+type inputs struct {
+	args uint32
+	ops  []operand
 }
 
 func newShapes(t *trace.Trace) *shapes {
@@ -29,6 +36,16 @@ func newShapes(t *trace.Trace) *shapes {
 
 // inputs returns the operands of a row, nil where its shapes were not recorded.
 func (s *shapes) inputs(row int32) []operand {
+	args := s.t.Columns().Args[row]
+	slot := &s.recent[args%uint32(len(s.recent))]
+	if slot.args != args {
+		*slot = inputs{args, s.parse(row)}
+	}
+	return slot.ops
+}
+
+// parse is inputs for a row whose arguments were not asked for lately.
+func (s *shapes) parse(row int32) []operand {
 	e := s.t.Event(int(row))
 	dims, ok := e.Arg(trace.KeyInputDims)
 	if !ok {
@@ -42,6 +59,18 @@ func (s *shapes) inputs(row int32) []operand {
 		s.parsed[key] = ops
 	}
 	return ops
+}
+
+// lately knows the arguments of rows that were looked at lately: most rows share theirs
+// with others, and equal references stand for equal arguments.
+type lately struct{ refs [1024]uint32 }
+
+// again tells whether the arguments at ref were there before; those of no row always.
+func (l *lately) again(ref uint32) bool {
+	slot := &l.refs[ref%uint32(len(l.refs))]
+	known := *slot == ref
+	*slot = ref
+	return known
 }
 
 // concrete returns the values of a row's operands where they are no tensors, as they
