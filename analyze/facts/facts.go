@@ -56,14 +56,14 @@ type Rank struct {
 	SelfOverlap     bool // communication and compute overlap on one stream: impossible
 	Problems        []trace.Problem
 
-	host       []trace.TrackID
-	forward    []int64 // starts of forward operators on the driving threads
-	launchList []launched
-	touches    []touch
-	nodes      []hostOp // spans of backward by start
-	optimizer  []int32  // outermost optimizer spans by start
-	zeroSteps  []int    // steps with an Optimizer.zero_grad span
-	ends       []int64  // ends of the host windows of Steps
+	host      []trace.TrackID
+	forward   []int64 // starts of forward operators on the driving threads
+	launches  []launched
+	touches   []touch
+	nodes     []hostOp // spans of backward by start
+	optimizer []int32  // outermost optimizer spans by start
+	zeroSteps []int    // steps with an Optimizer.zero_grad span
+	ends      []int64  // ends of the host windows of Steps
 }
 
 // computer carries what all facts of one trace share while they are computed.
@@ -77,7 +77,14 @@ type computer struct {
 	autogradThread []bool
 	families       []family // by name
 	problems       []trace.Problem
-	tooDeep        atomic.Bool // some event has more spans around it than were looked at
+	tooDeep        *atomic.Bool // some event has more spans around it than were looked at
+}
+
+// apart is c for those who look at rows at the same time as others do with c.
+func (c *computer) apart() *computer {
+	twin := *c
+	twin.shapes = newShapes(c.t)
+	return &twin
 }
 
 // Compute derives the facts of every rank in a trace: usually one, several where
@@ -88,7 +95,7 @@ type computer struct {
 //  3. Steps, their device windows and ledgers.
 //  4. Collectives with site, message and step, then groups of them.
 func Compute(t *trace.Trace) []*Rank {
-	c := &computer{t: t, col: t.Columns(), names: classifyNames(t), shapes: newShapes(t)}
+	c := &computer{t: t, col: t.Columns(), names: classifyNames(t), shapes: newShapes(t), tooDeep: new(atomic.Bool)}
 	c.families = c.familyIDs()
 	c.mark()
 	c.findAutogradThreads()
@@ -128,8 +135,19 @@ func (c *computer) derive(r *Rank) {
 	both(func() {
 		c.collect(r)
 		r.Groups = c.groups(r)
+		r.launches = c.launches(r)
+		r.touches = c.apart().touches(r)
 	}, func() { c.hostFacts(r) })
-	c.doubt(r)
+	markAveraged(r, r.touches)
+	both(func() {
+		c.gradientPasses(r)
+		c.doubt(r)
+	}, func() {
+		r.Tokens = c.tokenAllReduce(r, c.normStarts(r))
+		c.optimizerRuns(r)
+		c.zeroGrads(r)
+		c.warmups(r)
+	})
 }
 
 // hostFacts computes what the host's threads say of steps.
@@ -140,14 +158,8 @@ func (c *computer) hostFacts(r *Rank) {
 	r.accumulation()
 	c.calls(r)
 	r.Sync = r.sync()
-	r.touches = c.touches(r)
-	r.Tokens = c.tokenAllReduce(r, c.normStarts(r))
 	c.tokenNotes(r)
 	r.Loss = c.loss(r)
-	c.gradientPasses(r)
-	c.optimizerRuns(r)
-	c.zeroGrads(r)
-	c.warmups(r)
 }
 
 // both runs two functions at the same time. Panics of either reach the caller.
@@ -169,7 +181,7 @@ func both(one, other func()) {
 
 // release lets go of what only computing needed.
 func (r *Rank) release() {
-	r.forward, r.launchList, r.touches, r.optimizer, r.nodes = nil, nil, nil, nil, nil
+	r.forward, r.launches, r.touches, r.optimizer, r.nodes = nil, nil, nil, nil, nil
 }
 
 func (c *computer) problem(code trace.Code, n int64, detail string) {

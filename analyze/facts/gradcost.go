@@ -13,8 +13,8 @@ type launched uint64
 func (l launched) call() int32  { return int32(l >> 32) }
 func (l launched) event() int32 { return int32(uint32(l)) }
 
-// launchList lists the linked device events of a rank in the order of their calls.
-func (c *computer) launchList(r *Rank) []launched {
+// launches lists the linked device events of a rank in the order of their calls.
+func (c *computer) launches(r *Rank) []launched {
 	list := make([]launched, 0, r.DeviceEvents-r.Unlinked)
 	for _, d := range r.Devices {
 		for i, row := range d.Rows {
@@ -70,7 +70,7 @@ func (c *computer) launchedBy(row int32, list []launched) []launched {
 func (c *computer) cost(r *Rank, p *GradientPass) {
 	var spans []hostOp
 	for _, row := range p.Rows {
-		for _, l := range c.launchedBy(row, c.launches(r)) {
+		for _, l := range c.launchedBy(row, r.launches) {
 			p.OnDevice = true
 			k := l.event()
 			p.Kernels = append(p.Kernels, k)
@@ -96,14 +96,6 @@ func (c *computer) cost(r *Rank, p *GradientPass) {
 		}
 		p.OtherIn = max(0, p.OtherIn-p.Busy)
 	}
-}
-
-// launches is launchList, made once.
-func (c *computer) launches(r *Rank) []launched {
-	if r.launchList == nil {
-		r.launchList = c.launchList(r)
-	}
-	return r.launchList
 }
 
 // normStarts are the host starts of norm operators of a rank, ascending.

@@ -168,7 +168,6 @@ func (c *computer) touches(r *Rank) []touch {
 		}
 	}
 	runs.Sort(list, func(a, b touch) int { return cmp.Compare(a.start, b.start) }, nil)
-	markAveraged(r, list)
 	return list
 }
 

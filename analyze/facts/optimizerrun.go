@@ -23,7 +23,7 @@ type OptimizerRun struct {
 func (c *computer) optimizerRuns(r *Rank) {
 	for _, row := range r.optimizer {
 		o := OptimizerRun{Step: r.StepAt(c.col.Start[row]), Row: row, Name: optimizerName(c.t.String(c.col.Name[row])), InBackward: c.inBackward(row)}
-		for i, l := range c.launchedBy(row, c.launches(r)) {
+		for i, l := range c.launchedBy(row, r.launches) {
 			start, end := c.col.Start[l.event()], c.col.Start[l.event()]+c.col.Dur[l.event()]
 			if i == 0 || start < o.Start {
 				o.Start = start
