@@ -37,11 +37,19 @@ type memoTable struct {
 
 func newMemoTable() memoTable { return memoTable{all: make(map[memoKey]*memo)} }
 
-// places are where the value at i of key may stand, in an event called name.
-func (t *memoTable) places(b []byte, i int, key trace.Key, name trace.StringID) (named, any **memo) {
-	h := load(b, i)*0x9e3779b97f4a7c15 ^ load(b, i+8)*0xc2b2ae3d27d4eb4f ^ uint64(key)*0x165667b19e3779f9
-	n := h ^ uint64(name)*0x27d4eb2f165667c5
-	return &t.slots[(n^n>>29)>>32&4095], &t.slots[(h^h>>29)>>32&4095]
+// hash is that of the first bytes of the value at i of key.
+func (t *memoTable) hash(b []byte, i int, key trace.Key) uint64 {
+	return load(b, i)*0x9e3779b97f4a7c15 ^ load(b, i+8)*0xc2b2ae3d27d4eb4f ^ uint64(key)*0x165667b19e3779f9
+}
+
+// named is where a value of some hash may stand in an event called name, any where it
+// may stand in all.
+func (t *memoTable) named(hash uint64, name trace.StringID) **memo {
+	return t.any(hash ^ uint64(name)*0x27d4eb2f165667c5)
+}
+
+func (t *memoTable) any(hash uint64) **memo {
+	return &t.slots[(hash^hash>>29)>>32%uint64(len(t.slots))]
 }
 
 // at tells whether the value stands at i, as the value of key.
@@ -52,7 +60,8 @@ func (m *memo) at(b []byte, i int, key trace.Key) bool {
 
 // recall returns the value that stands at i, nil where it was not seen lately.
 func (t *memoTable) recall(b []byte, i int, key trace.Key, name trace.StringID) *memo {
-	named, any := t.places(b, i, key, name)
+	hash := t.hash(b, i, key)
+	named := t.named(hash, name)
 	last := *named
 	if last == nil {
 		return nil
@@ -60,7 +69,7 @@ func (t *memoTable) recall(b []byte, i int, key trace.Key, name trace.StringID) 
 	m := last.next
 	if !m.at(b, i, key) {
 		if m = last; !m.at(b, i, key) {
-			if m = *any; m == nil || !m.at(b, i, key) {
+			if m = *t.any(hash); m == nil || !m.at(b, i, key) {
 				return nil
 			}
 		}
@@ -92,9 +101,10 @@ func (t *memoTable) remember(b []byte, i, end int, arg trace.Arg, name trace.Str
 }
 
 func (t *memoTable) put(b []byte, i int, m *memo, name trace.StringID) {
-	named, any := t.places(b, i, m.arg.Key, name)
+	hash := t.hash(b, i, m.arg.Key)
+	named := t.named(hash, name)
 	if last := *named; last != nil {
 		last.next = m
 	}
-	*named, *any = m, m
+	*named, *t.any(hash) = m, m
 }

@@ -145,7 +145,8 @@ func (d *reader) plain(i int, limit int64) (next int, at stop) {
 // be looked for.
 func (d *reader) plainEvent(i int) (next int) {
 	b, row := d.buf, &d.ev.row
-	*row, d.ev.num = trace.Row{Offset: d.at(i)}, 0
+	row.Start, row.Dur, row.Name, row.Corr, row.External, d.ev.num = 0, 0, 0, 0, 0, 0
+	row.Args, row.Stored, row.Offset = nil, 0, d.at(i)
 	d.args = d.args[:0]
 	d.eventNo++
 	first := d.opening.follow(b, i+1)
@@ -170,7 +171,9 @@ func (d *reader) plainEvent(i int) (next int) {
 				d.moment.learn(b, at, i)
 			}
 		case durValue:
-			row.Dur, i, ok = micros(b, i)
+			if row.Dur, i, ok = fewMicros(b, i); !ok {
+				row.Dur, i, ok = micros(b, i)
+			}
 		case nameValue:
 			row.Name, i, ok = d.plainName(i)
 		case idValue:
@@ -197,11 +200,21 @@ func (d *reader) plainEvent(i int) (next int) {
 }
 
 // plainArg reads the value at i of the argument behind h. A small integer that nobody
-// asks for is passed.
+// asks for is passed, a list that was seen lately is recalled. No key stands twice on a
+// plain way, so that need not be looked for.
 func (d *reader) plainArg(h *hop, i int) (next int) {
-	if b := d.buf; b[i]-'1' < 9 && !h.keep {
+	b := d.buf
+	switch c := b[i]; {
+	case c-'1' < 9 && !h.keep:
 		if n := digitsAt(b, i); n < 8 && b[i+n] != '.' {
 			return i + n
+		}
+	case c == '[' && h.keep == (h.key != trace.KeyNone):
+		if m := d.memos.recall(b, i, h.key, d.ev.row.Name); m != nil {
+			if h.keep {
+				d.args = append(d.args, m.arg)
+			}
+			return i + len(m.text)
 		}
 	}
 	return d.readArg(h, i)
