@@ -1,6 +1,9 @@
 package trace
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Row is one event on its way into a Trace. Offset is its place in the
 // decompressed input, or -1; Args are copied by Add.
@@ -30,6 +33,7 @@ type Builder struct {
 
 	nameText int64        // bytes of the names of processes and tracks
 	ids      *renumbering // of a Builder for parts
+	rows     []partRow    // likewise: since the last Cut
 	named    []naming     // of a Builder for parts: since the last Cut
 	list     []Arg        // scratch
 	looked   uint32       // so that a first look is not left out
@@ -50,10 +54,14 @@ func NewBuilder() *Builder {
 // Reserve makes room for n rows in all, so that columns are not copied while
 // they grow. Room that is not used costs address space, not memory.
 func (b *Builder) Reserve(n int) {
-	if n <= cap(b.t.col.Start) {
+	c := &b.t.col
+	switch {
+	case b.ids != nil:
+		b.rows = slices.Grow(b.rows, max(n-len(b.rows), 0))
+		return
+	case n <= cap(c.Start):
 		return
 	}
-	c := &b.t.col
 	c.Start, c.Dur = reserve(c.Start, n), reserve(c.Dur, n)
 	c.Corr, c.External = reserve(c.Corr, n), reserve(c.External, n)
 	c.Name, c.Track, c.Args = reserve(c.Name, n), reserve(c.Track, n), reserve(c.Args, n)
@@ -67,7 +75,7 @@ func reserve[T any](col []T, n int) []T {
 }
 
 // Len is the number of rows added so far.
-func (b *Builder) Len() int { return len(b.t.col.Start) }
+func (b *Builder) Len() int { return len(b.t.col.Start) + len(b.rows) }
 
 // NumStrings is the number of distinct strings interned so far.
 func (b *Builder) NumStrings() int { return len(b.t.strings.places) }
@@ -159,14 +167,18 @@ func (b *Builder) Add(r *Row) {
 		b.Problem(NumberRange, r.Offset, "end of event")
 		r.Dur = 0
 	}
+	if r.Stored == 0 {
+		r.Stored = b.Store(r.Args)
+	}
+	if b.ids != nil {
+		b.rows = append(b.rows, partRow{r.Start, r.Dur, r.Corr, r.External, r.Name, r.Track, uint32(r.Stored), r.Cat, r.Phase})
+		return
+	}
 	c := &b.t.col
 	c.Start, c.Dur = append(c.Start, r.Start), append(c.Dur, r.Dur)
 	c.Name, c.Cat = append(c.Name, r.Name), append(c.Cat, r.Cat)
 	c.Phase, c.Track = append(c.Phase, r.Phase), append(c.Track, r.Track)
 	c.Corr, c.External = append(c.Corr, b.t.ids.id(r.Corr)), append(c.External, b.t.ids.id(r.External))
-	if r.Stored == 0 {
-		r.Stored = b.Store(r.Args)
-	}
 	c.Args = append(c.Args, uint32(r.Stored))
 }
 

@@ -29,15 +29,3 @@ func (t *idTable) number(id ID) int64 {
 
 // Number is the number that id stands for.
 func (t *Trace) Number(id ID) int64 { return t.ids.number(id) }
-
-// appendIDs adds ids, whose large numbers are nums, to those of col.
-func (t *idTable) appendIDs(col, ids []ID, nums []uint64) []ID {
-	if len(nums) == 0 {
-		return append(col, ids...)
-	}
-	from := idTable{numberTable{nums: nums}}
-	for _, id := range ids {
-		col = append(col, t.id(from.number(id)))
-	}
-	return col
-}

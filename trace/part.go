@@ -10,7 +10,7 @@ import (
 // stretch of a file into a Builder of their own. Its zero value is empty; its room
 // is used again when it is cut once more.
 type Part struct {
-	col   Columns
+	rows  []partRow
 	args  argTable
 	named []naming
 	probs []Problem
@@ -20,8 +20,18 @@ type Part struct {
 	texts      texts
 	cats, keys []string
 	tracks     []uint64 // see trackKey
-	nums       []uint64 // large ids
 	ids        *renumbering
+}
+
+// partRow is a row of a part: all of it is written at once and read at once, so it stands
+// together.
+type partRow struct {
+	start, dur, corr, external int64
+	name                       StringID
+	track                      TrackID
+	args                       uint32
+	cat                        Cat
+	phase                      Phase
 }
 
 // renumbering says which numbers those of one Builder have in the one that its
@@ -42,28 +52,19 @@ func NewPartBuilder() *Builder {
 }
 
 // Len is the number of rows in p.
-func (p *Part) Len() int { return len(p.col.Start) }
+func (p *Part) Len() int { return len(p.rows) }
 
 // Cut moves the rows, names and problems that were added since the last Cut into
 // p, whose own contents are lost. b must come from NewPartBuilder.
 func (b *Builder) Cut(p *Part) {
-	p.col.empty()
 	p.args.empty()
-	p.col, b.t.col = b.t.col, p.col
+	p.rows, b.rows = b.rows, p.rows[:0]
 	p.args.chunks, b.t.args.chunks = b.t.args.chunks, p.args.chunks
 	p.args.free, b.t.args.free = b.t.args.free, p.args.free
 	b.t.args.recent = [len(b.t.args.recent)]uint32{}
 	p.named, b.named = b.named, p.named[:0]
 	p.probs, b.probs = b.probs.list, problemList{}
 	p.texts, p.cats, p.keys, p.tracks, p.ids = b.t.strings.texts, b.cats.names, b.t.keys, b.tracks.nums, b.ids
-	p.nums = b.t.ids.nums
-}
-
-// empty takes all rows out and keeps their room.
-func (c *Columns) empty() {
-	c.Start, c.Dur, c.Name, c.Cat = c.Start[:0], c.Dur[:0], c.Name[:0], c.Cat[:0]
-	c.Phase, c.Track, c.Corr = c.Phase[:0], c.Track[:0], c.Corr[:0]
-	c.External, c.Args = c.External[:0], c.Args[:0]
 }
 
 // Full tells that the categories or the keys have reached their limits, or may have
@@ -77,20 +78,8 @@ func (b *Builder) Full() bool { return len(b.cats.names) >= maxCats || len(b.t.k
 // dropped. What b.Meta says is no part of it.
 func (b *Builder) Append(p *Part) {
 	b.renumber(p)
-	c := &b.t.col
-	c.Start, c.Dur = append(c.Start, p.col.Start...), append(c.Dur, p.col.Dur...)
-	c.Corr = b.t.ids.appendIDs(c.Corr, p.col.Corr, p.nums)
-	c.External = b.t.ids.appendIDs(c.External, p.col.External, p.nums)
-	c.Phase = append(c.Phase, p.col.Phase...)
-	b.appendNames(p)
-	for _, id := range p.col.Track {
-		c.Track = append(c.Track, b.trackOf(p, id))
-	}
-	for _, id := range p.col.Cat {
-		c.Cat = append(c.Cat, Cat(p.ids.cats[id]))
-	}
-	for _, ref := range p.col.Args {
-		c.Args = append(c.Args, b.argsOf(p, ref))
+	for rows := p.rows; len(rows) > 0; rows = rows[min(len(rows), ahead):] {
+		b.appendRows(p, rows[:min(len(rows), ahead)])
 	}
 	for _, n := range p.named {
 		b.appendName(p, n)
@@ -121,29 +110,47 @@ func (b *Builder) renumber(p *Part) {
 	clear(r.args)
 }
 
-// ahead is how many names are looked up at a time.
+// ahead is how many rows are added at a time.
 const ahead = 32
 
-// appendNames adds the names of the rows of p. The searches for new ones wait for
+// appendRows adds some rows of p.
+func (b *Builder) appendRows(p *Part, rows []partRow) {
+	b.findNames(p, rows)
+	c, first := &b.t.col, b.Len()
+	c.lengthen(len(rows))
+	for k := range rows {
+		r, i := &rows[k], first+k
+		c.Start[i], c.Dur[i] = r.start, r.dur
+		c.Corr[i], c.External[i] = b.t.ids.id(r.corr), b.t.ids.id(r.external)
+		c.Name[i], c.Track[i], c.Args[i] = StringID(p.ids.strs[r.name]-1), b.trackOf(p, r.track), b.argsOf(p, r.args)
+		c.Cat[i], c.Phase[i] = Cat(p.ids.cats[r.cat]), r.phase
+	}
+}
+
+// lengthen adds n rows, to be filled.
+func (c *Columns) lengthen(n int) {
+	c.Start, c.Dur, c.Name, c.Cat = longer(c.Start, n), longer(c.Dur, n), longer(c.Name, n), longer(c.Cat, n)
+	c.Phase, c.Track, c.Corr = longer(c.Phase, n), longer(c.Track, n), longer(c.Corr, n)
+	c.External, c.Args = longer(c.External, n), longer(c.Args, n)
+}
+
+func longer[T any](col []T, n int) []T { return slices.Grow(col, n)[:len(col)+n] }
+
+// findNames makes b know the names of some rows of p. The searches for new ones wait for
 // memory together and not one behind the other: a first look at where each begins is
 // enough for that.
-func (b *Builder) appendNames(p *Part) {
-	c, table := &b.t.col, &b.t.strings
+func (b *Builder) findNames(p *Part, rows []partRow) {
+	table := &b.t.strings
 	var hashes [ahead]uint32
-	for names := p.col.Name; len(names) > 0; names = names[min(len(names), ahead):] {
-		some := names[:min(len(names), ahead)]
-		for i, id := range some {
-			if p.ids.strs[id] == 0 {
-				hashes[i] = hashString(p.texts.at(id))
-				b.looked ^= table.slots[table.first(hashes[i])].id1
-			}
+	for i := range rows {
+		if id := rows[i].name; p.ids.strs[id] == 0 {
+			hashes[i] = hashString(p.texts.at(id))
+			b.looked ^= table.slots[table.first(hashes[i])].id1
 		}
-		for i, id := range some {
-			known := &p.ids.strs[id]
-			if *known == 0 {
-				*known = uint32(table.internString(p.texts.at(id), hashes[i])) + 1
-			}
-			c.Name = append(c.Name, StringID(*known-1))
+	}
+	for i := range rows {
+		if id := rows[i].name; p.ids.strs[id] == 0 {
+			p.ids.strs[id] = uint32(table.internString(p.texts.at(id), hashes[i])) + 1
 		}
 	}
 }

@@ -4,6 +4,7 @@ package trace
 // that it has on average.
 const (
 	rowBytes     = 8 + 8 + 4 + 2 + 1 + 4 + 4 + 4 + 4
+	partRowBytes = 48
 	moveBytes    = 4 + 8 + 4 // a row's place in the order, room to move a value of it, its parent
 	argBytes     = 2 + 1 + 8
 	threadBytes  = 16 + 8  // without the text of the name
@@ -33,7 +34,7 @@ func (b *Builder) BuildBytes() int64 {
 
 // Bytes is how much memory the room of p takes that is its own, in bytes.
 func (p *Part) Bytes() int64 {
-	return int64(cap(p.col.Start))*rowBytes + p.args.bytes() + int64(cap(p.named))*namingBytes
+	return int64(cap(p.rows))*partRowBytes + p.args.bytes() + int64(cap(p.named))*namingBytes
 }
 
 func (t *argTable) bytes() int64 {
