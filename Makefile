@@ -1,4 +1,4 @@
-.PHONY: build test lint bench fuzz golden interop
+.PHONY: build test lint bench profile fuzz golden interop
 FUZZTIME ?= 10s
 
 build: # one static binary
@@ -14,6 +14,9 @@ lint:
 
 bench: # several shapes and sizes; compare runs with benchstat
 	go test -run '^$$' -bench . -benchmem ./...
+
+profile: # what the compiler goes by; after changes to what is hot
+	go test -pgo=off ./cmd/gaprof -run '^$$' -bench EndToEnd -profile default.pgo
 
 fuzz: # every target for FUZZTIME
 	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' . | sort); do \

@@ -58,7 +58,7 @@ func benchFile(b *testing.B, shape tracegen.Shape, size int64) (path string, wri
 // ratios of one run mean anything on a shared machine. peak/input is the program's
 // greatest resident memory over the size of its input.
 func BenchmarkEndToEnd(b *testing.B) {
-	if tables(b) {
+	if tables(b) || profiled(b) {
 		return
 	}
 	for _, file := range benchFiles {
@@ -87,6 +87,10 @@ func BenchmarkEndToEnd(b *testing.B) {
 // tables writes the tables of docs/performance.md where a flag asks for them, and tells
 // whether it did; see limits_test.go.
 var tables = func(*testing.B) bool { return false }
+
+// profiled writes the profile that builds go by where a flag asks for it; see
+// profile_test.go.
+var profiled = func(*testing.B) bool { return false }
 
 // BenchmarkManyFiles analyses the ranks of one run: files of 2 MB, of which ten times
 // as many should take ten times as long and little more memory, and of 10 MB.
