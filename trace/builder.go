@@ -68,9 +68,13 @@ func (b *Builder) Reserve(n int) {
 	c.Cat, c.Phase = reserve(c.Cat, n), reserve(c.Phase, n)
 }
 
+// reserve copies in pieces: nothing interrupts a copy, and a collector that waits for its
+// end keeps another core busy.
 func reserve[T any](col []T, n int) []T {
 	grown := make([]T, len(col), n)
-	copy(grown, col)
+	for i := 0; i < len(col); {
+		i += copy(grown[i:], col[i:min(i+1<<14, len(col))])
+	}
 	return grown
 }
 

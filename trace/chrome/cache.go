@@ -102,10 +102,17 @@ type name struct {
 type nameTable struct {
 	slots [4 * slots]*name
 	all   []*name // by id
+	known int     // of all
 }
+
+// mostNames is how many names are known at a time: with more, learning starts anew.
+const mostNames = 1 << 13
 
 // put notes that the name called text stands in slot.
 func (t *nameTable) put(slot **name, id trace.StringID, text string) {
+	if t.known == mostNames {
+		*t = nameTable{}
+	}
 	if int(id) >= len(t.all) {
 		t.all = append(t.all, make([]*name, int(id)+1-len(t.all))...)
 	}
@@ -113,6 +120,7 @@ func (t *nameTable) put(slot **name, id trace.StringID, text string) {
 	if n == nil {
 		n = &name{text: text, id: id}
 		n.next, t.all[id] = n, n
+		t.known++
 	}
 	if last := *slot; last != nil {
 		last.next = n

@@ -21,7 +21,7 @@ const roomy = 16 << 10
 
 const (
 	leastEvent = 100 // bytes, nearly
-	farthest   = 64  // how much of the input, in what is known of it, makeRoom plans for
+	farthest   = 256 // how much of the input, in what is known of it, makeRoom plans for
 )
 
 // list reads events from i on to the end of their list and returns the place
@@ -34,7 +34,8 @@ func (d *reader) list(i int, in place) (next int, ended bool) {
 			d.slide(i)
 			i = 0
 			if d.team == nil {
-				d.makeRoom(d.base-d.start, 2*windowSize/leastEvent)
+				rows := int64(d.b.Len())
+				d.makeRoom(d.base-d.start, rows, rows+2*windowSize/leastEvent)
 			}
 			d.tally(i)
 		}
@@ -137,17 +138,16 @@ func (d *reader) wants(i, fail int) bool {
 	return !d.eof && fail+lookahead > d.n && d.n-i < d.reach
 }
 
-// makeRoom reserves rows before so many are added: at first for the rest of the input,
-// by the rows that there are in the bytes read so far, and a quarter more, later by
-// halves. To move a column that has become too short costs more than its reading.
-func (d *reader) makeRoom(read int64, coming int) {
-	rows := int64(d.b.Len() + coming)
+// makeRoom sees to it that there is room for some rows: at first for the rest of the
+// input, by the rows that are known to be in the bytes read so far, and a quarter more,
+// later by halves. To move a column that has become too short costs more than its reading.
+func (d *reader) makeRoom(read, known, rows int64) {
 	if read < 2*windowSize || rows <= d.reserved {
 		return
 	}
 	want := rows + rows/2
 	if rest := min(d.opts.SizeHint-d.start, read*farthest); rest > read {
-		want = int64(float64(rows)*float64(rest)/float64(read)*1.25) + 1024
+		want = rows + int64(float64(known)*float64(rest-read)/float64(read)*1.25)
 	}
 	d.reserved = max(want, d.reserved+d.reserved/2)
 	d.b.Reserve(int(d.reserved))

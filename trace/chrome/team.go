@@ -209,7 +209,8 @@ func (t *team) fetch() *run {
 func (t *team) take(r *run) {
 	d := t.d
 	t.took = true
-	d.makeRoom(r.stop.pos-d.start, r.part.Len())
+	rows := int64(d.b.Len() + r.part.Len())
+	d.makeRoom(r.stop.pos-d.start, rows, rows)
 	d.b.Append(&r.part)
 	d.events, d.others, d.kineto = d.events+r.events, d.others+r.others, d.kineto || r.kineto
 	d.taken += r.stop.pos - r.start
