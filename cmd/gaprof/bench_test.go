@@ -89,7 +89,7 @@ func BenchmarkEndToEnd(b *testing.B) {
 var tables = func(*testing.B) bool { return false }
 
 // profiled writes the profile that builds go by where a flag asks for it; see
-// profile_test.go.
+// pgo_test.go.
 var profiled = func(*testing.B) bool { return false }
 
 // BenchmarkManyFiles analyses the ranks of one run: files of 2 MB, of which ten times

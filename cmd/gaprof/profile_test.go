@@ -1,99 +1,26 @@
-//go:build linux || darwin
-
 package main
 
 import (
-	"bytes"
-	"flag"
-	"io"
+	"encoding/json"
 	"os"
-	"runtime/pprof"
-	"slices"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/pprof/profile"
 
-	"github.com/gaprof/gaprof/internal/tracegen"
+	"github.com/gaprof/gaprof/analyze"
 )
 
-// default.pgo is what the compiler goes by when it decides which calls are worth taking
-// into their callers. It is written anew, after changes to what is hot, by
-//
-//	make profile
-var profileFile = flag.String("profile", "", "with -bench EndToEnd: write the profile that builds go by to this file")
-
-func init() {
-	profiled = func(b *testing.B) bool {
-		if *profileFile != "" {
-			writeProfile(b)
-		}
-		return *profileFile != ""
+// The ranks of a run become one profile, whose exposed communication is that of the
+// report.
+func TestProfileOfSeveralRanks(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run.pb.gz")
+	code, stdout, stderr := runWith("", "convert", "../../traces/demo-before", "-o", out)
+	if code != exitOK || stdout+stderr != "" {
+		t.Fatalf("exit code %d, stdout %q, stderr %s", code, stdout, stderr)
 	}
-}
-
-// profileRuns is how often each input is read for the profile; recorded ones are what
-// people have.
-const profileRuns, recordedRuns = 3, 6
-
-// writeProfile writes the profile of the program on all kinds of inputs.
-func writeProfile(b *testing.B) {
-	var files []string
-	for _, in := range inputs {
-		if in.bytes != 100e6 {
-			continue
-		}
-		path, _ := benchFile(b, in.shape, in.bytes)
-		if in.packed {
-			path = pack(b, path)
-		}
-		files = append(files, slices.Repeat([]string{path}, profileRuns)...)
-	}
-	if path, _ := recordedFile(b, 10); path != "" {
-		files = append(files, slices.Repeat([]string{path}, recordedRuns)...)
-	} else {
-		b.Log("recorded traces are not in it: ../shared is not here")
-	}
-	small, _ := benchFile(b, tracegen.AsIs, 10e6)
-	files = append(files, slices.Repeat([]string{small}, profileRuns)...)
-
-	var raw bytes.Buffer
-	must(b, pprof.StartCPUProfile(&raw))
-	for _, path := range files {
-		if code := run([]string{"analyze", "--format", "json", "-o", os.DevNull, path}, nil, io.Discard, io.Discard); code != exitOK {
-			b.Fatalf("exit %d", code)
-		}
-	}
-	pprof.StopCPUProfile()
-	p, err := profile.Parse(&raw)
-	must(b, err)
-	f, err := os.Create(*profileFile)
-	must(b, err)
-	must(b, forCompiler(p).Write(f))
-	must(b, f.Close())
-}
-
-// forCompiler is p with what the compiler asks for, functions and lines, and nothing of
-// the machine that it was made on.
-func forCompiler(p *profile.Profile) *profile.Profile {
-	p.Mapping, p.Comments, p.TimeNanos = nil, nil, 0
-	for _, f := range p.Function {
-		f.Filename = ""
-	}
-	for _, l := range p.Location {
-		l.Mapping, l.Address = nil, 0
-	}
-	merged, err := profile.Merge([]*profile.Profile{p})
-	if err != nil {
-		return p
-	}
-	return merged
-}
-
-// TestProfile: the profile that builds go by is of the functions of today, and says
-// nothing of the machine that it was made on.
-func TestProfile(t *testing.T) {
-	f, err := os.Open("default.pgo")
+	f, err := os.Open(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,14 +29,31 @@ func TestProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hot := false
-	for _, f := range p.Function {
-		hot = hot || strings.HasSuffix(f.Name, "trace/chrome.(*reader).plainEvent")
-		if f.Filename != "" {
-			t.Errorf("%s stands in %q", f.Name, f.Filename)
+	exposed, ranks := int64(0), make(map[int64]bool)
+	for _, s := range p.Sample {
+		for i, kind := range p.SampleType {
+			if kind.Type == "exposed_communication" {
+				exposed += s.Value[i]
+			}
+		}
+		for _, rank := range s.NumLabel["rank"] {
+			ranks[rank] = true
 		}
 	}
-	if !hot || len(p.Mapping) > 0 || len(p.Comments) > 0 {
-		t.Errorf("knows plainEvent: %v; mappings: %v; comments: %v", hot, p.Mapping, p.Comments)
+	_, text, _ := runWith("", "analyze", "--format", "json", "../../traces/demo-before")
+	var report analyze.Report
+	if err := json.Unmarshal([]byte(text), &report); err != nil {
+		t.Fatal(err)
+	}
+	want := int64(0)
+	for _, c := range report.Communication {
+		want += c.Exposed
+	}
+	if exposed != want || want == 0 || len(ranks) != 2 {
+		t.Errorf("exposed %d ns, want %d; ranks %v", exposed, want, ranks)
+	}
+	code, _, stderr = runWith("", "convert", "../../traces/demo-before/rank0.json.gz", "../../traces/demo-before/rank1.json.gz", "-o", filepath.Join(t.TempDir(), "a.json"))
+	if code != exitUsage || !strings.Contains(stderr, "--to pprof") {
+		t.Errorf("exit code %d, stderr %s", code, stderr)
 	}
 }
