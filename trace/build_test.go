@@ -105,6 +105,19 @@ func TestExternalOrder(t *testing.T) {
 	}
 }
 
+// TestExternalOrderWithoutIDs: rows without an id keep their place between those that have
+// one. That is no order in the strict sense, so it depends on how rows are merged.
+func TestExternalOrderWithoutIDs(t *testing.T) {
+	b := newAdder()
+	for _, id := range []int64{9, 0, 9, 3} {
+		b.Add(&Row{Phase: 'X', Start: 5, Dur: 2, Track: b.track(), External: id, Offset: -1})
+	}
+	var got []ID
+	if got = b.Build().Columns().External; !slices.Equal(got, []ID{3, 9, 0, 9}) {
+		t.Errorf("got %d", got)
+	}
+}
+
 // TestPairKeepsArguments: of an argument that begin and end both have, the end's counts.
 func TestPairKeepsArguments(t *testing.T) {
 	a := newAdder()

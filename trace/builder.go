@@ -52,7 +52,7 @@ func NewBuilder() *Builder {
 }
 
 // Reserve makes room for n rows in all, so that columns are not copied while
-// they grow. Room that is not used costs address space, not memory.
+// they grow. Room in columns that is not used costs address space, not memory.
 func (b *Builder) Reserve(n int) {
 	c := &b.t.col
 	switch {

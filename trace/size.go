@@ -17,10 +17,10 @@ const (
 )
 
 // Bytes is how much memory the rows and tables of b take, as far as they are filled:
-// room that was reserved and never written to takes none.
+// room in columns that was reserved and never written to takes none.
 func (b *Builder) Bytes() int64 {
 	tracks := &b.tracks
-	n := int64(b.Len())*rowBytes + b.t.strings.bytes() + b.t.args.bytes()
+	n := int64(len(b.t.col.Start))*rowBytes + int64(cap(b.rows))*partRowBytes + b.t.strings.bytes() + b.t.args.bytes()
 	n += tracks.bytes() + int64(len(tracks.threads))*threadBytes + int64(len(b.procs))*processBytes + b.t.ids.bytes()
 	return n + b.nameText
 }

@@ -2,10 +2,7 @@
 // writers put down thread by thread and stream by stream.
 package runs
 
-import (
-	"slices"
-	"sort"
-)
+import "slices"
 
 // Sort sorts list stably by merging neighbouring runs that are in order already: n
 // comparisons for a list in order, n log2 k for k runs. compare is as for
@@ -47,7 +44,10 @@ func find[T any](list []T, compare func(a, b T) int) []int {
 // merge sorts a list whose parts before and from mid on are sorted; room is for what
 // of the first part does not stand right yet.
 func merge[T any](list []T, mid int, compare func(a, b T) int, room []T) {
-	ahead := sort.Search(mid, func(i int) bool { return compare(list[i], list[mid]) > 0 })
+	ahead := 0
+	for ahead < mid && compare(list[ahead], list[mid]) <= 0 {
+		ahead++
+	}
 	list, mid = list[ahead:], mid-ahead
 	left, right := append(room, list[:mid]...), list[mid:]
 	for i := range list {

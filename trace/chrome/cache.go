@@ -101,8 +101,7 @@ type name struct {
 // last, or next the time before, is compared, and neither scanned nor hashed.
 type nameTable struct {
 	slots [4 * slots]*name
-	all   []*name // by id
-	known int     // of all
+	all   map[trace.StringID]*name
 }
 
 // mostNames is how many names are known at a time: with more, learning starts anew.
@@ -110,17 +109,13 @@ const mostNames = 1 << 13
 
 // put notes that the name called text stands in slot.
 func (t *nameTable) put(slot **name, id trace.StringID, text string) {
-	if t.known == mostNames {
-		*t = nameTable{}
-	}
-	if int(id) >= len(t.all) {
-		t.all = append(t.all, make([]*name, int(id)+1-len(t.all))...)
-	}
 	n := t.all[id]
 	if n == nil {
+		if len(t.all) == mostNames || t.all == nil {
+			*t = nameTable{all: make(map[trace.StringID]*name)}
+		}
 		n = &name{text: text, id: id}
 		n.next, t.all[id] = n, n
-		t.known++
 	}
 	if last := *slot; last != nil {
 		last.next = n

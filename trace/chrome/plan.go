@@ -201,7 +201,8 @@ func (d *reader) plainEvent(i int) (next int) {
 
 // plainArg reads the value at i of the argument behind h. A small integer that nobody
 // asks for is passed, a list that was seen lately is recalled. No key stands twice on a
-// plain way, so that need not be looked for.
+// plain way, whose keys are fixed: of an event with such a key something was noted, and
+// planOf makes no plan of it.
 func (d *reader) plainArg(h *hop, i int) (next int) {
 	b := d.buf
 	switch c := b[i]; {

@@ -6,6 +6,7 @@ import "github.com/gaprof/gaprof/trace"
 const (
 	hopBytes  = 900 // with its plan, its text and its places in maps
 	memoBytes = 160 // without its text
+	nameBytes = 80  // likewise
 )
 
 // tally tells Options.Tables what reading takes. Where that is refused the input ends
@@ -38,7 +39,7 @@ func (s *size) add(b *trace.Builder) {
 
 // ownBytes is what d takes besides its Builder, in bytes.
 func (d *reader) ownBytes() int64 {
-	return int64(len(d.buf))*3/2 + int64(len(d.hops))*hopBytes + int64(len(d.memos.all))*memoBytes + d.memos.text
+	return int64(len(d.buf))*3/2 + int64(len(d.hops))*hopBytes + int64(len(d.memos.all))*memoBytes + d.memos.text + int64(len(d.names.all))*nameBytes
 }
 
 // count adds what the hand and the run that it has just made take to that of the team.
