@@ -80,10 +80,18 @@ type computer struct {
 	tooDeep        *atomic.Bool // some event has more spans around it than were looked at
 }
 
+func newComputer(t *trace.Trace) *computer {
+	c := &computer{t: t, col: t.Columns(), names: classifyNames(t), shapes: newShapes(t), tooDeep: new(atomic.Bool)}
+	c.families = c.familyIDs()
+	c.mark()
+	c.findAutogradThreads()
+	return c
+}
+
 // apart is c for those who look at rows at the same time as others do with c.
 func (c *computer) apart() *computer {
 	twin := *c
-	twin.shapes = newShapes(c.t)
+	twin.shapes = c.shapes.apart()
 	return &twin
 }
 
@@ -95,16 +103,14 @@ func (c *computer) apart() *computer {
 //  3. Steps, their device windows and ledgers.
 //  4. Collectives with site, message and step, then groups of them.
 func Compute(t *trace.Trace) []*Rank {
-	c := &computer{t: t, col: t.Columns(), names: classifyNames(t), shapes: newShapes(t), tooDeep: new(atomic.Bool)}
-	c.families = c.familyIDs()
-	c.mark()
-	c.findAutogradThreads()
+	c := newComputer(t)
+	beside := c.apart()
 	var ranks []*Rank
 	scopes := c.partition()
 	for _, s := range scopes {
 		r := &Rank{Trace: t, Devices: s.devices, host: s.host, StepSource: NoSteps}
 		c.identify(r, len(scopes) == 1)
-		c.derive(r)
+		c.derive(r, beside)
 		c.remember(r)
 		r.release()
 		ranks = append(ranks, r)
@@ -119,8 +125,9 @@ func Compute(t *trace.Trace) []*Rank {
 }
 
 // derive computes what is known of a rank. What the host's threads say and what the
-// device's streams say is told apart at the same time; both meet in the steps.
-func (c *computer) derive(r *Rank) {
+// device's streams say is told apart at the same time, and both meet in the steps; then
+// what does not depend on each other goes side by side, the second of two with beside.
+func (c *computer) derive(r *Rank, beside *computer) {
 	var moments *hostEvents
 	both(func() {
 		c.link(r)
@@ -136,7 +143,7 @@ func (c *computer) derive(r *Rank) {
 		c.collect(r)
 		r.Groups = c.groups(r)
 		r.launches = c.launches(r)
-		r.touches = c.apart().touches(r)
+		r.touches = beside.touches(r)
 	}, func() { c.hostFacts(r) })
 	markAveraged(r, r.touches)
 	both(func() {

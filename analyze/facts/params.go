@@ -134,25 +134,21 @@ func plainDtype(name string) string {
 // carrier is what the spans of one optimizer carry.
 type carrier struct {
 	tensors map[numelKey]bool
-	rows    lately
 	seen    map[*operand]bool // by the first of them: equal texts are parsed once
 }
 
 // carried collects, per optimizer, the tensors and messages inside its spans.
 func (c *computer) carried(r *Rank) map[string]map[numelKey]bool {
 	all, carriers := make(map[string]map[numelKey]bool), make(map[string]*carrier)
-	carrierOf := func(name string) *carrier {
-		if carriers[name] == nil {
-			carriers[name] = &carrier{tensors: make(map[numelKey]bool), seen: make(map[*operand]bool)}
-			all[name] = carriers[name].tensors
-		}
-		return carriers[name]
-	}
-	eachWithin(c, r.host, optimizerStep, func(span int32) *carrier {
-		return carrierOf(optimizerName(c.t.String(c.col.Name[span])))
-	}, func(row int32, to *carrier) {
-		if to.rows.again(c.col.Args[row]) {
+	var before lately
+	c.eachStepped(r.host, func(row int32, optimizer string) {
+		if before.again(c.col.Args[row], optimizer) {
 			return
+		}
+		to := carriers[optimizer]
+		if to == nil {
+			to = &carrier{make(map[numelKey]bool), make(map[*operand]bool)}
+			carriers[optimizer], all[optimizer] = to, to.tensors
 		}
 		if ops := c.shapes.inputs(row); len(ops) > 0 && !to.seen[&ops[0]] {
 			to.seen[&ops[0]] = true
@@ -163,30 +159,36 @@ func (c *computer) carried(r *Rank) map[string]map[numelKey]bool {
 	return all
 }
 
-// eachWithin calls do once for each row inside spans of a class, with what of says of the
-// innermost of them.
-func eachWithin[T any](c *computer, tracks []trace.TrackID, class nameClass, of func(span int32) T, do func(row int32, within T)) {
-	type open struct {
-		end int64
-		is  T
+// eachStepped calls do once for each row inside spans of optimizers, with the name of the
+// innermost of them that has one.
+func (c *computer) eachStepped(tracks []trace.TrackID, do func(row int32, optimizer string)) {
+	type span struct {
+		end       int64
+		optimizer string
 	}
-	var stack []open
+	var open []span
 	done, track := int32(0), trace.Track{} // rows before done were visited or are in no span
-	enter := func(span int32) {
-		stack = append(stack, open{c.col.Start[span] + c.col.Dur[span], of(span)})
-	}
-	c.eachOf(tracks, class, func(span int32) {
-		if end := int32(track.First + track.N); span >= end || done >= end {
-			track, stack = c.t.Tracks()[c.col.Track[span]], stack[:0]
+	enter := func(row int32) {
+		if name := optimizerName(c.t.String(c.col.Name[row])); name != "" {
+			open = append(open, span{c.col.Start[row] + c.col.Dur[row], name})
 		}
-		enter(span)
-		end := c.col.Start[span] + c.col.Dur[span]
-		for done = max(done, span+1); done < int32(track.First+track.N) && c.col.Start[done] < end; done++ {
-			for stack[len(stack)-1].end <= c.col.Start[done] {
-				stack = stack[:len(stack)-1]
+	}
+	c.eachOf(tracks, optimizerStep, func(row int32) {
+		if row >= int32(track.First+track.N) {
+			track, open = c.t.Tracks()[c.col.Track[row]], open[:0]
+		}
+		if row >= done {
+			enter(row)
+		}
+		end := c.col.Start[row] + c.col.Dur[row]
+		for done = max(done, row+1); done < int32(track.First+track.N) && c.col.Start[done] < end; done++ {
+			for len(open) > 0 && open[len(open)-1].end <= c.col.Start[done] {
+				open = open[:len(open)-1]
 			}
-			do(done, stack[len(stack)-1].is)
-			if c.names.is(c.col.Name[done], class) && c.col.Phase[done] == trace.Complete {
+			if len(open) > 0 {
+				do(done, open[len(open)-1].optimizer)
+			}
+			if c.names.is(c.col.Name[done], optimizerStep) && c.col.Phase[done] == trace.Complete {
 				enter(done)
 			}
 		}
@@ -223,17 +225,18 @@ func (c *computer) carryMessage(set map[numelKey]bool, row int32) {
 // touches. It does so only where the spans of every optimizer show the shapes of its
 // parameters, most of all parameters among them.
 func (c *computer) dropLeaves(r *Rank) {
-	stepped, seen := make(map[string]map[string]bool), make(map[string]*lately)
+	stepped := make(map[string]map[string]bool)
+	var before lately
 	for _, row := range r.optimizer {
 		name, end := optimizerName(c.t.String(c.col.Name[row])), c.col.Start[row]+c.col.Dur[row]
 		track := c.t.Tracks()[c.col.Track[row]]
-		shapes, before := stepped[name], seen[name]
+		shapes := stepped[name]
 		for i := row + 1; i < int32(track.First+track.N) && c.col.Start[i] < end; i++ {
 			if shapes == nil {
-				shapes, before = make(map[string]bool), new(lately)
-				stepped[name], seen[name] = shapes, before
+				shapes = make(map[string]bool)
+				stepped[name] = shapes
 			}
-			if !before.again(c.col.Args[i]) {
+			if !before.again(c.col.Args[i], name) {
 				noteShapes(shapes, c.shapes.inputs(i))
 			}
 		}

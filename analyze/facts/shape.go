@@ -2,6 +2,7 @@ package facts
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/gaprof/gaprof/trace"
 )
@@ -16,13 +17,23 @@ type operand struct {
 // scalar tells whether the operand is a number or a tensor without dimensions.
 func (o operand) scalar() bool { return !o.list && len(o.shapes) == 1 && len(o.shapes[0]) == 0 }
 
-// shapes reads the inputs of operators; equal texts are parsed once.
+// shapes reads the inputs of operators; equal texts are parsed once. Those who look at
+// rows at the same time have one each, over the same texts.
 type shapes struct {
 	t      *trace.Trace
-	parsed map[[2]trace.StringID][]operand
-	words  map[trace.StringID][]string
+	texts  *parsedTexts
 	recent [1024]inputs
 }
+
+// parsedTexts are the operands that texts say.
+type parsedTexts struct {
+	mu       sync.Mutex
+	operands map[[2]trace.StringID][]operand
+	words    map[trace.StringID][]string
+}
+
+// mostWords is how many lists of values are kept.
+const mostWords = 1 << 13
 
 // inputs are the operands of rows whose arguments stand at args.
 type inputs struct {
@@ -31,8 +42,11 @@ type inputs struct {
 }
 
 func newShapes(t *trace.Trace) *shapes {
-	return &shapes{t: t, parsed: make(map[[2]trace.StringID][]operand), words: make(map[trace.StringID][]string)}
+	return &shapes{t: t, texts: &parsedTexts{operands: make(map[[2]trace.StringID][]operand), words: make(map[trace.StringID][]string)}}
 }
+
+// apart is s for somebody else.
+func (s *shapes) apart() *shapes { return &shapes{t: s.t, texts: s.texts} }
 
 // inputs returns the operands of a row, nil where its shapes were not recorded.
 func (s *shapes) inputs(row int32) []operand {
@@ -53,24 +67,34 @@ func (s *shapes) parse(row int32) []operand {
 	}
 	types, _ := e.Arg(trace.KeyInputType)
 	key := [2]trace.StringID{dims.Str, types.Str}
-	ops, ok := s.parsed[key]
+	s.texts.mu.Lock()
+	defer s.texts.mu.Unlock()
+	ops, ok := s.texts.operands[key]
 	if !ok {
 		ops = parseOperands(s.t.String(dims.Str), s.t.String(types.Str))
-		s.parsed[key] = ops
+		s.texts.operands[key] = ops
 	}
 	return ops
 }
 
-// lately knows the arguments of rows that were looked at lately: most rows share theirs
+// lately knows the arguments that were looked at lately, for whom: most rows share theirs
 // with others, and equal references stand for equal arguments.
-type lately struct{ refs [1024]uint32 }
+type lately struct {
+	slots [1024]struct {
+		args uint32
+		of   string
+	}
+}
 
-// again tells whether the arguments at ref were there before; those of no row always.
-func (l *lately) again(ref uint32) bool {
-	slot := &l.refs[ref%uint32(len(l.refs))]
-	known := *slot == ref
-	*slot = ref
-	return known
+// again tells whether the arguments at args were looked at for the same before. It may
+// say no where they were.
+func (l *lately) again(args uint32, of string) bool {
+	slot := &l.slots[args%uint32(len(l.slots))]
+	if slot.args == args && slot.of == of {
+		return true
+	}
+	slot.args, slot.of = args, of
+	return false
 }
 
 // concrete returns the values of a row's operands where they are no tensors, as they
@@ -80,10 +104,15 @@ func (s *shapes) concrete(row int32) []string {
 	if !ok || a.Kind == trace.Int {
 		return nil
 	}
-	words, ok := s.words[a.Str]
+	s.texts.mu.Lock()
+	defer s.texts.mu.Unlock()
+	words, ok := s.texts.words[a.Str]
 	if !ok {
+		if len(s.texts.words) == mostWords {
+			clear(s.texts.words)
+		}
 		words = quotedWords(s.t.String(a.Str))
-		s.words[a.Str] = words
+		s.texts.words[a.Str] = words
 	}
 	return words
 }
