@@ -159,7 +159,9 @@ func (c *computer) derive(r *Rank, beside *computer) {
 
 // hostFacts computes what the host's threads say of steps.
 func (c *computer) hostFacts(r *Rank) {
-	c.dropLeaves(r)
+	if len(r.optimizer) > 0 {
+		c.dropLeaves(r)
+	}
 	r.joinPartial()
 	c.assignParams(r)
 	r.accumulation()

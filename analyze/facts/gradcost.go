@@ -30,6 +30,10 @@ func (c *computer) launches(r *Rank) []launched {
 // streams, are so mixed that comparing them takes longer. It returns list or its own room.
 func sortLaunched(list []launched, rows int) []launched {
 	const digit = 11
+	if len(list) < 1<<digit {
+		slices.Sort(list)
+		return list
+	}
 	room := make([]launched, len(list))
 	for half := 0; half < 64; half += 32 {
 		for shift := half; rows>>(shift-half) > 0; shift += digit {

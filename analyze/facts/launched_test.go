@@ -11,7 +11,7 @@ import (
 func TestSortLaunched(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, rows := range []int{1, 2, 100, 1 << 11, 1<<11 + 1, 1 << 23, 1<<31 - 1} {
-		for _, n := range []int{0, 1, 3, 1000} {
+		for _, n := range []int{0, 1, 3, 1000, 2048, 5000} {
 			list := make([]launched, n)
 			for i := range list {
 				list[i] = launched(rng.IntN(rows)&^7)<<32 | launched(rng.IntN(rows))

@@ -84,6 +84,9 @@ func (c *computer) assignParams(r *Rank) {
 		}
 	}
 	slices.SortFunc(r.Optimizers, func(a, b Optimizer) int { return cmp.Compare(a.Name, b.Name) })
+	if len(r.Optimizers) == 0 {
+		return
+	}
 	if len(r.Optimizers) == 1 {
 		for class := range r.Params.Classes {
 			r.Optimizers[0].Classes = append(r.Optimizers[0].Classes, class)

@@ -151,7 +151,9 @@ func (d *reader) plainName(i int) (id trace.StringID, next int, ok bool) {
 	if raw || end < 0 || end+1-i > maxText {
 		return 0, i, false
 	}
-	id = d.b.Intern(b[i:end])
-	d.names.put(slot, id, d.b.String(id))
+	before := d.b.NumStrings()
+	if id = d.b.Intern(b[i:end]); int(id) < before { // names that come once are not worth it
+		d.names.put(slot, id, d.b.String(id))
+	}
 	return id, end + 1, true
 }
