@@ -126,7 +126,8 @@ func Compute(t *trace.Trace) []*Rank {
 
 // derive computes what is known of a rank. What the host's threads say and what the
 // device's streams say is told apart at the same time, and both meet in the steps; then
-// what does not depend on each other goes side by side, the second of two with beside.
+// what does not depend on each other goes side by side: touches are looked for with
+// beside while the host's facts are with c.
 func (c *computer) derive(r *Rank, beside *computer) {
 	var moments *hostEvents
 	both(func() {
