@@ -91,15 +91,7 @@ func forCompiler(p *profile.Profile) (*profile.Profile, error) {
 // TestBuildProfile: the profile that builds go by knows the hot loop by its name of today,
 // and says nothing of the machine that it was made on.
 func TestBuildProfile(t *testing.T) {
-	f, err := os.Open("default.pgo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	p, err := profile.Parse(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := readProfile(t, "default.pgo")
 	hot := false
 	for _, f := range p.Function {
 		hot = hot || strings.HasSuffix(f.Name, "trace/chrome.(*reader).plainEvent")

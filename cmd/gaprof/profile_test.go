@@ -20,15 +20,7 @@ func TestProfileOfSeveralRanks(t *testing.T) {
 	if code != exitOK || stdout+stderr != "" {
 		t.Fatalf("exit code %d, stdout %q, stderr %s", code, stdout, stderr)
 	}
-	f, err := os.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	p, err := profile.Parse(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := readProfile(t, out)
 	exposed, ranks := int64(0), make(map[int64]bool)
 	for _, s := range p.Sample {
 		for i, kind := range p.SampleType {
@@ -56,4 +48,18 @@ func TestProfileOfSeveralRanks(t *testing.T) {
 	if code != exitUsage || !strings.Contains(stderr, "--to pprof") {
 		t.Errorf("exit code %d, stderr %s", code, stderr)
 	}
+}
+
+func readProfile(t *testing.T, path string) *profile.Profile {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p, err := profile.Parse(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
