@@ -23,7 +23,7 @@ var floors = [][]string{
 	{"trace"},
 	{"trace/text", "trace/csv", "trace/chrome", "trace/record", "trace/hardware", "trace/sidecar", "trace/perfetto", "trace/graph"},
 	{"trace/tracefile", "trace/otel", "analyze/facts", "reference/device", "internal/tracegen", "internal/contract"},
-	{"analyze/ranks", "analyze/norm", "analyze/whatif", "reference/ops", "reference/dist", "reference/telemetry", "reference/kineto", "reference/cpu/gemm"},
+	{"analyze/ranks", "analyze/normalization", "analyze/whatif", "reference/ops", "reference/dist", "reference/telemetry", "reference/kineto", "reference/cpu/gemm"},
 	{"analyze", "reference/cpu", "reference/sim", "reference/cuda", "reference"},
 	{"analyze/rules", "analyze/compare", "analyze/pprof"},
 	{"analyze/gate", "analyze/render/plots"},

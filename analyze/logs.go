@@ -3,7 +3,7 @@ package analyze
 import (
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 )
 
 // NormalizedSteps says how each complete step with token counts is normalized; a report
@@ -37,7 +37,7 @@ func JudgeLogs(o Options) ([]NormalizedStep, []Finding) {
 }
 
 // CaseOf is the token counts of one step of the logs; nil where they have none.
-func CaseOf(o Options, step int64) *norm.Case {
+func CaseOf(o Options, step int64) *normalization.Case {
 	a := &assembly{o: o}
 	counts := a.logCounts()
 	if counts == nil {

@@ -3,13 +3,13 @@ package analyze
 import (
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
 // LossSums are the summed losses of one step by rank and micro-batch, in the shape of
 // the token counts of the step; nil where one is missing.
-func LossSums(log *sidecar.LossLog, step int64, c *norm.Case) [][]float64 {
+func LossSums(log *sidecar.LossLog, step int64, c *normalization.Case) [][]float64 {
 	byRank := make(map[int64]map[int64]float64)
 	var ranks []int64
 	for _, m := range log.Micro {

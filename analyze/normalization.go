@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
@@ -31,15 +31,15 @@ type WeightRatio struct {
 // GradientCause is what the gradients of a step say of its normalization.
 type GradientCause struct {
 	Step  int64
-	Cause *norm.Cause
+	Cause *normalization.Cause
 }
 
 // NormalizedStep is how one complete step is normalized.
 type NormalizedStep struct {
 	Step     int
-	Case     *norm.Case // tokens of all ranks that have counts, in the order of their numbers
-	Observed *norm.Observation
-	*norm.Decision
+	Case     *normalization.Case // tokens of all ranks that have counts, in the order of their numbers
+	Observed *normalization.Observation
+	*normalization.Decision
 }
 
 // normalization fills in the token counts of the first complete step for which every
@@ -47,7 +47,7 @@ type NormalizedStep struct {
 // decides for every such step how it is normalized.
 func (a *assembly) normalization() {
 	n := &a.report.Normalization
-	n.Mode, n.Basis, n.Declared, n.Tokens = string(norm.Unknown), string(norm.ByNothing), string(a.o.Normalization), [][]int64{}
+	n.Mode, n.Basis, n.Declared, n.Tokens = string(normalization.Unknown), string(normalization.ByNothing), string(a.o.Normalization), [][]int64{}
 	counts, evidence := a.tokenCounts()
 	if counts == nil {
 		n.Evidence = noCounts
@@ -81,20 +81,20 @@ const noCounts = `no token counts: pass --tokens FILE, or annotate the trainer w
 // decideWithoutCounts takes the user's word for the mode.
 func (a *assembly) decideWithoutCounts() {
 	if a.o.Normalization != "" {
-		a.describeDecision(norm.Decide(&norm.Observation{Declared: a.o.Normalization}))
+		a.describeDecision(normalization.Decide(&normalization.Observation{Declared: a.o.Normalization}))
 	}
 }
 
 // describeDecision puts a decision into the words of the report.
-func (a *assembly) describeDecision(d *norm.Decision) {
+func (a *assembly) describeDecision(d *normalization.Decision) {
 	n := &a.report.Normalization
 	n.Factor, n.Basis = d.Factor.Name, string(d.Basis)
 	switch d.Mode {
-	case norm.Global, norm.PerRank, norm.MicroMean, norm.Sum:
+	case normalization.Global, normalization.PerRank, normalization.MicroMean, normalization.Sum:
 		n.Mode = string(d.Mode)
 	}
-	if d.Mode == norm.Global && len(n.Factor) > 0 && n.Factor[0] == 'N' {
-		n.Mode = string(norm.Sum)
+	if d.Mode == normalization.Global && len(n.Factor) > 0 && n.Factor[0] == 'N' {
+		n.Mode = string(normalization.Sum)
 	}
 	if w := d.Weights; w != nil && w.Min != nil {
 		n.Ratio = &WeightRatio{*w.Min, *w.Max}
@@ -191,7 +191,7 @@ func (a *assembly) tokensOf(step int, counts *tokenCounts) [][]int64 {
 
 // caseOf is the counts of one step over all ranks that have some, also those whose
 // traces are not here.
-func (counts *tokenCounts) caseOf(step, window int) (c *norm.Case, whole bool) {
+func (counts *tokenCounts) caseOf(step, window int) (c *normalization.Case, whole bool) {
 	var ranks []int64
 	for key := range counts.of {
 		if key.step == step {
@@ -199,7 +199,7 @@ func (counts *tokenCounts) caseOf(step, window int) (c *norm.Case, whole bool) {
 		}
 	}
 	slices.Sort(ranks)
-	c = &norm.Case{Accumulation: window}
+	c = &normalization.Case{Accumulation: window}
 	for _, rank := range ranks {
 		key := tokenKey{rank, step}
 		c.Tokens = append(c.Tokens, counts.of[key])

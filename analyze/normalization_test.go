@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/trace/sidecar"
 	"github.com/gaprof/gaprof/trace/text"
 )
@@ -152,11 +152,11 @@ func TestLogsAreAligned(t *testing.T) {
 
 func TestDeclaredNormalization(t *testing.T) {
 	l := loop{1, [][]int64{{30, 10}, {30, 10}}, "0", nil, false, false, false}
-	n := l.report(t, analyze.Options{Normalization: norm.MicroMean}).Normalization
+	n := l.report(t, analyze.Options{Normalization: normalization.MicroMean}).Normalization
 	if n.Mode != "micro_mean" || n.Basis != "declared" || n.Declared != "micro_mean" || n.Ratio != nil {
 		t.Errorf("%+v", n)
 	}
-	n = l.report(t, analyze.Options{Normalization: norm.MicroMean, Tokens: log([]int64{30, 10}), TokensFrom: "log"}).Normalization
+	n = l.report(t, analyze.Options{Normalization: normalization.MicroMean, Tokens: log([]int64{30, 10}), TokensFrom: "log"}).Normalization
 	if n.Ratio == nil || n.Ratio.Max != 2 || !strings.HasPrefix(n.Evidence, "tokens from log; as declared") {
 		t.Errorf("%+v", n)
 	}

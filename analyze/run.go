@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"github.com/gaprof/gaprof/analyze/facts"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
@@ -27,7 +27,7 @@ type Options struct {
 	Tokens        []sidecar.TokenCount // of a log; goes before annotations
 	TokensFrom    string               // what the log is called in the report
 	TokensFound   bool                 // it was found, not passed: annotations go before it
-	Normalization norm.Mode            // declared by the user, "" not
+	Normalization normalization.Mode   // declared by the user, "" not
 	Losses        *sidecar.LossLog     // of a log
 	Gradients     []GradientCause      // what gradients say, by step
 	UniformTokens bool                 // the user declares equal token counts on all ranks, always

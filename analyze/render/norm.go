@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 )
 
 // NormFormat is one way to write a normalization audit.
 type NormFormat struct {
 	Name  string
-	Write func(w io.Writer, r *norm.Report, o Options) error
+	Write func(w io.Writer, r *normalization.Report, o Options) error
 }
 
 // normFormats is the table of them.
@@ -43,13 +43,13 @@ func NormByName(name string) (NormFormat, error) {
 }
 
 // NormJSON writes the contract gaprof.norm/1.
-func NormJSON(w io.Writer, r *norm.Report, _ Options) error {
+func NormJSON(w io.Writer, r *normalization.Report, _ Options) error {
 	return encode(w, r)
 }
 
 // NormText writes for a terminal: verdict, why and next, losses, gradients, then the
 // weights of tokens.
-func NormText(w io.Writer, r *norm.Report, o Options) error {
+func NormText(w io.Writer, r *normalization.Report, o Options) error {
 	var b strings.Builder
 	b.WriteString(normHeadline(r) + "\n")
 	line(&b, "VERDICT", r.Verdict.Message, strings.TrimSpace(r.Verdict.Rule+" "+r.Verdict.Severity))
@@ -65,7 +65,7 @@ func NormText(w io.Writer, r *norm.Report, o Options) error {
 }
 
 // NormMarkdown writes for a pull request.
-func NormMarkdown(w io.Writer, r *norm.Report, o Options) error {
+func NormMarkdown(w io.Writer, r *normalization.Report, o Options) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# gaprof norm\n\n**%s** %s\n\n", markdownText(strings.TrimSpace(r.Verdict.Rule+" "+r.Verdict.Severity)), markdownText(r.Verdict.Message))
 	for _, s := range normSentences(r) {
@@ -79,7 +79,7 @@ func NormMarkdown(w io.Writer, r *norm.Report, o Options) error {
 	return flush(w, &b)
 }
 
-func normHeadline(r *norm.Report) string {
+func normHeadline(r *normalization.Report) string {
 	parts := []string{"no step with token counts"}
 	if n := len(r.Steps); n > 0 {
 		parts = []string{plural(len(r.Steps[0].Tokens), "rank"), plural(n, "step")}
@@ -91,7 +91,7 @@ func normHeadline(r *norm.Report) string {
 }
 
 // normSentences are what there is to say behind the verdict.
-func normSentences(r *norm.Report) []sentence {
+func normSentences(r *normalization.Report) []sentence {
 	var list []sentence
 	add := func(head, text string) {
 		if text != "" {
@@ -121,8 +121,8 @@ func normSentences(r *norm.Report) []sentence {
 }
 
 // shownStep is the step whose tables are drawn: the one whose tokens count most wrongly.
-func shownStep(r *norm.Report) *norm.StepReport {
-	var shown *norm.StepReport
+func shownStep(r *normalization.Report) *normalization.StepReport {
+	var shown *normalization.StepReport
 	most := -1.0
 	for i := range r.Steps {
 		s, off := &r.Steps[i], 0.0
@@ -136,11 +136,11 @@ func shownStep(r *norm.Report) *norm.StepReport {
 	return shown
 }
 
-func lossText(s *norm.StepReport) string {
+func lossText(s *normalization.StepReport) string {
 	var parts []string
 	for _, l := range []struct {
 		what string
-		loss *norm.NamedLoss
+		loss *normalization.NamedLoss
 	}{{"logged", s.Logged}, {"optimised", s.Optimised}} {
 		if l.loss != nil {
 			parts = append(parts, fmt.Sprintf("%s %.7g is %s", l.what, l.loss.Value, l.loss.Text))
@@ -152,13 +152,13 @@ func lossText(s *norm.StepReport) string {
 	return fmt.Sprintf("step %d: ", s.Step) + strings.Join(parts, "; ")
 }
 
-func gradientText(g *norm.GradientReport) string {
+func gradientText(g *normalization.GradientReport) string {
 	text := fmt.Sprintf("step %d rank %d: norm ratio %s, cosine %s, first AdamW update changes by %s: %s",
 		g.Step, g.Rank, numberText(g.Deviation.NormRatio), numberText(g.Deviation.Cosine), numberText(g.Deviation.AdamW), g.Cause.Text)
-	if g.Cause.Confidence == norm.Weak {
+	if g.Cause.Confidence == normalization.Weak {
 		text += " (weak)"
 	}
-	if g.Cause.Mode == norm.Unknown && len(g.Cause.Also) > 0 {
+	if g.Cause.Mode == normalization.Unknown && len(g.Cause.Also) > 0 {
 		text += "; they allow " + strings.Join(g.Cause.Also, ", ")
 	}
 	return text
@@ -174,7 +174,7 @@ func numberText(v *float64) string {
 
 // normTables are the weights of one step by micro-batch, the same in short by mode, its
 // losses, and the comparisons of gradients.
-func normTables(r *norm.Report) []table {
+func normTables(r *normalization.Report) []table {
 	var list []table
 	if s := shownStep(r); s != nil {
 		list = append(list, weightTable(s), modeTable(s), lossTable(s))
@@ -193,11 +193,11 @@ func normTables(r *norm.Report) []table {
 const mostNormRows = 32
 
 // weightTable is what one token of each micro-batch counts, as it is and by mode.
-func weightTable(s *norm.StepReport) table {
+func weightTable(s *normalization.StepReport) table {
 	t := table{title: fmt.Sprintf("Weight of one token in step %d, %d tokens; 1 is right", s.Step, s.Total), header: []string{"rank", "micro-batch", "tokens", "this run"}}
-	columns := []*norm.Weights{s.Weights}
+	columns := []*normalization.Weights{s.Weights}
 	for _, w := range s.Modes {
-		if w.Factor == "1" && (w.Mode == norm.Global || w.Mode == norm.PerRank || w.Mode == norm.MicroMean) {
+		if w.Factor == "1" && (w.Mode == normalization.Global || w.Mode == normalization.PerRank || w.Mode == normalization.MicroMean) {
 			columns = append(columns, w)
 			t.header = append(t.header, string(w.Mode))
 		}
@@ -218,7 +218,7 @@ func weightTable(s *norm.StepReport) table {
 	return t
 }
 
-func weightText(w *norm.Weights, r, j int) string {
+func weightText(w *normalization.Weights, r, j int) string {
 	if w == nil {
 		return "?"
 	}
@@ -229,7 +229,7 @@ func weightText(w *norm.Weights, r, j int) string {
 }
 
 // modeTable is the least and the greatest weight under every mode.
-func modeTable(s *norm.StepReport) table {
+func modeTable(s *normalization.StepReport) table {
 	t := table{title: fmt.Sprintf("The tokens of step %d under every normalization", s.Step), left: 2,
 		header: []string{"mode", "times", "least", "at tokens", "greatest", "at tokens", "max/min"}}
 	for _, w := range s.Modes {
@@ -242,11 +242,11 @@ func modeTable(s *norm.StepReport) table {
 	return t
 }
 
-func lossTable(s *norm.StepReport) table {
+func lossTable(s *normalization.StepReport) table {
 	t := table{title: fmt.Sprintf("Losses of step %d", s.Step), left: 1, header: []string{"average", "value", "logged", "optimised"}}
 	for _, l := range s.Losses {
 		row := []string{l.Name, fmt.Sprintf("%.7g", l.Value)}
-		for _, named := range []*norm.NamedLoss{s.Logged, s.Optimised} {
+		for _, named := range []*normalization.NamedLoss{s.Logged, s.Optimised} {
 			mark := ""
 			if named != nil && named.Name == l.Name && math.Abs(named.Value/l.Value-1) < 1e-5 {
 				mark = "x"
@@ -260,7 +260,7 @@ func lossTable(s *norm.StepReport) table {
 	return t
 }
 
-func gradientTable(r *norm.Report) table {
+func gradientTable(r *normalization.Report) table {
 	t := table{title: "Gradients against the right ones", header: []string{"step", "rank", "norm ratio", "cosine", "max rel", "rel L2", "AdamW", "cause"}}
 	for i := range r.Gradients {
 		g := &r.Gradients[i]
@@ -282,7 +282,7 @@ func gradientTable(r *norm.Report) table {
 }
 
 // tensorTable lists the tensors that differ most, of the first comparison.
-func tensorTable(r *norm.Report) table {
+func tensorTable(r *normalization.Report) table {
 	t := table{title: "Tensors that differ most", left: 1, header: []string{"tensor", "norm ratio", "cosine", "max rel", "rel L2"}}
 	if len(r.Gradients) == 0 {
 		return t

@@ -5,14 +5,14 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 )
 
 // worstShown is how many tensors are listed.
 const worstShown = 5
 
 // worstTensors are those with the greatest error; what is not known counts as the worst.
-func worstTensors(list []norm.TensorDeviation) []norm.TensorDeviation {
+func worstTensors(list []normalization.TensorDeviation) []normalization.TensorDeviation {
 	list = slices.Clone(list)
 	value := func(v *float64) float64 {
 		if v == nil {
@@ -20,6 +20,6 @@ func worstTensors(list []norm.TensorDeviation) []norm.TensorDeviation {
 		}
 		return *v
 	}
-	slices.SortStableFunc(list, func(a, b norm.TensorDeviation) int { return cmp.Compare(value(b.MaxRel), value(a.MaxRel)) })
+	slices.SortStableFunc(list, func(a, b normalization.TensorDeviation) int { return cmp.Compare(value(b.MaxRel), value(a.MaxRel)) })
 	return list[:min(worstShown, len(list))]
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 )
 
 // needCounts is the need of all rules on normalization.
@@ -15,14 +15,14 @@ var needCounts = analyze.Need{Name: "token counts", Missing: "no token counts: p
 
 // raggedSteps are the steps in which a mode gives tokens different weights, the one
 // where they differ most first. What they are all multiplied by does not matter.
-func raggedSteps(p *analyze.Pass, mode norm.Mode) []weighed {
+func raggedSteps(p *analyze.Pass, mode normalization.Mode) []weighed {
 	var list []weighed
 	for i := range p.Normalized {
 		s := &p.Normalized[i]
-		if s.Mode != mode || s.Observed.Whole && mode == norm.MicroMean || s.Case.Ranks() < s.Observed.Ranks {
+		if s.Mode != mode || s.Observed.Whole && mode == normalization.MicroMean || s.Case.Ranks() < s.Observed.Ranks {
 			continue
 		}
-		if w := s.Case.WeightsOf(mode, norm.One); w != nil && w.Ragged() {
+		if w := s.Case.WeightsOf(mode, normalization.One); w != nil && w.Ragged() {
 			list = append(list, weighed{s, w})
 		}
 	}
@@ -32,7 +32,7 @@ func raggedSteps(p *analyze.Pass, mode norm.Mode) []weighed {
 // weighed is a step with what its tokens count.
 type weighed struct {
 	*analyze.NormalizedStep
-	weights *norm.Weights
+	weights *normalization.Weights
 }
 
 // worstFirst puts the step with the greatest error first.
@@ -50,16 +50,16 @@ func worstFirst(list []weighed) []weighed {
 }
 
 // errorOf is how far a weight is from 1 at the most.
-func errorOf(w *norm.Weights) float64 { return max(math.Abs(*w.Min-1), math.Abs(*w.Max-1)) }
+func errorOf(w *normalization.Weights) float64 { return max(math.Abs(*w.Min-1), math.Abs(*w.Max-1)) }
 
 // spread is a range of weights in words: "0.672 (12 tokens) to 1.955 (59 tokens)".
-func spread(w *norm.Weights) string {
+func spread(w *normalization.Weights) string {
 	return fmt.Sprintf("%.4g (micro-batch of %s) to %.4g (of %s)", *w.Min, plural(w.MinAt.Tokens, "token"), *w.Max, plural(w.MaxAt.Tokens, "token"))
 }
 
 // reportWeights reports steps whose tokens count wrongly: an error where more than the
 // user's word says so, and the user did not declare the mode that is the excuse.
-func reportWeights(p *analyze.Pass, list []weighed, excuse norm.Mode, f analyze.Finding) {
+func reportWeights(p *analyze.Pass, list []weighed, excuse normalization.Mode, f analyze.Finding) {
 	first := list[0]
 	severity := analyze.Error
 	if !first.Proven() {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 )
 
 // NM001 finds gradients that each rank normalizes by its own tokens.
@@ -19,11 +19,11 @@ var NM001 = analyze.Rule{
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needCounts},
 	Run: func(p *analyze.Pass) {
-		list := raggedSteps(p, norm.PerRank)
+		list := raggedSteps(p, normalization.PerRank)
 		if len(list) == 0 {
 			return
 		}
-		reportWeights(p, list, norm.PerRank, analyze.Finding{
+		reportWeights(p, list, normalization.PerRank, analyze.Finding{
 			Message: "each rank divides by its own tokens: one token counts from " + rankSpread(list[0]) + " times what it should",
 		})
 	},
@@ -31,7 +31,7 @@ var NM001 = analyze.Rule{
 
 // rankSpread is the weights of a step whose tokens count alike on each rank.
 func rankSpread(s weighed) string {
-	of := func(at *norm.Place) string {
+	of := func(at *normalization.Place) string {
 		n := int64(0)
 		for _, tokens := range s.Case.Tokens[at.Rank] {
 			n += tokens

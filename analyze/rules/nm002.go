@@ -2,7 +2,7 @@ package rules
 
 import (
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 )
 
 // NM002 finds gradients that are the mean of micro-batches' means.
@@ -17,11 +17,11 @@ var NM002 = analyze.Rule{
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needCounts},
 	Run: func(p *analyze.Pass) {
-		list := raggedSteps(p, norm.MicroMean)
+		list := raggedSteps(p, normalization.MicroMean)
 		if len(list) == 0 {
 			return
 		}
-		reportWeights(p, list, norm.MicroMean, analyze.Finding{
+		reportWeights(p, list, normalization.MicroMean, analyze.Finding{
 			Message: "micro-batches' means are averaged: one token counts from " + spread(list[0].weights) + " times what it should",
 		})
 	},

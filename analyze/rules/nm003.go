@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 )
 
 // NM003 finds gradients that are a multiple of the right ones, or whose micro-batches are
@@ -29,7 +29,7 @@ func runNM003(p *analyze.Pass) {
 		if s.Factor.Name == "" || s.Factor.Name == partialFactor || !s.Proven() || s.Weights == nil || !s.Weights.Wrong() {
 			continue
 		}
-		if ragged := s.Weights.Ragged(); ragged && (s.Mode == norm.PerRank || s.Mode == norm.MicroMean) {
+		if ragged := s.Weights.Ragged(); ragged && (s.Mode == normalization.PerRank || s.Mode == normalization.MicroMean) {
 			continue // NM001 and NM002 say what is wrong first
 		}
 		list = append(list, weighed{s, s.Weights})

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 )
 
 // NM004 finds a step with fewer micro-batches than others that is divided by as many.
@@ -31,7 +31,7 @@ func runNM004(p *analyze.Pass) {
 		case !s.Case.Partial() || s.Observed.Whole:
 		case s.Factor.Name == partialFactor && s.Proven():
 			wrong = append(wrong, weighed{s, s.Weights})
-		case s.Mode == norm.MicroMean && s.Factor.Name == "" && s.Observed.Divided == norm.Yes && s.Observed.Scaled == norm.No:
+		case s.Mode == normalization.MicroMean && s.Factor.Name == "" && s.Observed.Divided == normalization.Yes && s.Observed.Scaled == normalization.No:
 			doubtful = append(doubtful, weighed{s, nil})
 		}
 	}

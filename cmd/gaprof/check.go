@@ -14,7 +14,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/gate"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -115,7 +115,7 @@ func (f *checkFlags) parse(c *gate.Config) (outputs, analyze.Options, gate.Optio
 		c.Select.Steps, _ = gate.ParseRange(f.steps) // which the flags have accepted
 	}
 	if options.Normalization == "" {
-		options.Normalization = norm.Mode(c.Job.Normalization)
+		options.Normalization = normalization.Mode(c.Job.Normalization)
 	}
 	if options.PeakBandwidth == 0 {
 		options.PeakBandwidth = c.Job.PeakBandwidth

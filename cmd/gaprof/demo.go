@@ -14,7 +14,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/facts"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/internal/escape"
 	"github.com/gaprof/gaprof/reference"
@@ -173,7 +173,7 @@ func demoHeader(dir string) string {
 
 // demoAnswers are the three questions that gaprof is for, with the figures of both runs.
 func demoAnswers(before, after *demoSide) (string, error) {
-	var c norm.Comparison
+	var c normalization.Comparison
 	for i, t := range before.gradients {
 		if err := c.Add(t.Name, t.Values, after.gradients[i].Values); err != nil {
 			return "", err

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/analyze/rules"
 )
@@ -105,7 +105,7 @@ func auditRun(s streams, paths []string, f normFlags) error {
 	}
 	failed := failing(&analyze.Report{Findings: findings}, threshold)
 	if report.Exit.Reason = "ok"; failed != nil {
-		report.Exit = norm.Exit{Code: exitGate, Reason: failed.Error()}
+		report.Exit = normalization.Exit{Code: exitGate, Reason: failed.Error()}
 	}
 	err = outputs.each(s, func(w io.Writer, format string) error {
 		form, err := render.NormByName(format)
@@ -118,9 +118,9 @@ func auditRun(s streams, paths []string, f normFlags) error {
 }
 
 // audit compares gradients, decides how each step is normalized, and describes it all.
-func audit(s streams, m *material, f normFlags, machine machine, o analyze.Options) (*norm.Report, []analyze.Finding, error) {
-	report := &norm.Report{Schema: norm.Schema, Version: version, Files: m.files, Findings: []norm.Judgement{}, Steps: []norm.StepReport{},
-		Gradients: []norm.GradientReport{}, Notes: []string{}}
+func audit(s streams, m *material, f normFlags, machine machine, o analyze.Options) (*normalization.Report, []analyze.Finding, error) {
+	report := &normalization.Report{Schema: normalization.Schema, Version: version, Files: m.files, Findings: []normalization.Judgement{}, Steps: []normalization.StepReport{},
+		Gradients: []normalization.GradientReport{}, Notes: []string{}}
 	gradients, err := compareGradients(m, f.against, &o, report)
 	if err != nil {
 		return nil, nil, err
@@ -141,10 +141,10 @@ func audit(s streams, m *material, f normFlags, machine machine, o analyze.Optio
 		steps, findings = analyze.JudgeLogs(o)
 	}
 	for _, step := range steps {
-		report.Steps = append(report.Steps, norm.Describe(step.Step, step.Observed, step.Decision))
+		report.Steps = append(report.Steps, normalization.Describe(step.Step, step.Observed, step.Decision))
 	}
 	for _, finding := range findings {
-		report.Findings = append(report.Findings, norm.Judgement{Rule: finding.Rule, Severity: string(finding.Severity), Message: finding.Message, Why: finding.Why, Fix: finding.Fix})
+		report.Findings = append(report.Findings, normalization.Judgement{Rule: finding.Rule, Severity: string(finding.Severity), Message: finding.Message, Why: finding.Why, Fix: finding.Fix})
 	}
 	if len(report.Steps)+len(report.Gradients) == 0 {
 		return nil, nil, &codeError{code: exitInput, err: fmt.Errorf("%s: nothing to audit: neither token counts nor gradients to compare", strings.Join(m.files, ", ")),
@@ -155,20 +155,20 @@ func audit(s streams, m *material, f normFlags, machine machine, o analyze.Optio
 }
 
 // verdictOn is the first finding, or what is known where there is none.
-func verdictOn(r *norm.Report) norm.Judgement {
+func verdictOn(r *normalization.Report) normalization.Judgement {
 	if len(r.Findings) > 0 {
 		return r.Findings[0]
 	}
 	for i := range r.Gradients {
 		if g := &r.Gradients[i]; g.Cause != nil && !g.Cause.Right() {
 			text := "gradients differ from those in " + filepath.Base(filepath.Dir(g.Against)) + ": " + g.Cause.Text
-			return norm.Judgement{Severity: string(analyze.Note), Message: text}
+			return normalization.Judgement{Severity: string(analyze.Note), Message: text}
 		}
 	}
 	known := 0
 	why := "gradients equal those of the reference"
 	for i := range r.Steps {
-		if step := &r.Steps[i]; step.Weights != nil && step.Basis != norm.ByWord {
+		if step := &r.Steps[i]; step.Weights != nil && step.Basis != normalization.ByWord {
 			if known == 0 {
 				why = step.Evidence
 			}
@@ -177,10 +177,10 @@ func verdictOn(r *norm.Report) norm.Judgement {
 	}
 	switch {
 	case known == 0 && len(r.Steps) > 0:
-		return norm.Judgement{Severity: string(analyze.Note), Message: "what a token counts is not known", Why: r.Steps[0].Evidence,
+		return normalization.Judgement{Severity: string(analyze.Note), Message: "what a token counts is not known", Why: r.Steps[0].Evidence,
 			Fix: "write a loss log with optimized_loss, or gradients, and pass --against"}
 	case known < len(r.Steps):
-		return norm.Judgement{Message: fmt.Sprintf("every token counts alike, as it should, in %d of %d steps; of the others it is not known", known, len(r.Steps)), Why: why}
+		return normalization.Judgement{Message: fmt.Sprintf("every token counts alike, as it should, in %d of %d steps; of the others it is not known", known, len(r.Steps)), Why: why}
 	}
-	return norm.Judgement{Message: "every token counts alike, as it should", Why: why}
+	return normalization.Judgement{Message: "every token counts alike, as it should", Why: why}
 }

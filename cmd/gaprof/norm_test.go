@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 )
 
 // TestNormSchemaFile: the published schema is that of the code.
 func TestNormSchemaFile(t *testing.T) {
-	schema, err := norm.JSONSchema()
+	schema, err := normalization.JSONSchema()
 	if err != nil {
 		t.Fatal(err)
 	}

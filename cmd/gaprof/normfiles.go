@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/trace/sidecar"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -118,7 +118,7 @@ func (m *material) log(path, ext string, o *analyze.Options) error {
 // compareGradients compares the gradients of a run with those of another, or with what
 // its own micro-batches give, and puts what they say into the options. Of two runs only
 // the first common step is judged: later ones start from other weights.
-func compareGradients(m *material, against string, o *analyze.Options, report *norm.Report) ([]norm.GradientReport, error) {
+func compareGradients(m *material, against string, o *analyze.Options, report *normalization.Report) ([]normalization.GradientReport, error) {
 	var reference []sidecar.GradientFile
 	if against != "" {
 		var err error
@@ -129,14 +129,14 @@ func compareGradients(m *material, against string, o *analyze.Options, report *n
 			return nil, usage("write gradients with gaprof train --gradients, or pass .safetensors files", "--against: there are no gradients to compare")
 		}
 	}
-	var list []norm.GradientReport
+	var list []normalization.GradientReport
 	judged := int64(-1)
 	for _, file := range m.gradients {
 		if file.Of.MicroBatch >= 0 {
 			continue
 		}
 		g, err := compareOne(m, file, reference, caseOfStep(o, file.Of))
-		if errors.Is(err, norm.ErrNoGradients) {
+		if errors.Is(err, normalization.ErrNoGradients) {
 			continue
 		}
 		if err != nil {
@@ -155,7 +155,7 @@ func compareGradients(m *material, against string, o *analyze.Options, report *n
 	switch {
 	case len(list) == 0 && len(m.gradients) > 0:
 		report.Notes = append(report.Notes, "gradients have nothing to be compared with: pass --against, or write those of single micro-batches")
-	case slices.ContainsFunc(list, func(g norm.GradientReport) bool { return g.Cause == nil }):
+	case slices.ContainsFunc(list, func(g normalization.GradientReport) bool { return g.Cause == nil }):
 		report.Notes = append(report.Notes, "of later steps no cause is named: the two runs start them from other weights")
 	}
 	return list, nil
@@ -177,11 +177,11 @@ func gradientsAt(path string) ([]sidecar.GradientFile, error) {
 }
 
 // caseOfStep is the tokens of a step by the logs; without any, ranks that have none.
-func caseOfStep(o *analyze.Options, of sidecar.GradientOf) *norm.Case {
+func caseOfStep(o *analyze.Options, of sidecar.GradientOf) *normalization.Case {
 	if c := analyze.CaseOf(*o, of.Step); c != nil {
 		return c
 	}
-	return &norm.Case{Tokens: make([][]int64, of.WorldSize)}
+	return &normalization.Case{Tokens: make([][]int64, of.WorldSize)}
 }
 
 // byMicroBatches stands where the right gradients are those that micro-batches give.
@@ -189,7 +189,7 @@ const byMicroBatches = "the gradients of the micro-batches"
 
 // compareOne compares one file with that of the same step and rank, else of the same
 // step, else with what micro-batches give.
-func compareOne(m *material, file sidecar.GradientFile, reference []sidecar.GradientFile, c *norm.Case) (_ *norm.GradientReport, err error) {
+func compareOne(m *material, file sidecar.GradientFile, reference []sidecar.GradientFile, c *normalization.Case) (_ *normalization.GradientReport, err error) {
 	var open []*sidecar.Safetensors
 	defer func() {
 		for _, s := range open {
@@ -203,7 +203,7 @@ func compareOne(m *material, file sidecar.GradientFile, reference []sidecar.Grad
 		}
 		return s, err
 	}
-	g, report := norm.Gradients{}, &norm.GradientReport{Step: file.Of.Step, Rank: file.Of.Rank, File: file.File, Against: byMicroBatches}
+	g, report := normalization.Gradients{}, &normalization.GradientReport{Step: file.Of.Step, Rank: file.Of.Rank, File: file.File, Against: byMicroBatches}
 	if g.Observed, err = load(file.File); err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func compareOne(m *material, file sidecar.GradientFile, reference []sidecar.Grad
 			return nil, err
 		}
 	}
-	report.Verdict, err = norm.Audit(c, g)
+	report.Verdict, err = normalization.Audit(c, g)
 	return report, err
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/norm"
+	"github.com/gaprof/gaprof/analyze/normalization"
 )
 
 // selectFlags choose rules, ranks and steps, and what is worth reporting.
@@ -89,9 +89,9 @@ func (f *selectFlags) readTokens(o *analyze.Options) error {
 }
 
 // parseNormalization reads a mode, written with hyphens or underscores.
-func parseNormalization(s string) (norm.Mode, error) {
-	switch m := norm.Mode(strings.ReplaceAll(s, "-", "_")); m {
-	case "", norm.Global, norm.PerRank, norm.MicroMean, norm.Sum:
+func parseNormalization(s string) (normalization.Mode, error) {
+	switch m := normalization.Mode(strings.ReplaceAll(s, "-", "_")); m {
+	case "", normalization.Global, normalization.PerRank, normalization.MicroMean, normalization.Sum:
 		return m, nil
 	}
 	return "", usage("write global, per-rank, micro-mean or sum", "--normalization %q is no way to normalize", s)

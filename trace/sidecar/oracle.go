@@ -144,7 +144,7 @@ type OracleMicro struct {
 }
 
 // OracleDeviation is a gradient against the right one, which Reference names. The
-// figures are those of norm.Compare.
+// figures are those of normalization.Compare.
 type OracleDeviation struct {
 	Reference string  `json:"reference"`
 	NormRatio float64 `json:"norm_ratio"`

@@ -1,4 +1,4 @@
-package norm
+package normalization
 
 import (
 	"github.com/google/jsonschema-go/jsonschema"
