@@ -36,6 +36,14 @@ var (
 	errDistance = errors.New("a reference to before the beginning")
 )
 
+// Filler is a source of text that writes straight into the window of its user, behind
+// what it gave before. Fill reads into buf[from:] until that is full, and returns how many
+// bytes it put there. What stands directly before from must be the last History bytes of
+// the text so far, or all of it where that is less. Reader is one, and so is what wraps it.
+type Filler interface {
+	Fill(buf []byte, from int) (n int, err error)
+}
+
 // Error says where a stream is damaged, and how.
 type Error struct {
 	Offset int64 // in the compressed stream, bytes

@@ -26,8 +26,8 @@ type Options struct {
 	// Again, where it is not nil, says that the reader is slow, as decompression is, and
 	// gives the same bytes once more from their beginning, which is hardly ever asked
 	// for: then the reader is read ahead in another goroutine, and the events of a large
-	// input are read on all cores. The result is the same. A reader that is a Filler
-	// saves a copy.
+	// input are read on all cores. The result is the same. A reader that is an
+	// inflate.Filler saves a copy.
 	Again func() (io.Reader, error)
 
 	// Tables is told now and then how many bytes of memory reading takes, or will take

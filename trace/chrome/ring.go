@@ -6,6 +6,8 @@ import (
 	"math"
 	"runtime"
 	"sync"
+
+	"github.com/gaprof/gaprof/internal/inflate"
 )
 
 // A compressed text can be read once, from its beginning on. So that a team can read it
@@ -20,19 +22,12 @@ import (
 // not wait for room itself.
 
 const (
-	paneSize = 1 << 20  // bytes
-	history  = 32 << 10 // bytes before the text of a pane: what those who fill it may look at
-	spare    = 3        // panes besides one for each hand
+	paneSize = 1 << 20         // bytes
+	history  = inflate.History // bytes before the text of a pane: what those who fill it may look at
+	spare    = 3               // panes besides one for each hand
 
 	ringHands = 4 // at most: more have nothing to do, as one goroutine decompresses for all
 )
-
-// Filler is a reader that can put text straight behind what it gave before. Fill reads
-// into buf[from:] until that is full, and returns how many bytes it put there. Before
-// from stand the last 32 KiB of the text so far, or all of it.
-type Filler interface {
-	Fill(buf []byte, from int) (n int, err error)
-}
 
 // ring is a text that is read ahead. Pane k of the text stands in pane k modulo their
 // number.
@@ -174,7 +169,7 @@ func (g *ring) fill(buf []byte) (n int, bug any, err error) {
 			err = io.ErrUnexpectedEOF
 		}
 	}()
-	if f, ok := g.src.(Filler); ok {
+	if f, ok := g.src.(inflate.Filler); ok {
 		n, err = f.Fill(buf, history)
 		return n, nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/gaprof/gaprof/internal/inflate"
-	"github.com/gaprof/gaprof/trace/chrome"
 )
 
 // input is the text of a file after its compression has been taken off.
@@ -29,7 +28,7 @@ func (in *input) Fill(buf []byte, from int) (n int, err error) {
 // fillFrom reads from r into buf[from:] until that is full or r ends, and returns the
 // number of bytes, with n before them.
 func fillFrom(r io.Reader, buf []byte, from, n int) (int, error) {
-	if f, ok := r.(chrome.Filler); ok {
+	if f, ok := r.(inflate.Filler); ok {
 		m, err := f.Fill(buf, from)
 		return n + m, err
 	}
