@@ -1,4 +1,4 @@
-.PHONY: build test lint bench profile fuzz golden interop
+.PHONY: build test lint house bench profile fuzz golden interop
 FUZZTIME ?= 10s
 
 build: # one static binary
@@ -11,6 +11,9 @@ lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
+
+house: # limits of files, types and functions; what is over them
+	go run -C tools ./typecycles -check
 
 bench: # several shapes and sizes; compare runs with benchstat
 	go test -run '^$$' -bench . -benchmem ./...

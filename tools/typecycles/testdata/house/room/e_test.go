@@ -1,0 +1,3 @@
+package room
+
+var tested = x
