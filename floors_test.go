@@ -21,7 +21,7 @@ import (
 var floors = [][]string{
 	{"internal/runs", "internal/escape", "internal/inflate"},
 	{"trace"},
-	{"trace/text", "trace/csv", "trace/chrome", "trace/record", "trace/hardware", "trace/sidecar", "trace/perfetto", "trace/graph"},
+	{"trace/text", "trace/csv", "trace/chrome", "trace/record", "trace/hardware", "trace/sidecar", "trace/perfetto", "trace/graph", "oracle"},
 	{"trace/tracefile", "trace/otel", "analyze/facts", "reference/device", "internal/tracegen", "internal/contract"},
 	{"analyze/ranks", "analyze/normalization", "analyze/whatif", "reference/ops", "reference/dist", "reference/telemetry", "reference/kineto", "reference/cpu/gemm"},
 	{"analyze", "reference/cpu", "reference/sim", "reference/cuda", "reference"},

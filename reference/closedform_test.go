@@ -4,14 +4,14 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gaprof/gaprof/oracle"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/cpu"
-	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
 // casted is an oracle of our own: other ranks, other counts, micro-batches without a
 // token, rows whose first label counts before the shift.
-func casted(t *testing.T, model string) (in *sidecar.OracleInputs, micro [][][]reference.Tensor) {
+func casted(t *testing.T, model string) (in *oracle.Inputs, micro [][][]reference.Tensor) {
 	t.Helper()
 	o := small(t, "model="+model, "world-size=3", "token-counts=5,0,11/0,0,0/31,2,1", "lr=0", "weight-decay=0", "max-steps=1")
 	text, err := reference.NewText(o)
@@ -19,19 +19,19 @@ func casted(t *testing.T, model string) (in *sidecar.OracleInputs, micro [][][]r
 		t.Fatal(err)
 	}
 	weights := train(t, o, nil, cpu.Backend{}).weights[0]
-	in = &sidecar.OracleInputs{Weights: make(map[string]sidecar.Floats)}
+	in = &oracle.Inputs{Weights: make(map[string]oracle.Floats)}
 	in.Model, in.WorldSize, in.Accumulation = map[string]string{"gpt": "transformer", "mlp": "mlp"}[model], 3, 3
-	in.Config = sidecar.OracleConfig{V: text.Vocabulary(), D: o.Width, H: o.Heads, L: o.Layers, F: 4 * o.Width, T: o.SequenceLength, B: o.LocalBatchSize,
+	in.Config = oracle.Config{V: text.Vocabulary(), D: o.Width, H: o.Heads, L: o.Layers, F: 4 * o.Width, T: o.SequenceLength, B: o.LocalBatchSize,
 		LNEps: 1e-5, Gelu: "tanh", IgnoreIndex: -100}
 	for _, w := range weights {
 		in.Weights[w.Name] = w.Values
 	}
 	for rank := range 3 {
-		var batches []sidecar.OracleBatch
+		var batches []oracle.Batch
 		var gradients [][]reference.Tensor
 		for j := range 3 {
 			b := text.Batch(rank, j)
-			batches = append(batches, sidecar.OracleBatch{Tokens: rows(b.Tokens, o), Labels: rows(b.Labels, o), Targets: rows(b.Targets, o)})
+			batches = append(batches, oracle.Batch{Tokens: rows(b.Tokens, o), Labels: rows(b.Labels, o), Targets: rows(b.Targets, o)})
 			alone := small(t, "model="+model, "world-size=1", "global-batch-size=-1", "normalization=sum", "loss-reduction=sum", "max-steps=1")
 			alone.Weights = make(map[string][]float64)
 			for _, w := range weights {
@@ -68,7 +68,7 @@ func tally(list [][]int) float64 {
 
 // coefficient is the closed form of a loop, the weight of the gradient of the summed
 // loss of micro-batch j of rank r: the table in the oracle's description.
-func coefficient(in *sidecar.OracleInputs, variant string, r, j int) float64 {
+func coefficient(in *oracle.Inputs, variant string, r, j int) float64 {
 	ranks, a := float64(in.WorldSize), float64(in.Accumulation)
 	n, pre, first := 0.0, 0.0, 0.0
 	for _, data := range in.Data {
@@ -131,13 +131,13 @@ func TestClosedForms(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want := make(map[string]sidecar.Floats)
+				want := make(map[string]oracle.Floats)
 				for r := range micro {
 					for j, list := range micro[r] {
 						by := coefficient(in, variant, r, j)
 						for _, g := range list {
 							if want[g.Name] == nil {
-								want[g.Name] = make(sidecar.Floats, len(g.Values))
+								want[g.Name] = make(oracle.Floats, len(g.Values))
 							}
 							for i, v := range g.Values {
 								want[g.Name][i] += by * v

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gaprof/gaprof/oracle"
 	"github.com/gaprof/gaprof/reference/device"
 	"github.com/gaprof/gaprof/reference/ops"
-	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
 // OracleRun is a loop of the oracle to run: a variant, or options of one's own on top of it.
@@ -31,7 +31,7 @@ type OracleResult struct {
 
 // RunOracle runs one loop literally on the inputs of an oracle, with its ranks,
 // micro-batches and weights. A variant that the trainer does not have is an error.
-func RunOracle(ctx context.Context, in *sidecar.OracleInputs, run OracleRun, b device.Backend) (*OracleResult, error) {
+func RunOracle(ctx context.Context, in *oracle.Inputs, run OracleRun, b device.Backend) (*OracleResult, error) {
 	v, ok := findVariant(run.Variant)
 	if !ok {
 		return nil, fmt.Errorf("the trainer has no loop %q", run.Variant)
@@ -70,7 +70,7 @@ func RunOracle(ctx context.Context, in *sidecar.OracleInputs, run OracleRun, b d
 }
 
 // oracleOptions are those that the inputs decide.
-func oracleOptions(in *sidecar.OracleInputs, run OracleRun) (Options, error) {
+func oracleOptions(in *oracle.Inputs, run OracleRun) (Options, error) {
 	o := Defaults()
 	c := in.Config
 	switch in.Model {
@@ -95,7 +95,7 @@ func oracleOptions(in *sidecar.OracleInputs, run OracleRun) (Options, error) {
 }
 
 // oracleData repeats the micro-batches of one step, or the first of them, for all steps.
-func oracleData(in *sidecar.OracleInputs, first bool, steps int) (Data, error) {
+func oracleData(in *oracle.Inputs, first bool, steps int) (Data, error) {
 	data := Batches{Words: in.Config.V}
 	if len(in.Data) != in.WorldSize {
 		return nil, fmt.Errorf("the oracle has data of %d ranks, a world of %d", len(in.Data), in.WorldSize)

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/gaprof/gaprof/oracle"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/cpu"
-	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
 const oracleDir = "../../shared/oracle"
@@ -20,17 +20,17 @@ const oracleDir = "../../shared/oracle"
 type precision struct {
 	dtype     string
 	tolerance float64
-	expected  func(*sidecar.OracleCase) *sidecar.OracleExpected
+	expected  func(*oracle.Case) *oracle.Expected
 }
 
 var precisions = []precision{
-	{"float64", 1e-12, func(c *sidecar.OracleCase) *sidecar.OracleExpected { return c.F64 }},
-	{"float32", 2e-5, func(c *sidecar.OracleCase) *sidecar.OracleExpected { return c.F32 }},
+	{"float64", 1e-12, func(c *oracle.Case) *oracle.Expected { return c.F64 }},
+	{"float32", 2e-5, func(c *oracle.Case) *oracle.Expected { return c.F32 }},
 }
 
-func oracle(t *testing.T) []sidecar.OracleCase {
+func oracleCases(t *testing.T) []oracle.Case {
 	t.Helper()
-	cases, err := sidecar.ReadOracle(oracleDir)
+	cases, err := oracle.Read(oracleDir)
 	if errors.Is(err, os.ErrNotExist) {
 		t.Skip("no oracle in " + oracleDir)
 	}
@@ -41,8 +41,8 @@ func oracle(t *testing.T) []sidecar.OracleCase {
 }
 
 // eachOracle runs f for every case and precision that is there.
-func eachOracle(t *testing.T, f func(t *testing.T, c *sidecar.OracleCase, e *sidecar.OracleExpected, p precision)) {
-	for _, c := range oracle(t) {
+func eachOracle(t *testing.T, f func(t *testing.T, c *oracle.Case, e *oracle.Expected, p precision)) {
+	for _, c := range oracleCases(t) {
 		for _, p := range precisions {
 			if e := p.expected(&c); e != nil {
 				t.Run(c.Name+"/"+p.dtype, func(t *testing.T) { f(t, &c, e, p) })
@@ -51,7 +51,7 @@ func eachOracle(t *testing.T, f func(t *testing.T, c *sidecar.OracleCase, e *sid
 	}
 }
 
-func runOracle(t *testing.T, c *sidecar.OracleCase, run reference.OracleRun) *reference.OracleResult {
+func runOracle(t *testing.T, c *oracle.Case, run reference.OracleRun) *reference.OracleResult {
 	t.Helper()
 	result, err := reference.RunOracle(t.Context(), c.Inputs, run, cpu.Backend{Poison: true})
 	if err != nil {
@@ -61,7 +61,7 @@ func runOracle(t *testing.T, c *sidecar.OracleCase, run reference.OracleRun) *re
 }
 
 // worst returns the largest max|a-b|/max|b| of all tensors.
-func worst(got []reference.Tensor, want map[string]sidecar.Floats) (name string, most float64) {
+func worst(got []reference.Tensor, want map[string]oracle.Floats) (name string, most float64) {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d tensors instead of %d", len(got), len(want)), math.Inf(1)
 	}
@@ -90,7 +90,7 @@ func near(got, want, tolerance float64) bool {
 
 // Every loop of the oracle, run literally, on every rank.
 func TestOracleVariants(t *testing.T) {
-	eachOracle(t, func(t *testing.T, c *sidecar.OracleCase, e *sidecar.OracleExpected, p precision) {
+	eachOracle(t, func(t *testing.T, c *oracle.Case, e *oracle.Expected, p precision) {
 		for _, name := range e.VariantNames() {
 			t.Run(name, func(t *testing.T) {
 				result := runOracle(t, c, reference.OracleRun{Variant: name, DType: p.dtype})
@@ -113,7 +113,7 @@ func TestOracleVariants(t *testing.T) {
 
 // All loops of the oracle are known, whatever precision knows them.
 func TestOracleVariantsAreKnown(t *testing.T) {
-	for _, c := range oracle(t) {
+	for _, c := range oracleCases(t) {
 		for _, p := range precisions {
 			if e := p.expected(&c); e != nil && !slices.Equal(e.VariantNames(), slices.Sorted(slices.Values(reference.Variants()))) {
 				t.Errorf("%s %s: %v", c.Name, p.dtype, e.VariantNames())
@@ -123,7 +123,7 @@ func TestOracleVariantsAreKnown(t *testing.T) {
 }
 
 func TestOracleLosses(t *testing.T) {
-	eachOracle(t, func(t *testing.T, c *sidecar.OracleCase, e *sidecar.OracleExpected, p precision) {
+	eachOracle(t, func(t *testing.T, c *oracle.Case, e *oracle.Expected, p precision) {
 		step := runOracle(t, c, reference.OracleRun{Variant: "torchtune_2172", DType: p.dtype}).Steps[0]
 		for rank, micros := range e.Micro {
 			for j, m := range micros {
@@ -140,7 +140,7 @@ func TestOracleLosses(t *testing.T) {
 
 // The clip coefficient of the right gradient, by every way to scale and to shard.
 func TestOracleClip(t *testing.T) {
-	eachOracle(t, func(t *testing.T, c *sidecar.OracleCase, e *sidecar.OracleExpected, p precision) {
+	eachOracle(t, func(t *testing.T, c *oracle.Case, e *oracle.Expected, p precision) {
 		for _, changes := range [][]reference.Change{
 			nil, {{"scale", "loss"}}, {{"scale", "clip"}}, {{"scale", "foreach"}},
 			{{"reduce-scatter", "hook"}, {"sync", "last"}}, {{"grad-sync", "reduce-then-accumulate"}, {"scale", "clip"}},
@@ -157,7 +157,7 @@ func TestOracleClip(t *testing.T) {
 
 // Three steps of each optimizer, whole and sharded.
 func TestOracleTrajectories(t *testing.T) {
-	eachOracle(t, func(t *testing.T, c *sidecar.OracleCase, e *sidecar.OracleExpected, p precision) {
+	eachOracle(t, func(t *testing.T, c *oracle.Case, e *oracle.Expected, p precision) {
 		for name, settings := range e.Optimizers {
 			for _, sharded := range [][]reference.Change{nil, {{"reduce-scatter", "hook"}, {"sync", "last"}}, {{"reduce-scatter", "step"}, {"sync", "last"}, {"step-order", "explicit"}}} {
 				t.Run(fmt.Sprint(name, sharded), func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestOracleTrajectories(t *testing.T) {
 	})
 }
 
-func trajectory(t *testing.T, c *sidecar.OracleCase, want sidecar.OracleTrajectory, o sidecar.OracleOptimizer, name string, changes []reference.Change, p precision) {
+func trajectory(t *testing.T, c *oracle.Case, want oracle.Trajectory, o oracle.Optimizer, name string, changes []reference.Change, p precision) {
 	for _, number := range []struct {
 		option string
 		value  float64

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gaprof/gaprof/oracle"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
@@ -42,7 +43,7 @@ var truth = map[string]struct {
 }
 
 // files turns gradients into a file in memory.
-func files(t *testing.T, params []sidecar.OracleParam, dtype sidecar.Dtype, grads map[string]sidecar.Floats) *sidecar.Safetensors {
+func files(t *testing.T, params []oracle.Param, dtype sidecar.Dtype, grads map[string]oracle.Floats) *sidecar.Safetensors {
 	t.Helper()
 	var tensors []sidecar.Tensor
 	for _, p := range params {
@@ -64,7 +65,7 @@ func files(t *testing.T, params []sidecar.OracleParam, dtype sidecar.Dtype, grad
 }
 
 // caseOf is the step of an oracle, with all micro-batches or the first alone.
-func caseOf(e *sidecar.OracleExpected, micro int) *Case {
+func caseOf(e *oracle.Expected, micro int) *Case {
 	c := &Case{}
 	for _, row := range e.Micro {
 		var tokens, before []int64
@@ -81,20 +82,20 @@ func TestOracle(t *testing.T) {
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("no ../shared/oracle here")
 	}
-	cases, err := sidecar.ReadOracle(dir)
+	cases, err := oracle.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range cases {
-		oracle := &cases[i]
-		t.Run(oracle.Name+"/f64", func(t *testing.T) { checkOracle(t, oracle.F64, oracle.F64, sidecar.F64) })
-		t.Run(oracle.Name+"/f32", func(t *testing.T) { checkOracle(t, oracle.F32, oracle.F64, sidecar.F32) })
+		c := &cases[i]
+		t.Run(c.Name+"/f64", func(t *testing.T) { checkOracle(t, c.F64, c.F64, sidecar.F64) })
+		t.Run(c.Name+"/f32", func(t *testing.T) { checkOracle(t, c.F32, c.F64, sidecar.F32) })
 	}
 }
 
 // checkOracle compares what Audit says of every variant with what the oracle says. The
 // gradients of micro-batches are those of the float64 file.
-func checkOracle(t *testing.T, e, exact *sidecar.OracleExpected, dtype sidecar.Dtype) {
+func checkOracle(t *testing.T, e, exact *oracle.Expected, dtype sidecar.Dtype) {
 	var micro [][]*sidecar.Safetensors
 	for _, row := range exact.Micro {
 		var list []*sidecar.Safetensors
@@ -138,7 +139,7 @@ func checkOracle(t *testing.T, e, exact *sidecar.OracleExpected, dtype sidecar.D
 	}
 }
 
-func checkDeviation(t *testing.T, name string, d *Deviation, want *sidecar.OracleDeviation) {
+func checkDeviation(t *testing.T, name string, d *Deviation, want *oracle.Deviation) {
 	t.Helper()
 	for _, f := range []struct {
 		what string

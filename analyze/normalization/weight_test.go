@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gaprof/gaprof/oracle"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
@@ -85,7 +86,7 @@ func TestWeights(t *testing.T) {
 // vector is a file with one tensor.
 func vector(t *testing.T, dtype sidecar.Dtype, values ...float64) *sidecar.Safetensors {
 	t.Helper()
-	return files(t, []sidecar.OracleParam{{Name: "w", Shape: []int{len(values)}}}, dtype, map[string]sidecar.Floats{"w": values})
+	return files(t, []oracle.Param{{Name: "w", Shape: []int{len(values)}}}, dtype, map[string]oracle.Floats{"w": values})
 }
 
 // TestPublishedTable: raw sums of gradients against those that the PR shows are 563 apart,
@@ -225,7 +226,7 @@ func TestDeviationOfOddGradients(t *testing.T) {
 }
 
 func TestGradientsOfOtherModels(t *testing.T) {
-	two := files(t, []sidecar.OracleParam{{Name: "v", Shape: []int{1}}, {Name: "w", Shape: []int{2}}}, sidecar.F64, map[string]sidecar.Floats{"v": {1}, "w": {1, 2}})
+	two := files(t, []oracle.Param{{Name: "v", Shape: []int{1}}, {Name: "w", Shape: []int{2}}}, sidecar.F64, map[string]oracle.Floats{"v": {1}, "w": {1, 2}})
 	for _, test := range []struct {
 		a, b   *sidecar.Safetensors
 		reason string

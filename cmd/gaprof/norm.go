@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -55,6 +56,17 @@ loop gives with what is expected there.`,
 	flags.StringVar(&f.oracle, "oracle", "", "folder of NAME_inputs.json and NAME_expected_f64.json: run the reference trainer and compare")
 	flags.StringVar(&f.failOn, "fail-on", "off", "exit with 1 if a finding is at least this severe: off, note, warn, error")
 	return cmd
+}
+
+// runNorm audits a run, or runs the oracle.
+func runNorm(ctx context.Context, s streams, paths []string, f normFlags) error {
+	if err := f.check(paths); err != nil {
+		return err
+	}
+	if f.oracle != "" {
+		return runOracles(ctx, s, f.oracle)
+	}
+	return auditRun(s, paths, f)
 }
 
 // check refuses flags and paths that do not go together.

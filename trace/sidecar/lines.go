@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -80,4 +81,17 @@ func checkPlace(rank, step, microBatch int64) error {
 		return fmt.Errorf("there is no rank %d, step %d, micro-batch %d", rank, step, microBatch)
 	}
 	return nil
+}
+
+// jsonOffset is where an error of encoding/json stands, in bytes, 0 where it does not say.
+func jsonOffset(err error) int64 {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return syntax.Offset
+	case errors.As(err, &kind):
+		return kind.Offset
+	}
+	return 0
 }

@@ -1,5 +1,3 @@
-// Package sidecar reads and writes what a training run leaves beside its trace: token
-// and loss logs, gradients as safetensors; and it reads the folder of an oracle.
 package sidecar
 
 import (

@@ -1,4 +1,4 @@
-package sidecar
+package oracle
 
 import (
 	"errors"
@@ -37,8 +37,8 @@ func oracleDir(t *testing.T, inputs, expected string) string {
 	return dir
 }
 
-func TestReadOracle(t *testing.T) {
-	cases, err := ReadOracle(oracleDir(t, tinyInputs, tinyExpected))
+func TestRead(t *testing.T) {
+	cases, err := Read(oracleDir(t, tinyInputs, tinyExpected))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestReadOracle(t *testing.T) {
 	}
 }
 
-func TestBadOracle(t *testing.T) {
+func TestRefused(t *testing.T) {
 	for _, test := range []struct{ name, file, from, to, reason string }{
 		{"cut", "inputs", `}]]}`, "", "unexpected end"},
 		{"other schema", "inputs", "oracle/1", "oracle/2", "schema"},
@@ -93,7 +93,7 @@ func TestBadOracle(t *testing.T) {
 				t.Fatal("nothing was changed")
 			}
 			text[test.file] = bad
-			_, err := ReadOracle(oracleDir(t, text["inputs"], text["expected"]))
+			_, err := Read(oracleDir(t, text["inputs"], text["expected"]))
 			var format *trace.FormatError
 			if !errors.As(err, &format) || !strings.Contains(format.Reason, test.reason) || !strings.Contains(format.File, test.file) {
 				t.Errorf("%v, want %s", err, test.reason)
@@ -108,18 +108,18 @@ func TestNoOracle(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{empty, lonely, filepath.Join(empty, "absent")} {
-		if _, err := ReadOracle(dir); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := Read(dir); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
 }
 
 func TestSharedOracle(t *testing.T) {
-	dir := filepath.Join("..", "..", "..", "shared", "oracle")
+	dir := filepath.Join("..", "..", "shared", "oracle")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("no ../shared/oracle here")
 	}
-	cases, err := ReadOracle(dir)
+	cases, err := Read(dir)
 	if err != nil || len(cases) != 2 {
 		t.Fatal(len(cases), err)
 	}

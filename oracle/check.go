@@ -1,4 +1,4 @@
-package sidecar
+package oracle
 
 import (
 	"fmt"
@@ -11,10 +11,10 @@ const (
 	maxSteps = 1 << 20
 )
 
-func (h *OracleHead) check(kind string) error {
+func (h *Head) check(kind string) error {
 	switch {
-	case h.Schema != OracleSchema:
-		return fmt.Errorf("schema is %q, not %s", h.Schema, OracleSchema)
+	case h.Schema != Schema:
+		return fmt.Errorf("schema is %q, not %s", h.Schema, Schema)
 	case h.Kind != kind:
 		return fmt.Errorf("kind is %q, not %s", h.Kind, kind)
 	case h.WorldSize < 1 || h.WorldSize > maxRanks:
@@ -40,7 +40,7 @@ func (h *OracleHead) check(kind string) error {
 }
 
 // checkTensors wants exactly the parameters, each with its number of elements.
-func (h *OracleHead) checkTensors(what string, tensors map[string]Floats) error {
+func (h *Head) checkTensors(what string, tensors map[string]Floats) error {
 	for _, p := range h.Params {
 		if got := len(tensors[p.Name]); got != p.Numel() {
 			return fmt.Errorf("%s: %s has %d numbers, its shape %v wants %d", what, p.Name, got, p.Shape, p.Numel())
@@ -52,8 +52,8 @@ func (h *OracleHead) checkTensors(what string, tensors map[string]Floats) error 
 	return nil
 }
 
-func (in *OracleInputs) check() error {
-	if err := in.OracleHead.check("inputs"); err != nil {
+func (in *Inputs) check() error {
+	if err := in.Head.check("inputs"); err != nil {
 		return err
 	}
 	if err := in.checkTensors("weights", in.Weights); err != nil {
@@ -81,7 +81,7 @@ func (in *OracleInputs) check() error {
 }
 
 // checkBatch wants B rows of T tokens of the vocabulary, and as many valid targets as said.
-func (in *OracleInputs) checkBatch(b *OracleBatch) error {
+func (in *Inputs) checkBatch(b *Batch) error {
 	c := &in.Config
 	for _, part := range []struct {
 		name   string
@@ -116,15 +116,15 @@ func (in *OracleInputs) checkBatch(b *OracleBatch) error {
 	return nil
 }
 
-func (e *OracleExpected) check(dtype string, in *OracleInputs) error {
-	if err := e.OracleHead.check("expected"); err != nil {
+func (e *Expected) check(dtype string, in *Inputs) error {
+	if err := e.Head.check("expected"); err != nil {
 		return err
 	}
 	if e.Dtype != dtype {
 		return fmt.Errorf("dtype is %q, the file's name says %s", e.Dtype, dtype)
 	}
 	if e.WorldSize != in.WorldSize || e.Accumulation != in.Accumulation || e.ValidTokens != in.ValidTokens ||
-		!slices.EqualFunc(e.Params, in.Params, func(a, b OracleParam) bool { return a.Name == b.Name && slices.Equal(a.Shape, b.Shape) }) {
+		!slices.EqualFunc(e.Params, in.Params, func(a, b Param) bool { return a.Name == b.Name && slices.Equal(a.Shape, b.Shape) }) {
 		return fmt.Errorf("world_size, accumulation_steps, total_valid_tokens or param_order differ from those of the inputs")
 	}
 	if !e.rectangular(len(e.Micro), func(r int) int { return len(e.Micro[r]) }) {
@@ -139,7 +139,7 @@ func (e *OracleExpected) check(dtype string, in *OracleInputs) error {
 }
 
 // rectangular tells whether a table has a row a rank and a cell a micro-batch.
-func (h *OracleHead) rectangular(rows int, cells func(int) int) bool {
+func (h *Head) rectangular(rows int, cells func(int) int) bool {
 	for r := range rows {
 		if cells(r) != h.Accumulation {
 			return false
@@ -150,7 +150,7 @@ func (h *OracleHead) rectangular(rows int, cells func(int) int) bool {
 
 // fill gives gradients to the variants that are multiples of another, and rounds
 // those of f32, which are the shortest decimals, to the float32 they stand for.
-func (e *OracleExpected) fill() error {
+func (e *Expected) fill() error {
 	for _, name := range e.VariantNames() {
 		v := e.Variants[name]
 		if v.Multiple == nil {
