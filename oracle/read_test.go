@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,11 +121,16 @@ func TestSharedOracle(t *testing.T) {
 		t.Skip("no ../shared/oracle here")
 	}
 	cases, err := Read(dir)
-	if err != nil || len(cases) != 2 {
-		t.Fatal(len(cases), err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, c := range cases {
-		if len(c.F64.Variants) != 24 || len(c.F32.Variants) != 24 || c.Inputs.ValidTokens != 563 || len(c.F64.Trajectory["adamw"].ParamsAfter) != len(c.Inputs.Params) {
+	for _, name := range []string{"mlp", "transformer"} {
+		i := slices.IndexFunc(cases, func(c Case) bool { return c.Name == name })
+		if i < 0 {
+			t.Errorf("no case %s", name)
+			continue
+		}
+		if c := cases[i]; len(c.F64.Variants) != 24 || len(c.F32.Variants) != 24 || c.Inputs.ValidTokens != 563 || len(c.F64.Trajectory["adamw"].ParamsAfter) != len(c.Inputs.Params) {
 			t.Errorf("%s: %d and %d variants, %d tokens", c.Name, len(c.F64.Variants), len(c.F32.Variants), c.Inputs.ValidTokens)
 		}
 	}

@@ -54,8 +54,8 @@ func TestLoopsOfInterop(t *testing.T) {
 	testLoops(t, interopFolder)
 }
 
-// testLoops compares every trace of a folder; a loop that the table lacks, or a row
-// without traces, is a failure.
+// testLoops compares the traces of each loop of the table; a row without traces is a
+// failure, and in the folder that is our own a loop without a row as well.
 func testLoops(t *testing.T, folder loopFolder) {
 	files, _ := filepath.Glob(filepath.Join(folder.dir, "*.truth.json"))
 	traces := make(map[string][]string) // by loop, rank after rank
@@ -84,6 +84,9 @@ func testLoops(t *testing.T, folder loopFolder) {
 				}
 			}
 		})
+	}
+	if folder.dir != interopFolder.dir {
+		return
 	}
 	for name := range traces {
 		t.Errorf("%s is neither compared nor said to have no counterpart", name)
