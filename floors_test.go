@@ -19,13 +19,13 @@ import (
 // do not exist yet have their place already. A leaf that a package keeps for
 // itself stands on the floor just under it.
 var floors = [][]string{
-	{"internal/runs", "internal/escape", "internal/inflate"},
+	{"internal/runs", "internal/escape", "internal/inflate", "internal/units"},
 	{"trace"},
 	{"trace/text", "trace/csv", "trace/chrome", "trace/record", "trace/hardware", "trace/sidecar", "trace/perfetto", "trace/graph", "oracle"},
 	{"trace/tracefile", "trace/otel", "analyze/facts", "reference/device", "internal/tracegen", "internal/contract"},
 	{"analyze/ranks", "analyze/normalization", "analyze/whatif", "reference/ops", "reference/dist", "reference/telemetry", "reference/kineto", "reference/cpu/gemm"},
 	{"analyze", "reference/cpu", "reference/sim", "reference/cuda", "reference"},
-	{"analyze/rules", "analyze/compare", "analyze/pprof"},
+	{"analyze/rules", "analyze/compare", "analyze/pprof", "internal/ingest"},
 	{"analyze/gate", "analyze/render/plots"},
 	{"analyze/render"},
 	{"cmd/gaprof"},

@@ -60,7 +60,7 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	if err != nil {
 		return err
 	}
-	defer machine.apply()() // also for what the report takes
+	defer machine.Apply()() // also for what the report takes
 	options.Version = version
 	options.Drawing = f.drawing || outputs.has("html")
 	report, err := analyzePaths(s, paths, f.inputFlags, machine, options)

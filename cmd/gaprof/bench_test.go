@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/internal/tracegen"
 )
 
@@ -149,7 +150,7 @@ func tryProgram(b testing.TB, env []string, args ...string) (code int, stderr st
 // that of files. The process asks for itself, because what the system tells its parent
 // counts the parent's own memory before it became another program.
 func peak() {
-	startCollector()
+	ingest.StartCollector()
 	code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	fmt.Fprintln(os.Stderr, peakMark, statusOf("VmHWM:")-statusOf("RssFile:"))
 	os.Exit(code)

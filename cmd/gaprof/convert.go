@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -52,26 +53,24 @@ func convert(s streams, paths []string, f convertFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	m, err := f.machineFlags.parse()
+	limits, err := f.machineFlags.parse()
 	if err != nil {
 		return err
 	}
-	defer m.apply()()
-	memory := newBudget(m)
+	defer limits.Apply()()
 	if f.isPprof() {
-		return convertToProfile(s, paths, f, memory)
+		return convertToProfile(s, paths, f, limits)
 	}
 	if len(paths) > 1 {
 		return usage("only profiles hold several: --to pprof", "%d traces and one OUT", len(paths))
 	}
 	in := paths[0]
 	p := startProgress(s.err, f.inputFlags, []string{in})
-	traces, release, err := readWithin(memory, in, f.options(s, p, in, true))
+	traces, err := ingest.ReadFile(in, f.options(s, p, limits))
 	p.done()
 	if err != nil {
 		return err
 	}
-	defer release()
 	if len(traces) > 1 && !strings.Contains(f.out, "{}") {
 		return usage("put {} in OUT, it becomes the number of the trace", "%s holds %d traces and OUT is one file", in, len(traces))
 	}
@@ -84,6 +83,13 @@ func convert(s streams, paths []string, f convertFlags) error {
 		}
 	}
 	return nil
+}
+
+// options keep every argument: it is to be written again.
+func (f *convertFlags) options(s streams, p *progress, l ingest.Limits) ingest.Options {
+	o := f.inputFlags.options(s, p, l)
+	o.KeepArgs = true
+	return o
 }
 
 // toPprof is the format that is not one of traces: it holds what was derived of one.

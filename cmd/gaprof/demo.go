@@ -17,6 +17,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/internal/escape"
+	"github.com/gaprof/gaprof/internal/units"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/kineto"
 	"github.com/gaprof/gaprof/trace"
@@ -210,7 +211,7 @@ func scalePasses(r *analyze.Report) string {
 	if n == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%d launches, %s, %s", kernels/n, bytesText(bytes/int64(n)), milliseconds(span/int64(steps)))
+	return fmt.Sprintf("%d launches, %s, %s", kernels/n, units.Bytes(bytes/int64(n)), milliseconds(span/int64(steps)))
 }
 
 func milliseconds(ns int64) string { return fmt.Sprintf("%.2f ms", float64(ns)/1e6) }

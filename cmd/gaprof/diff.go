@@ -16,6 +16,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
@@ -26,7 +27,7 @@ type diffFlags struct {
 	outputFlags
 	selectFlags
 	base, new []string
-	machine   machine
+	machine   ingest.Limits
 }
 
 func newDiffCommand(s streams) *cobra.Command {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
@@ -87,14 +88,17 @@ func codeOf(err error, started bool) int {
 // hintOf returns what the user can do about err, or nothing.
 func hintOf(err error) string {
 	var (
-		code *codeError
-		file *tracefile.Error
+		code  *codeError
+		file  *tracefile.Error
+		large *ingest.TooLarge
 	)
 	switch {
 	case errors.As(err, &code):
 		return code.hint
 	case errors.As(err, &file):
 		return file.Hint
+	case errors.As(err, &large):
+		return "raise --mem-limit, or record fewer steps, without stacks and shapes"
 	}
 	return ""
 }

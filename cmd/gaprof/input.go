@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace"
-	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
 // inputFlags are the flags of every command that reads traces.
@@ -30,11 +30,11 @@ func (f *inputFlags) check() error {
 	return nil
 }
 
-// options are the options to read file with; keepArgs is for writing.
-func (f *inputFlags) options(s streams, p *progress, file string, keepArgs bool) tracefile.Options {
-	o := tracefile.Options{KeepArgs: keepArgs, Strict: f.strict, Stdin: s.in, Progress: p.reader(file)}
+// options are the options to read files with.
+func (f *inputFlags) options(s streams, p *progress, l ingest.Limits) ingest.Options {
+	o := ingest.Options{Limits: l, Strict: f.strict, Stdin: s.in, Progress: p}
 	if !f.quiet {
-		o.Waiting = func() { s.say("%s: is a pipe to which nobody writes yet; waiting", file) }
+		o.Waiting = func(file string) { s.say("%s: is a pipe to which nobody writes yet; waiting", file) }
 	}
 	return o
 }

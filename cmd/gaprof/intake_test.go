@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/internal/tracegen"
 )
 
@@ -79,31 +77,6 @@ func TestOrderOfMessages(t *testing.T) {
 	}
 }
 
-// testIntake is an intake of some files with nothing on stderr.
-func testIntake(t *testing.T, m machine, files ...string) (*intake, []*job) {
-	t.Helper()
-	in := &intake{s: streams{err: io.Discard}, m: m, analysis: analyze.New(analyze.Options{Rules: rules.All()}), budget: newBudget(m)}
-	return in, in.jobs(files)
-}
-
-// A file that goes away before it is read is an error of that file alone.
-func TestVanishedFile(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeRanks(t, ".", 3, 1)
-	files := []string{"rank0000.json", "rank0001.json", "rank0002.json", "never.json"}
-	in, jobs := testIntake(t, machine{jobs: 2, memory: 1e9}, files...)
-	os.Remove(files[1])
-	in.read(jobs)
-	for i, j := range jobs {
-		if gone := i == 1 || i == 3; gone != (j.err != nil) || gone && !strings.HasSuffix(j.err.Error(), files[i]+": no such file or directory") {
-			t.Errorf("%s: error %v", j.file, j.err)
-		}
-	}
-	if n := len(in.analysis.Report().Source.Ranks); n != 2 {
-		t.Errorf("%d ranks", n)
-	}
-}
-
 // spaces writes a compressed trace whose text is mostly blanks: it is far larger than
 // its file lets one think.
 func spaces(t *testing.T, path string, text int) {
@@ -138,31 +111,6 @@ func TestOutgrown(t *testing.T) {
 	}
 	if code, _, errs := runWith("", "analyze", "--mem-limit", "300MB", "bomb.json.gz"); code != exitOK {
 		t.Errorf("with room: exit %d, %q", code, errs)
-	}
-}
-
-// A file that outgrows what the others leave it is read again when they are done.
-func TestOutgrownIsReadAgain(t *testing.T) {
-	t.Chdir(t.TempDir())
-	spaces(t, "large.json.gz", 20<<20)
-	spaces(t, "as-large.json.gz", 20<<20) // so that neither is given all places
-	in, jobs := testIntake(t, machine{jobs: 2, memory: ownMemory + needOf(32<<20)}, "large.json.gz", "as-large.json.gz")
-	other := needOf(10 << 20)
-	if !in.budget.take(1, other) {
-		t.Fatal("no room")
-	}
-	in.start(jobs[0])
-	in.readers.Wait()
-	if len(in.again) != 1 || jobs[0].err != nil || jobs[0].traces != 0 {
-		t.Fatalf("%d to be read again, error %v", len(in.again), jobs[0].err)
-	}
-	in.budget.give(1, other, 0)
-	in.read(nil)
-	if jobs[0].err != nil || jobs[0].traces != 1 {
-		t.Errorf("%d traces, error %v", jobs[0].traces, jobs[0].err)
-	}
-	if want := in.m.memory - ownMemory - in.budget.kept(); in.budget.left() != want || in.budget.places != 2 {
-		t.Errorf("%d bytes and %d places are left, want %d", in.budget.left(), in.budget.places, want)
 	}
 }
 

@@ -8,9 +8,9 @@ var scaledTwice = difference{"scale passes", "1 x after_backward, all parameters
 // averaged: products that divide by the number of ranks.
 var averaged = difference{"divide passes", "", "a collective of ours averages; gloo only sums, and the program divides"}
 
-// units are what FSDP2 does otherwise than a sharded optimizer that has a collective a
+// ofUnits are what FSDP2 does otherwise than a sharded optimizer that has a collective a
 // parameter.
-func units(perMicroBatch string) []difference {
+func ofUnits(perMicroBatch string) []difference {
 	return []difference{
 		averaged,
 		{"copy passes", "", "FSDP2 copies the gradients of a unit into one buffer; ours lie where they are reduced from"},
@@ -56,9 +56,9 @@ var interopLoops = []loop{
 	{name: "ddp2-accum4-sync-every-scale", options: "world-size=2 global-batch-size=16 scale=pass loss-reduction=sum sync=every-micro-batch"},
 	{name: "ddp2-accum4-bucket-view-in-place", options: "world-size=2 global-batch-size=16 normalization=micro-mean gradient-as-bucket-view=true", differs: []difference{averaged}},
 	{name: "hooks2-accum1", options: "world-size=2 global-batch-size=-1 normalization=micro-mean bucket-bytes=0 gradient-as-bucket-view=true", differs: []difference{averaged}},
-	{name: "fsdp2-accum1-clip", options: "world-size=2 global-batch-size=-1 normalization=micro-mean reduce-scatter=hook clip-grad-norm=1", differs: units("[one each]")},
-	{name: "fsdp2-accum4-scale", options: "world-size=2 global-batch-size=16 scale=pass loss-reduction=sum grad-sync=reduce-then-accumulate sync=every-micro-batch", differs: units("[one each one each one each one each]")},
-	{name: "fsdp2-accum4-last-prescaled", options: "world-size=2 global-batch-size=16 loss-reduction=sum reduce-scatter=hook", differs: units("[0 0 0 one each]")},
+	{name: "fsdp2-accum1-clip", options: "world-size=2 global-batch-size=-1 normalization=micro-mean reduce-scatter=hook clip-grad-norm=1", differs: ofUnits("[one each]")},
+	{name: "fsdp2-accum4-scale", options: "world-size=2 global-batch-size=16 scale=pass loss-reduction=sum grad-sync=reduce-then-accumulate sync=every-micro-batch", differs: ofUnits("[one each one each one each one each]")},
+	{name: "fsdp2-accum4-last-prescaled", options: "world-size=2 global-batch-size=16 loss-reduction=sum reduce-scatter=hook", differs: ofUnits("[0 0 0 one each]")},
 	{name: "single-accum1-chunked-loss", none: "the head is run through backward in two pieces of a micro-batch"},
 	{name: "single-accum1-ema", none: "the trainer keeps no average of its weights"},
 	{name: "single-accum1-weight-decay", none: "weights decay inside the optimizer"},

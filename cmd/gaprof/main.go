@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+
+	"github.com/gaprof/gaprof/internal/ingest"
 )
 
 func main() {
-	startCollector()
+	ingest.StartCollector()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gaprof/gaprof/internal/ingest"
 )
 
 // large are files whose tables take more memory than so much text usually does, each by
@@ -107,17 +109,20 @@ func TestLimitCountsTables(t *testing.T) {
 	}
 }
 
+// ownMemory is what the program itself is reckoned to take, in bytes.
+const ownMemory = 24e6
+
 func checkLimits(t *testing.T, command ...string) {
 	t.Helper()
 	_, _, needed := runLimited(t, command...)
 	if needed == 0 {
 		t.Skip("SKIP: this system does not say how much memory was resident")
 	}
-	enough := ownMemory + max(needed*5/4, leastMemory)
+	enough := ownMemory + max(needed*5/4, ingest.LeastMemory)
 	if code, said, peak := runLimited(t, append(command, "--mem-limit", fmt.Sprintf("%dB", enough))...); code != exitOK || peak > enough {
 		t.Errorf("%s with %.0f MB where %.0f MB are enough: exit %d, %.0f MB, %s", command[0], float64(enough)/1e6, float64(needed)/1e6, code, float64(peak)/1e6, said)
 	}
-	little := max(needed/2, leastMemory)
+	little := max(needed/2, ingest.LeastMemory)
 	code, said, peak := runLimited(t, append(command, "--mem-limit", fmt.Sprintf("%dB", little))...)
 	refused := code == exitInput && strings.Contains(said, " of memory") && strings.Contains(said, "; the limit is ") && strings.Contains(said, "hint: raise --mem-limit")
 	if !refused && code != exitOK || peak > little {

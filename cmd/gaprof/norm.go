@@ -15,6 +15,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/internal/ingest"
 )
 
 // normFlags are the flags of norm.
@@ -130,7 +131,7 @@ func auditRun(s streams, paths []string, f normFlags) error {
 }
 
 // audit compares gradients, decides how each step is normalized, and describes it all.
-func audit(s streams, m *material, f normFlags, machine machine, o analyze.Options) (*normalization.Report, []analyze.Finding, error) {
+func audit(s streams, m *material, f normFlags, machine ingest.Limits, o analyze.Options) (*normalization.Report, []analyze.Finding, error) {
 	report := &normalization.Report{Schema: normalization.Schema, Version: version, Files: m.files, Findings: []normalization.Judgement{}, Steps: []normalization.StepReport{},
 		Gradients: []normalization.GradientReport{}, Notes: []string{}}
 	gradients, err := compareGradients(m, f.against, &o, report)

@@ -7,11 +7,12 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/gaprof/gaprof/analyze/pprof"
+	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
 // convertToProfile writes one profile of all traces that paths name.
-func convertToProfile(s streams, paths []string, f convertFlags, memory *budget) error {
+func convertToProfile(s streams, paths []string, f convertFlags, limits ingest.Limits) error {
 	files, err := tracefile.Expand(paths)
 	if err != nil {
 		return err
@@ -19,7 +20,7 @@ func convertToProfile(s streams, paths []string, f convertFlags, memory *budget)
 	p := startProgress(s.err, f.inputFlags, files)
 	var parts []*profile.Profile
 	for _, file := range files {
-		list, err := profilesOf(s, p, file, f, memory)
+		list, err := profilesOf(s, p, file, f, limits)
 		if err != nil {
 			p.done()
 			return err
@@ -37,18 +38,17 @@ func convertToProfile(s streams, paths []string, f convertFlags, memory *budget)
 }
 
 // profilesOf are the profiles of the traces in a file.
-func profilesOf(s streams, p *progress, file string, f convertFlags, memory *budget) ([]*profile.Profile, error) {
+func profilesOf(s streams, p *progress, file string, f convertFlags, limits ingest.Limits) ([]*profile.Profile, error) {
 	o := pprof.Options{Version: version, Rank: func() (int64, bool) { return rankOfFile(defaultRank)(file) }}
 	if at, ok, err := sourceDate(); err != nil {
 		return nil, err
 	} else if nanos := at.UnixNano(); ok {
 		o.TimeNanos = &nanos
 	}
-	traces, release, err := readWithin(memory, file, f.options(s, p, file, true))
+	traces, err := ingest.ReadFile(file, f.options(s, p, limits))
 	if err != nil {
 		return nil, err
 	}
-	defer release()
 	var list []*profile.Profile
 	for _, t := range traces {
 		if !f.quiet {

@@ -10,12 +10,13 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gaprof/gaprof/internal/escape"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // progress tells on stderr how much of the input has been read: one line that is
 // rewritten on a terminal, a line a file and now and then one between with
-// --progress plain. A nil *progress is silent. It may be used by several readers
-// at a time.
+// --progress plain. It is an ingest.Progress; a nil *progress is silent. It may be used
+// by several readers at a time.
 type progress struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -57,31 +58,29 @@ func isTerminal(w io.Writer) bool {
 	return ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
-// reader returns the function that the reader of file calls.
-func (p *progress) reader(file string) func(done, total int64) {
+// Read notes how much of a file has been read, and shows it now and then.
+func (p *progress) Read(file string, done, total int64) {
 	if p == nil {
-		return nil
+		return
 	}
-	return func(done, total int64) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		f := p.files[file]
-		if f == nil || f.finished {
-			return
-		}
-		f.done, f.total = done, total
-		if total > 0 && done >= total {
-			f.finished = true
-			p.left--
-			p.fileDone(file, f)
-			return
-		}
-		p.tick(file)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := p.files[file]
+	if f == nil || f.finished {
+		return
 	}
+	f.done, f.total = done, total
+	if total > 0 && done >= total {
+		f.finished = true
+		p.left--
+		p.fileDone(file, f)
+		return
+	}
+	p.tick(file)
 }
 
-// leaveOut says that nothing more will be read of a file.
-func (p *progress) leaveOut(file string) {
+// LeaveOut notes that nothing more will be read of a file.
+func (p *progress) LeaveOut(file string) {
 	if p == nil {
 		return
 	}
@@ -96,7 +95,7 @@ func (p *progress) leaveOut(file string) {
 
 func (p *progress) fileDone(file string, f *fileProgress) {
 	if p.plain {
-		fmt.Fprintf(p.w, "gaprof: read %s, %s (%d of %d)\n", escape.Control(file), bytesText(f.done), len(p.files)-p.left, len(p.files))
+		fmt.Fprintf(p.w, "gaprof: read %s, %s (%d of %d)\n", escape.Control(file), units.Bytes(f.done), len(p.files)-p.left, len(p.files))
 		p.shown = p.now()
 		return
 	}
@@ -132,9 +131,9 @@ func (p *progress) state(now time.Time) string {
 		done, total = done+f.done, total+f.total
 		known = known && f.total > 0
 	}
-	s := bytesText(done)
+	s := units.Bytes(done)
 	if known {
-		s += " of " + bytesText(total)
+		s += " of " + units.Bytes(total)
 	}
 	if len(p.files) > 1 {
 		s += fmt.Sprintf(", %d of %d files", len(p.files)-p.left, len(p.files))
@@ -157,17 +156,4 @@ func (p *progress) done() {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 	p.dirty = false
-}
-
-// bytesText is n bytes in a unit for people.
-func bytesText(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1e6:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1e9:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.2f GB", float64(n)/1e9)
 }

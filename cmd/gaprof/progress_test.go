@@ -24,7 +24,7 @@ func testProgress(plain bool, files ...string) (*progress, *clock, *strings.Buil
 func TestProgressOnTerminal(t *testing.T) {
 	p, c, out := testProgress(false, "a\x1b.json", "b.json")
 	p.files["b.json"].total = 1e6
-	read := p.reader("a\x1b.json")
+	read := func(done, total int64) { p.Read("a\x1b.json", done, total) }
 	read(1, 1e6) // too early to be shown
 	c.t = c.t.Add(time.Second)
 	read(500e3, 1e6)
@@ -40,12 +40,11 @@ func TestProgressOnTerminal(t *testing.T) {
 
 func TestProgressPlain(t *testing.T) {
 	p, c, out := testProgress(true, "a.json", "-")
-	a, stdin := p.reader("a.json"), p.reader("-")
-	a(10, 10)
-	a(10, 10) // the end is told once
-	stdin(1, 0)
+	p.Read("a.json", 10, 10)
+	p.Read("a.json", 10, 10) // the end is told once
+	p.Read("-", 1, 0)
 	c.t = c.t.Add(time.Minute)
-	stdin(2500, 0) // nobody knows how much is left
+	p.Read("-", 2500, 0) // nobody knows how much is left
 	p.done()
 	want := "gaprof: read a.json, 10 B (1 of 2)\ngaprof: reading -: 2.5 kB, 1 of 2 files\n"
 	if out.String() != want {
@@ -59,17 +58,16 @@ func TestProgressOfSeveral(t *testing.T) {
 	for _, file := range p.files {
 		file.total = 1e6
 	}
-	a, b, d := p.reader("a"), p.reader("b"), p.reader("d")
 	c.t = c.t.Add(time.Second)
-	a(500e3, 1e6)
+	p.Read("a", 500e3, 1e6)
 	c.t = c.t.Add(time.Second)
-	b(500e3, 1e6)
-	p.leaveOut("b")
-	p.leaveOut("b") // once
-	b(700e3, 1e6)   // nothing more is told of it
-	p.leaveOut("c") // before it was begun
+	p.Read("b", 500e3, 1e6)
+	p.LeaveOut("b")
+	p.LeaveOut("b")         // once
+	p.Read("b", 700e3, 1e6) // nothing more is told of it
+	p.LeaveOut("c")         // before it was begun
 	c.t = c.t.Add(time.Second)
-	d(500e3, 1e6)
+	p.Read("d", 500e3, 1e6)
 	p.done()
 	want := "\r\x1b[Kreading a: 500.0 kB of 4.0 MB, 0 of 4 files, 7s left" +
 		"\r\x1b[Kreading b: 1.0 MB of 4.0 MB, 0 of 4 files, 6s left" +
@@ -82,18 +80,11 @@ func TestProgressOfSeveral(t *testing.T) {
 func TestNoProgress(t *testing.T) {
 	for _, f := range []inputFlags{{progress: "auto"}, {progress: "off"}, {progress: "plain", quiet: true}} {
 		p := startProgress(&strings.Builder{}, f, []string{"a"})
-		if p != nil || p.reader("a") != nil {
+		if p != nil {
 			t.Errorf("%+v: progress is shown", f)
 		}
-		p.leaveOut("a")
+		p.Read("a", 1, 2)
+		p.LeaveOut("a")
 		p.done()
-	}
-}
-
-func TestBytesText(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 27_123_456: "27.1 MB", 5e9: "5.00 GB"} {
-		if got := bytesText(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
 	}
 }

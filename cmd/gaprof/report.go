@@ -13,6 +13,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
@@ -142,7 +143,7 @@ func refusedFigures(out output) error {
 }
 
 // read makes the report of some traces, or reads one that was made.
-func (f *reportFlags) read(s streams, paths []string, m machine, o analyze.Options) (*analyze.Report, error) {
+func (f *reportFlags) read(s streams, paths []string, m ingest.Limits, o analyze.Options) (*analyze.Report, error) {
 	files, err := tracefile.Expand(paths)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package main
+package ingest
 
 import (
 	"sync"
@@ -6,40 +6,40 @@ import (
 	"testing"
 )
 
-// Places and bytes are never given out twice, whoever asks, and all come back.
+// Workers and bytes are never given out twice, whoever asks, and all come back.
 func TestBudget(t *testing.T) {
-	b := newBudget(machine{jobs: 3, memory: ownMemory + 100})
+	b := newBudget(Limits{Workers: 3, Memory: ownMemory + 100})
 	var readers, bytes, most atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 200 {
 		want := int64(1 + i*37%100)
-		places := 1
+		workers := 1
 		if i%50 == 49 {
-			places = 3 // alone
+			workers = 3 // alone
 		}
-		if !b.take(places, want) {
+		if !b.take(workers, want) {
 			t.Fatalf("%d bytes of 100 are refused", want)
 		}
 		wg.Go(func() {
-			n := readers.Add(int64(places))
+			n := readers.Add(int64(workers))
 			if sum := bytes.Add(want); n > 3 || sum > 100 {
-				t.Errorf("%d places and %d bytes are given out", n, sum)
+				t.Errorf("%d workers and %d bytes are given out", n, sum)
 			}
 			most.Store(max(most.Load(), n))
 			bytes.Add(-want)
-			readers.Add(-int64(places))
-			b.give(places, want, 0)
+			readers.Add(-int64(workers))
+			b.give(workers, want, 0)
 		})
 	}
 	wg.Wait()
-	if b.places != 3 || b.left() != 100 || most.Load() < 2 {
-		t.Errorf("%d places and %d bytes are left, at most %d readers", b.places, b.left(), most.Load())
+	if b.workers != 3 || b.left() != 100 || most.Load() < 2 {
+		t.Errorf("%d workers and %d bytes are left, at most %d readers", b.workers, b.left(), most.Load())
 	}
 }
 
 // What cannot fit is refused once nobody else reads, and what is kept counts.
 func TestBudgetRefuses(t *testing.T) {
-	b := newBudget(machine{jobs: 2, memory: ownMemory + 100})
+	b := newBudget(Limits{Workers: 2, Memory: ownMemory + 100})
 	if b.take(1, 101) {
 		t.Error("more than there is")
 	}

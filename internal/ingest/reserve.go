@@ -1,10 +1,10 @@
-package main
+package ingest
 
 import (
 	"errors"
 	"sync"
 
-	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/internal/units"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
@@ -22,10 +22,17 @@ type reservation struct {
 // errOutgrown ends the reading of a text for which there is not enough memory.
 var errOutgrown = errors.New("outgrown")
 
-// reserve prepares, without taking anything yet, to read so much text.
-func (b *budget) reserve(text int64) *reservation {
+// reserve prepares, without taking anything yet, to read a file of some size.
+func (b *budget) reserve(size tracefile.Size) *reservation {
+	text := size.Text
+	if size.Stored == 0 {
+		text = unknownText
+	}
 	return &reservation{budget: b, text: text, bytes: needOf(text)}
 }
+
+// facts is how many bytes are kept of what was read, whatever its tracks.
+func (r *reservation) facts() int64 { return r.text / keptPart }
 
 // watch makes reading ask r for what it takes.
 func (r *reservation) watch(o *tracefile.Options) { o.Grow, o.Tables = r.grow, r.growTables }
@@ -75,50 +82,22 @@ func (r *reservation) take(bytes int64) bool {
 
 // refusal says why a file cannot be read where not even its reservation was possible.
 func (r *reservation) refusal() string {
-	return "needs about " + bytesText(ownMemory+r.bytes) + " of memory for " + bytesText(r.text) + " of text"
+	return "needs about " + units.Bytes(ownMemory+r.bytes) + " of memory for " + units.Bytes(r.text) + " of text"
 }
 
 // outgrown says why the reading of a file has ended.
 func (r *reservation) outgrown() string {
 	if r.tables > 0 {
-		return "has events, names and tracks that need more than " + bytesText(ownMemory+r.tables) + " of memory"
+		return "has events, names and tracks that need more than " + units.Bytes(ownMemory+r.tables) + " of memory"
 	}
-	return "has more than " + bytesText(r.text) + " of text, which needs more than " + bytesText(ownMemory+r.bytes) + " of memory"
+	return "has more than " + units.Bytes(r.text) + " of text, which needs more than " + units.Bytes(ownMemory+r.bytes) + " of memory"
 }
 
 // tooLarge is the error of a file that is left out.
 func (b *budget) tooLarge(file, what string) error {
-	reason := what + "; the limit is " + bytesText(b.limit)
+	reason := what + "; the limit is " + units.Bytes(b.limit)
 	if facts := b.kept(); facts > b.limit/4 {
-		reason += ", of which the facts of other files hold " + bytesText(facts)
+		reason += ", of which the facts of other files hold " + units.Bytes(facts)
 	}
-	return &tracefile.Error{File: file, Reason: reason, Hint: "raise --mem-limit, or record fewer steps, without stacks and shapes"}
-}
-
-// readWithin reads a file by itself within the budget; release gives back what it took
-// when nobody needs the traces any more. Errors are those of tracefile.Read, and
-// *tracefile.Error where there is not enough memory.
-func readWithin(b *budget, file string, o tracefile.Options) (traces []*trace.Trace, release func(), err error) {
-	size, err := tracefile.Measure(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	if size.Stored == 0 {
-		size.Text = unknownText
-	}
-	r := b.reserve(size.Text)
-	if !b.take(b.all, r.bytes) {
-		return nil, nil, b.tooLarge(file, r.refusal())
-	}
-	release = func() { b.give(b.all, r.bytes, 0) }
-	r.watch(&o)
-	o.Reach = reachIn(b.limit)
-	if traces, err = tracefile.Read(file, o); err == nil {
-		return traces, release, nil
-	}
-	if errors.Is(err, errOutgrown) {
-		err = b.tooLarge(file, r.outgrown())
-	}
-	release()
-	return nil, nil, err
+	return &TooLarge{File: file, Reason: reason}
 }

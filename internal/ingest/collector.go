@@ -1,4 +1,4 @@
-package main
+package ingest
 
 import (
 	"runtime"
@@ -22,8 +22,10 @@ const (
 // gcPercent is what counts from the first collection on.
 var gcPercent atomic.Int64
 
-// startCollector has the collector wait, and behave as for large files once it has run.
-func startCollector() {
+// StartCollector sets up the garbage collector of a program that reads traces and ends: it
+// waits at first, and behaves as for large files once it has run, or as Read finds best for
+// the files that it is given. A program that does not call it keeps its own settings.
+func StartCollector() {
 	gcPercent.Store(gcOfLarge)
 	debug.SetGCPercent(gcAtFirst)
 	gone := func(int) { debug.SetGCPercent(int(gcPercent.Load())) }

@@ -1,4 +1,4 @@
-package main
+package ingest
 
 import (
 	"sync"
@@ -16,7 +16,6 @@ const (
 	shareOfText   = 0.5
 	perFile       = 8e6
 	ownMemory     = 24e6 // the program without any file
-	leastMemory   = 48e6
 	shareOfTables = 1.2
 	unknownText   = 16e6 // of what says no length: reserved at first
 	leastReach    = 4e6
@@ -51,40 +50,42 @@ func textIn(memory int64) int64 { return int64(float64(memory-perFile) / shareOf
 // up to four times over while the window grows and what is nested in it is followed.
 func reachIn(memory int64) int { return int(max(memory/16, leastReach)) }
 
-// budget hands out places for readers and memory to read into. Those who wait get
-// their turn in the order in which they ask, if only one asks at a time.
+// budget hands out workers, and memory to read into. Those who wait get their turn in
+// the order in which they ask, if only one asks at a time.
 type budget struct {
+	all   int   // workers there are
+	limit int64 // bytes there are
+
 	mu      sync.Mutex
-	changed *sync.Cond
-	places  int // free
-	all     int
-	limit   int64
-	used    int64
-	facts   int64 // of used: what is kept of files that have been read
+	changed *sync.Cond // something was given back
+	workers int        // free
+	used    int64      // bytes
+	facts   int64      // of used: what is kept of files that have been read
 }
 
-func newBudget(m machine) *budget {
-	b := &budget{places: m.jobs, all: m.jobs, limit: m.memory, used: ownMemory}
+func newBudget(l Limits) *budget {
+	b := &budget{workers: l.Workers, all: l.Workers, limit: l.Memory, used: ownMemory}
 	b.changed = sync.NewCond(&b.mu)
 	return b
 }
 
-// take waits for some places and bytes. It fails where there are too few bytes though
+// take waits for some workers and bytes. It fails where there are too few bytes though
 // nobody else reads.
-func (b *budget) take(places int, bytes int64) bool {
+func (b *budget) take(workers int, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for b.places < places || b.places < b.all && b.used+bytes > b.limit {
+	for b.workers < workers || b.workers < b.all && b.used+bytes > b.limit {
 		b.changed.Wait()
 	}
 	if b.used+bytes > b.limit {
 		return false
 	}
-	b.places, b.used = b.places-places, b.used+bytes
+	b.workers -= workers
+	b.used += bytes
 	return true
 }
 
-// grow takes more bytes for a reader that has a place, without waiting.
+// grow takes more bytes for a reader that has its workers, without waiting.
 func (b *budget) grow(bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,11 +96,13 @@ func (b *budget) grow(bytes int64) bool {
 	return true
 }
 
-// give gives places and bytes back, but for those that are kept.
-func (b *budget) give(places int, bytes, kept int64) {
+// give gives workers and bytes back, but for the bytes that are kept for good.
+func (b *budget) give(workers int, bytes, kept int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.places, b.used, b.facts = b.places+places, b.used-bytes+kept, b.facts+kept
+	b.workers += workers
+	b.used += kept - bytes
+	b.facts += kept
 	b.changed.Broadcast()
 }
 
