@@ -1,12 +1,7 @@
 package gaprof_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,20 +10,48 @@ import (
 )
 
 // floors is a statement of policy: a package imports packages of lower floors
-// only. When this test fails, the import is wrong, not the table. Packages that
-// do not exist yet have their place already. A leaf that a package keeps for
-// itself stands on the floor just under it.
+// only. When this test fails, the import is wrong, not the table. The numbers are
+// those of docs/architecture.md, which a test holds to this table. Packages that
+// do not exist yet have their place already. "." is the root package.
 var floors = [][]string{
-	{"internal/runs", "internal/escape", "internal/inflate", "internal/units"},
-	{"trace"},
-	{"trace/text", "trace/csv", "trace/chrome", "trace/record", "trace/hardware", "trace/sidecar", "trace/perfetto", "trace/graph", "oracle"},
-	{"trace/tracefile", "trace/otel", "analyze/facts", "reference/device", "internal/tracegen", "internal/contract"},
-	{"analyze/ranks", "analyze/normalization", "analyze/whatif", "reference/ops", "reference/dist", "reference/telemetry", "reference/kineto", "reference/cpu/gemm"},
-	{"analyze", "reference/cpu", "reference/sim", "reference/cuda", "reference"},
-	{"analyze/rules", "analyze/compare", "analyze/pprof", "internal/ingest"},
-	{"analyze/gate", "analyze/render/plots"},
-	{"analyze/render"},
-	{"cmd/gaprof"},
+	0: {"trace"},
+	1: {
+		"trace/chrome", "trace/text", "trace/csv", "trace/record", "trace/hardware", "trace/sidecar", "trace/graph",
+		"trace/nsys", "trace/rocm", "trace/perfetto", "trace/otlp", "oracle",
+	},
+	2: {"trace/tracefile", "analyze/timeline", "reference/device", "internal/contract"},
+	3: {"analyze/facts", "reference/ops", "reference/telemetry", "reference/kineto"},
+	4: {
+		"analyze/ranks", "analyze/normalization", "analyze/whatif", "analyze/digest", "analyze/drawing", "analyze/report",
+		"reference", "reference/cpu", "reference/sim", "reference/cuda",
+	},
+	5: {"analyze"},
+	6: {"analyze/rules", "analyze/compare", "analyze/pprof", "internal/ingest"},
+	7: {"analyze/gate"},
+	8: {"analyze/render"},
+	9: {".", "cmd/gaprof"},
+}
+
+// parts stand just under the package that they were taken out of, by part and then
+// whole. A part may import the parts of the same whole that stand before it here.
+var parts = [][2]string{
+	{"trace/chrome/scan", "trace/chrome"},
+	{"trace/chrome/input", "trace/chrome"},
+	{"trace/chrome/token", "trace/chrome"},
+	{"analyze/steps", "analyze/facts"},
+	{"analyze/gradients", "analyze/facts"},
+	{"analyze/render/plots", "analyze/render"},
+	{"reference/cpu/gemm", "reference/cpu"},
+	{"reference/autograd", "reference"},
+	{"reference/model", "reference"},
+	{"reference/optim", "reference"},
+	{"reference/gradients", "reference"},
+}
+
+// leaves are helpers that import the standard library only. They stand under floor
+// 0, and anyone may import them.
+var leaves = []string{
+	"internal/runs", "internal/escape", "internal/inflate", "internal/parallel", "internal/units", "internal/tracegen",
 }
 
 // module is the path of this module.
@@ -57,93 +80,62 @@ var thirdParty = []struct {
 	{"github.com/go-json-experiment/json", true},
 }
 
-// source is one Go file of this module.
-type source struct {
-	path  string // slashes, relative to the root
-	pkg   string // its folder, "" for the root
-	test  bool
-	lines int
-	file  *ast.File
-	fset  *token.FileSet
+// place is where a package stands: on a floor, as a leaf under all of them, or as a
+// part just under its floor.
+type place struct {
+	floor int // -1 for a leaf
+	part  int // for a part: how many of the table, from here to its end
+	whole string
 }
 
-// imports returns what the file imports.
-func (s source) imports() []string {
-	var paths []string
-	for _, spec := range s.file.Imports {
-		p, _ := strconv.Unquote(spec.Path.Value)
-		paths = append(paths, p)
+// label is the place as docs/architecture.md writes it.
+func (p place) label() string {
+	switch {
+	case p.floor < 0:
+		return "leaf"
+	case p.part > 0:
+		return "under " + strconv.Itoa(p.floor)
 	}
-	return paths
+	return strconv.Itoa(p.floor)
 }
 
-// sources parses every Go file of the module. It reads the files itself: a test
-// that ran the go command could be answered from the cache.
-func sources(t *testing.T) []source {
-	t.Helper()
-	var all []source
-	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+// placeOf returns the place of a package; ok is false where no table names it.
+func placeOf(pkg string) (p place, ok bool) {
+	if slices.Contains(leaves, pkg) {
+		return place{floor: -1}, true
+	}
+	for i, part := range parts {
+		if part[0] == pkg {
+			whole, ok := placeOf(part[1])
+			return place{whole.floor, len(parts) - i, part[1]}, ok
 		}
-		if d.IsDir() && name != "." && (skipDir(d.Name()) || isModule(name)) {
-			return fs.SkipDir
-		}
-		if d.IsDir() || !strings.HasSuffix(name, ".go") {
-			return nil
-		}
-		s, err := parse(name)
-		all = append(all, s)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	if len(all) < 10 {
-		t.Fatalf("found %d files only", len(all))
-	}
-	return all
+	floor := slices.IndexFunc(floors, func(floor []string) bool { return slices.Contains(floor, pkg) })
+	return place{floor: floor}, floor >= 0
 }
 
-// skipDir tells what the go command passes over as well.
-func skipDir(name string) bool {
-	return name == "testdata" || name == "vendor" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
-}
-
-func isModule(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "go.mod"))
-	return err == nil
-}
-
-func parse(name string) (source, error) {
-	s := source{path: filepath.ToSlash(name), test: strings.HasSuffix(name, "_test.go"), fset: token.NewFileSet()}
-	if s.pkg = path.Dir(s.path); s.pkg == "." {
-		s.pkg = ""
+// under reports whether a package at q may import one at p.
+func (p place) under(q place) bool {
+	if p.floor != q.floor || p.floor < 0 {
+		return p.floor < q.floor
 	}
-	var err error
-	if s.file, err = parser.ParseFile(s.fset, name, nil, parser.ParseComments); err == nil {
-		s.lines = s.fset.File(s.file.FileStart).LineCount()
-	}
-	return s, err
+	return p.part > q.part && (q.part == 0 || p.whole == q.whole)
 }
 
-// floorOf returns the floor of a package, -1 where the table does not name it.
-func floorOf(pkg string) int {
-	return slices.IndexFunc(floors, func(floor []string) bool { return slices.Contains(floor, pkg) })
-}
+const page = "docs/architecture.md"
 
 func TestFloors(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.pkg == "" {
+		if s.pkg == "." && s.test {
 			continue // tests of the house itself
 		}
-		if floorOf(s.pkg) < 0 {
-			t.Errorf("%s: package %s stands on no floor: give it one in DESIGN and here", s.path, s.pkg)
+		if _, ok := placeOf(s.pkg); !ok {
+			t.Errorf("%s: package %s stands on no floor: give it one in floors_test.go and in %s", s.path, s.pkg, page)
 			continue
 		}
 		for _, imported := range s.imports() {
 			if why := forbidden(s.pkg, imported, s.test); why != "" {
-				t.Errorf("%s: imports %s: %s", s.path, imported, why)
+				t.Errorf("%s: imports %s: %s (see %s)", s.path, imported, why, page)
 			}
 		}
 	}
@@ -151,33 +143,47 @@ func TestFloors(t *testing.T) {
 
 // forbidden says why pkg may not import the package at path, or nothing.
 func forbidden(pkg, imported string, test bool) string {
+	if imported == module {
+		imported = module + "/."
+	}
 	own, ok := strings.CutPrefix(imported, module+"/")
+	if !ok {
+		return foreign(imported, test)
+	}
+	if own == pkg && test {
+		return "" // an external test
+	}
+	from, _ := placeOf(pkg)
+	to, ok := placeOf(own)
 	switch {
 	case !ok:
-		return foreign(imported, test)
-	case own == pkg && test:
-		return "" // an external test
-	case floorOf(own) < 0:
 		return "stands on no floor"
-	case pkg != "cmd/gaprof" && (half(pkg) == "analyze" && half(own) == "reference" || half(pkg) == "reference" && half(own) == "analyze"):
+	case apart(pkg, own) || apart(own, pkg):
 		return "analyze and reference meet in traces only"
-	case floorOf(own) < floorOf(pkg), test && floorOf(own) <= testFloor(pkg):
+	case to.under(from), test && to.floor <= testFloor(pkg):
 		return ""
 	}
-	return "stands on floor " + strconv.Itoa(floorOf(own)) + ", " + pkg + " on " + strconv.Itoa(floorOf(pkg))
+	return "its floor is " + to.label() + ", that of " + pkg + " is " + from.label()
+}
+
+// apart reports whether a stands on the side of the analyzer and b on that of the
+// trainer. Only the command joins them.
+func apart(a, b string) bool {
+	return (half(a) == "analyze" || a == "." || a == "internal/ingest") && half(b) == "reference"
 }
 
 // testFloor is the highest floor that tests of pkg may use: readers are tested
-// with traces written as text, which stands beside them, and with generated ones,
-// the trainer on the cpu backend, which stands beside it.
+// with traces written as text, which stands beside them, the trainer on the cpu
+// backend, which stands beside it.
 func testFloor(pkg string) int {
-	if pkg == "reference" {
-		return floorOf("reference/cpu")
+	p, _ := placeOf(pkg)
+	switch {
+	case pkg == "reference":
+		return p.floor
+	case half(pkg) == "trace":
+		return max(p.floor, 1)
 	}
-	if strings.HasPrefix(pkg, "trace") {
-		return floorOf("internal/tracegen")
-	}
-	return floorOf(pkg) - 1
+	return p.floor - 1
 }
 
 func half(pkg string) string {
@@ -214,26 +220,35 @@ func TestDependenciesAreUsed(t *testing.T) {
 	}
 }
 
-// The model and the formats below the files depend on nothing but the standard library.
+// The model, the formats below the files and the leaves depend on nothing but the
+// standard library.
 func TestLowFloorsAreBare(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.test || s.pkg == "" || floorOf(s.pkg) > 1 {
+		if p, ok := placeOf(s.pkg); !ok || s.test || p.floor > 1 {
 			continue
 		}
 		for _, imported := range s.imports() {
-			if domain, _, _ := strings.Cut(imported, "/"); strings.Contains(domain, ".") && !strings.HasPrefix(imported, module) {
+			own := imported == module || strings.HasPrefix(imported, module+"/")
+			if domain, _, _ := strings.Cut(imported, "/"); strings.Contains(domain, ".") && !own {
 				t.Errorf("%s: imports %s", s.path, imported)
 			}
 		}
 	}
 }
 
-// Each package has one floor, and each dependency a line of reason.
+// Each package has one place, and each dependency a line of reason.
 func TestTables(t *testing.T) {
+	all := slices.Concat(slices.Concat(floors...), leaves)
+	for _, part := range parts {
+		all = append(all, part[0])
+		if whole, ok := placeOf(part[1]); !ok || whole.part > 0 || whole.floor < 0 {
+			t.Errorf("%s is part of %s, which stands on no floor", part[0], part[1])
+		}
+	}
 	seen := make(map[string]bool)
-	for _, pkg := range slices.Concat(floors...) {
+	for _, pkg := range all {
 		if seen[pkg] {
-			t.Errorf("%s stands on two floors", pkg)
+			t.Errorf("%s stands in two places", pkg)
 		}
 		seen[pkg] = true
 	}
@@ -274,6 +289,21 @@ func TestForbidden(t *testing.T) {
 		{"analyze", module + "/reference/ops", false, true},
 		{"reference", module + "/analyze/facts", false, true},
 		{"reference", module + "/analyze/facts", true, true},
+		{"trace", module + "/internal/runs", false, false},
+		{"internal/runs", module + "/internal/escape", false, true},
+		{"internal/runs", module + "/trace", false, true},
+		{"trace/chrome", module + "/trace/chrome/scan", false, false},
+		{"trace/chrome/scan", module + "/trace/chrome", false, true},
+		{"trace/chrome/token", module + "/trace/chrome/scan", false, false},
+		{"trace/chrome/scan", module + "/trace/chrome/token", false, true},
+		{"reference/model", module + "/reference/cpu/gemm", false, true}, // a part of another package
+		{"analyze/report", module + "/analyze/facts", false, false},
+		{"analyze/facts", module + "/analyze/report", false, true},
+		{"internal/ingest", module + "/reference", false, true},
+		{".", module + "/analyze/render", false, false},
+		{".", module + "/reference", false, true},
+		{".", module + "/cmd/gaprof", false, true},
+		{"cmd/gaprof", module, false, true},
 		{"cmd/gaprof", module + "/reference/cuda", false, false},
 		{"cmd/gaprof", module + "/unknown", false, true},
 		{"cmd/gaprof", "github.com/go-json-experiment/json/jsontext", false, true},

@@ -63,7 +63,7 @@ func TestFileLength(t *testing.T) {
 func TestDocumented(t *testing.T) {
 	packages := make(map[string]bool)
 	for _, s := range sources(t) {
-		if s.test || s.pkg == "" {
+		if s.test {
 			continue
 		}
 		packages[s.pkg] = packages[s.pkg] || s.file.Doc != nil
