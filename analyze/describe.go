@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -20,7 +21,7 @@ func (a *assembly) describe(fr fileRank) {
 		a.report.Steps = append(a.report.Steps, stepRows(r, &r.Steps[i])...)
 	}
 	if all := r.Measure(r.Select(func(*facts.Message) bool { return true })); all.Count > 0 {
-		a.report.Communication = append(a.report.Communication, Communication{r.ID, all.Count, overlap(all)})
+		a.report.Communication = append(a.report.Communication, report.Communication{Rank: r.ID, Count: all.Count, Overlap: overlap(all)})
 	}
 	for _, kind := range facts.Collectives() {
 		if c, ok := collectivesOf(r, kind); ok {
@@ -41,11 +42,11 @@ func (a *assembly) health(fr fileRank) {
 	r := fr.rank
 	if r.DeviceEvents > 0 {
 		a.report.Health.DeviceEvents = append(a.report.Health.DeviceEvents,
-			DeviceEvents{r.ID, r.DeviceEvents, r.Unlinked, r.UnlinkedAtStart})
+			report.DeviceEvents{Rank: r.ID, Count: r.DeviceEvents, Unlinked: r.Unlinked, Edge: r.UnlinkedAtStart})
 	}
 	problems := append(slices.Clone(r.Trace.Problems()), r.Problems...)
 	for _, p := range problems {
-		row := Problem{Rank: r.ID, File: fr.file, Code: string(p.Code), Severity: string(p.Code.Info().Severity), Count: p.Count,
+		row := report.Problem{Rank: r.ID, File: fr.file, Code: string(p.Code), Severity: string(p.Code.Info().Severity), Count: p.Count,
 			Message: p.Message(), Action: p.Code.Info().Action}
 		if p.Offset >= 0 {
 			row.Offset = &p.Offset
@@ -67,18 +68,18 @@ type problemPlace struct {
 }
 
 // stepRows is one row per device, or one without device figures.
-func stepRows(r *facts.Rank, s *facts.Step) []Step {
-	row := Step{Rank: r.ID, Index: s.Index, Kind: s.Kind, Complete: s.Complete, Optimizers: []Optimizer{},
+func stepRows(r *facts.Rank, s *facts.Step) []report.Step {
+	row := report.Step{Rank: r.ID, Index: s.Index, Kind: s.Kind, Complete: s.Complete, Optimizers: []report.Optimizer{},
 		LinkedEvents: s.LinkedEvents, HostStart: s.HostStart, HostDuration: s.HostDuration()}
 	inBackward := r.InBackward(s.Index)
 	for _, o := range s.PerOptimizer {
-		row.Optimizers = append(row.Optimizers, Optimizer{Name: o.Name, Accumulation: known(o.Accumulation), InBackward: inBackward[o.Name]})
+		row.Optimizers = append(row.Optimizers, report.Optimizer{Name: o.Name, Accumulation: known(o.Accumulation), InBackward: inBackward[o.Name]})
 	}
 	row.MicroBatches = known(s.MicroBatches)
 	if len(s.Windows) == 0 {
-		return []Step{row}
+		return []report.Step{row}
 	}
-	var rows []Step
+	var rows []report.Step
 	for _, w := range s.Windows {
 		one := row
 		duration := w.End - w.Start
@@ -89,29 +90,29 @@ func stepRows(r *facts.Rank, s *facts.Step) []Step {
 	return rows
 }
 
-func ledgerRow(l facts.Ledger) *Ledger {
-	return &Ledger{
+func ledgerRow(l facts.Ledger) *report.Ledger {
+	return &report.Ledger{
 		Compute: l[facts.ComputeBucket], Memory: l[facts.MemoryBucket], ReduceScatter: l[facts.ReduceScatterBucket],
 		AllGather: l[facts.AllGatherBucket], AllReduce: l[facts.AllReduceBucket], OtherComm: l[facts.OtherCommBucket],
 		Idle: l[facts.IdleBucket],
 	}
 }
 
-func overlap(o facts.Overlap) Overlap {
-	row := Overlap{Busy: o.Busy, Overlapped: o.Overlapped, WithMemory: o.WithMemory, Exposed: o.Exposed()}
+func overlap(o facts.Overlap) report.Overlap {
+	row := report.Overlap{Busy: o.Busy, Overlapped: o.Overlapped, WithMemory: o.WithMemory, Exposed: o.Exposed()}
 	if ratio, ok := o.Ratio(); ok {
 		row.Ratio = &ratio
 	}
 	return row
 }
 
-func collectivesOf(r *facts.Rank, kind facts.Collective) (Collectives, bool) {
+func collectivesOf(r *facts.Rank, kind facts.Collective) (report.Collectives, bool) {
 	messages := r.Select(func(m *facts.Message) bool { return m.Kind == kind })
 	if len(messages) == 0 {
-		return Collectives{}, false
+		return report.Collectives{}, false
 	}
 	o := r.Measure(messages)
-	return Collectives{Rank: r.ID, Kind: kind.String(), Count: o.Count, Overlap: overlap(o),
+	return report.Collectives{Rank: r.ID, Kind: kind.String(), Count: o.Count, Overlap: overlap(o),
 		InSteps: exposedInSteps(r, r.Exposed(messages, facts.BucketOf(kind))), Sites: siteRows(r, kind)}, true
 }
 
@@ -134,18 +135,18 @@ func exposedInSteps(r *facts.Rank, exposed []*facts.Set) *int64 {
 }
 
 // siteRows counts launch sites: most first, unknown last.
-func siteRows(r *facts.Rank, kind facts.Collective) []LaunchSite {
+func siteRows(r *facts.Rank, kind facts.Collective) []report.LaunchSite {
 	count := make(map[facts.LaunchSite]int)
 	for i := range r.Messages {
 		if r.Messages[i].Kind == kind {
 			count[r.Messages[i].Site]++
 		}
 	}
-	rows := []LaunchSite{}
+	rows := []report.LaunchSite{}
 	for site, n := range count {
-		rows = append(rows, LaunchSite{string(site.Site), site.Name, n})
+		rows = append(rows, report.LaunchSite{Site: string(site.Site), Name: site.Name, Count: n})
 	}
-	slices.SortFunc(rows, func(a, b LaunchSite) int {
+	slices.SortFunc(rows, func(a, b report.LaunchSite) int {
 		unknown := string(facts.SiteUnknown)
 		if (a.Site == unknown) != (b.Site == unknown) {
 			if a.Site == unknown {
@@ -158,8 +159,8 @@ func siteRows(r *facts.Rank, kind facts.Collective) []LaunchSite {
 	return rows
 }
 
-func groupRow(r *facts.Rank, g *facts.Group) CollectiveGroup {
-	row := CollectiveGroup{Rank: r.ID, Kind: g.Kind.String(), Site: string(g.Site.Site), Name: g.Site.Name, Inferred: g.Inferred,
+func groupRow(r *facts.Rank, g *facts.Group) report.CollectiveGroup {
+	row := report.CollectiveGroup{Rank: r.ID, Kind: g.Kind.String(), Site: string(g.Site.Site), Name: g.Site.Name, Inferred: g.Inferred,
 		Count: len(g.Messages), Busy: g.Overlap.Busy, Over: g.Overlap.Overlapped, FirstBusy: g.First.Busy, FirstOver: g.First.Overlapped}
 	if g.Step >= 0 {
 		row.Step = &g.Step
@@ -178,11 +179,11 @@ func groupRow(r *facts.Rank, g *facts.Group) CollectiveGroup {
 
 // topKernels lists the names with the most device time, summed over events. It needs
 // the whole trace, and the rank has no number yet.
-func topKernels(r *facts.Rank, n int) []Kernel {
-	rows := []Kernel{}
+func topKernels(r *facts.Rank, n int) []report.Kernel {
+	rows := []report.Kernel{}
 	for _, t := range largest(r, nameTotals(r), n) {
 		e := r.Trace.Event(int(t.row))
-		rows = append(rows, Kernel{Name: strings.Clone(e.Name()), Cat: r.Trace.CatName(e.Cat()), Count: t.count, Busy: t.ns})
+		rows = append(rows, report.Kernel{Name: strings.Clone(e.Name()), Cat: r.Trace.CatName(e.Cat()), Count: t.count, Busy: t.ns})
 	}
 	return rows
 }

@@ -6,52 +6,8 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
-
-// Drawing is what figures need beyond the figures of a report. It is there only where
-// Options.Drawing asks for it; a report without it has no timeline.
-type Drawing struct {
-	Timelines   []Timeline      `json:"timelines"`
-	Collectives []CollectiveRow `json:"collectives"`
-	LeftOut     int             `json:"collectives_left_out"` // the shortest, of more than can be shown
-}
-
-// Timeline is one representative step of a rank on one device, on the clock of the
-// trace's ts in ns. Spans closer than Resolution are joined.
-type Timeline struct {
-	Rank       int64           `json:"rank"`
-	Device     string          `json:"device"`
-	Step       int             `json:"step"`
-	Kind       string          `json:"kind"`
-	Start      int64           `json:"start_ns"`
-	Duration   int64           `json:"duration_ns"`
-	Resolution int64           `json:"resolution_ns"`
-	Folded     int             `json:"folded_streams"` // streams that share the row "other streams"
-	Strips     []TimelineStrip `json:"strips"`
-}
-
-// TimelineStrip is the spans of one class on one row: "phase" (by the launch of compute
-// kernels), a stream, or "ledger". Exposed strips are the part of communication that the
-// ledger counts.
-type TimelineStrip struct {
-	Row     string     `json:"row"`
-	Class   string     `json:"class"`
-	Exposed bool       `json:"exposed"`
-	Spans   [][2]int64 `json:"spans_ns"` // start, from that of the window, and length
-}
-
-// CollectiveRow is one collective. Exposed is its time that no compute kernel covers.
-type CollectiveRow struct {
-	Rank     int64  `json:"rank"`
-	Step     *int   `json:"step"` // null unlinked
-	Kind     string `json:"kind"`
-	Site     string `json:"site"`
-	Name     string `json:"name"`
-	Bytes    *int64 `json:"bytes"` // null unknown
-	Start    int64  `json:"start_ns"`
-	Duration int64  `json:"duration_ns"`
-	Exposed  int64  `json:"exposed_ns"`
-}
 
 // mostCollectives bounds the collectives of a drawing, over all ranks.
 const mostCollectives = 20000
@@ -60,17 +16,17 @@ const mostCollectives = 20000
 // is at hand. The step is chosen by structure, so that the ranks of a run show the same:
 // of the complete steps with most optimizers the one before the last, whose window ends
 // where the next step begins. nil where no step has a device window.
-func (o *Options) timelineOf(r *facts.Rank) *Timeline {
+func (o *Options) timelineOf(r *facts.Rank) *report.Timeline {
 	step := o.representative(r)
 	if !o.Drawing || step == nil {
 		return nil
 	}
 	w := step.Windows[0]
 	drawn := r.Timeline(w, r.Launches())
-	t := &Timeline{Device: strings.Clone(r.Devices[w.Device].PID), Step: step.Index, Start: w.Start, Duration: w.End - w.Start,
-		Resolution: drawn.Resolution, Folded: drawn.Folded, Strips: []TimelineStrip{}}
+	t := &report.Timeline{Device: strings.Clone(r.Devices[w.Device].PID), Step: step.Index, Start: w.Start, Duration: w.End - w.Start,
+		Resolution: drawn.Resolution, Folded: drawn.Folded, Strips: []report.Strip{}}
 	for _, s := range drawn.Strips {
-		strip := TimelineStrip{Row: strings.Clone(s.Row), Class: s.Class, Exposed: s.Exposed}
+		strip := report.Strip{Row: strings.Clone(s.Row), Class: s.Class, Exposed: s.Exposed}
 		for _, span := range s.Spans {
 			strip.Spans = append(strip.Spans, [2]int64{span.Start - w.Start, span.End - span.Start})
 		}
@@ -116,7 +72,7 @@ func (a *assembly) drawing() {
 	if !a.o.Drawing {
 		return
 	}
-	d := &Drawing{Timelines: []Timeline{}, Collectives: []CollectiveRow{}}
+	d := &report.Drawing{Timelines: []report.Timeline{}, Collectives: []report.Collective{}}
 	for _, fr := range a.ranks {
 		if t := fr.timeline; t != nil {
 			t.Rank, t.Kind = fr.rank.ID, fr.rank.Steps[t.Step].Kind
@@ -129,18 +85,18 @@ func (a *assembly) drawing() {
 		}
 	}
 	if n := len(d.Collectives); n > mostCollectives {
-		slices.SortStableFunc(d.Collectives, func(x, y CollectiveRow) int { return cmp.Compare(y.Duration, x.Duration) })
+		slices.SortStableFunc(d.Collectives, func(x, y report.Collective) int { return cmp.Compare(y.Duration, x.Duration) })
 		d.Collectives, d.LeftOut = d.Collectives[:mostCollectives], n-mostCollectives
-		slices.SortStableFunc(d.Collectives, func(x, y CollectiveRow) int {
+		slices.SortStableFunc(d.Collectives, func(x, y report.Collective) int {
 			return cmp.Or(cmp.Compare(x.Rank, y.Rank), cmp.Compare(x.Start, y.Start))
 		})
 	}
 	a.report.Drawing = d
 }
 
-func collectiveRow(r *facts.Rank, i int) CollectiveRow {
+func collectiveRow(r *facts.Rank, i int) report.Collective {
 	m := &r.Messages[i]
-	row := CollectiveRow{Rank: r.ID, Kind: m.Kind.String(), Site: string(m.Site.Site), Name: m.Site.Name,
+	row := report.Collective{Rank: r.ID, Kind: m.Kind.String(), Site: string(m.Site.Site), Name: m.Site.Name,
 		Start: m.Start, Duration: m.End - m.Start, Exposed: r.ExposedAlone(i)}
 	if m.Step >= 0 {
 		row.Step = &m.Step

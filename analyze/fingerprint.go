@@ -6,18 +6,12 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
-// Fingerprint is what must agree, beside device and world size, before the times of two
-// reports are compared.
-type Fingerprint struct {
-	Model        string `json:"model"`        // a hash of optimizers and parameters, "unknown" without shapes
-	Accumulation []int  `json:"accumulation"` // accumulation steps by optimizer name, -1 unknown
-}
-
 // fingerprintOf reads the fingerprint off one rank; all ranks of a run train the same.
-func fingerprintOf(r *facts.Rank) Fingerprint {
-	f := Fingerprint{Model: "unknown", Accumulation: []int{}}
+func fingerprintOf(r *facts.Rank) report.Fingerprint {
+	f := report.Fingerprint{Model: "unknown", Accumulation: []int{}}
 	if len(r.Steps) == 0 || !r.Params.Known() {
 		return f
 	}

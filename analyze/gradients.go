@@ -2,48 +2,9 @@ package analyze
 
 import (
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace/hardware"
 )
-
-// GradientPassRow is one pass over the gradients. Busy and span are of the device, or
-// of the host in traces without one; floor is bytes over memory bandwidth.
-type GradientPassRow struct {
-	Rank       int64   `json:"rank"`
-	Step       int     `json:"step"`
-	Kind       string  `json:"kind"`
-	Where      string  `json:"where"`
-	Optimizer  string  `json:"optimizer"`
-	Parameters int     `json:"parameters"`
-	Launches   int     `json:"launches"`
-	Bytes      int64   `json:"bytes"`
-	Busy       int64   `json:"busy_ns"`
-	Span       int64   `json:"span_ns"`
-	OnDevice   bool    `json:"on_device"`
-	Floor      *int64  `json:"floor_ns"`
-	Achieved   *int64  `json:"achieved_bytes_per_second"`
-	Verdict    Verdict `json:"verdict"`
-	Reason     string  `json:"reason"`
-}
-
-// GradientSync is in which micro-batches an optimizer's gradients are reduced.
-type GradientSync struct {
-	Rank          int64  `json:"rank"`
-	Optimizer     string `json:"optimizer"`
-	Pattern       string `json:"pattern"`
-	Kind          string `json:"kind"`
-	PerMicroBatch []int  `json:"collectives_per_micro_batch"`
-	Site          string `json:"site"`
-	Ranks         *int64 `json:"ranks"`
-}
-
-// TokenAllReduce is the reduction of token counts over ranks. Present is null where
-// the trace cannot tell.
-type TokenAllReduce struct {
-	Rank    int64   `json:"rank"`
-	Present *bool   `json:"present"`
-	Where   *string `json:"where"`
-	PerStep int     `json:"count_per_step"`
-}
 
 // bandwidth is the peak memory bandwidth of a rank's device in bytes/s, 0 unknown.
 func (o *Options) bandwidth(r *facts.Rank) int64 {
@@ -76,7 +37,7 @@ func (a *assembly) gradients(r *facts.Rank) {
 	if len(r.Optimizers) == 1 {
 		name = r.Optimizers[0].Name
 	}
-	sync := GradientSync{Rank: r.ID, Optimizer: name, Pattern: string(r.Sync.Pattern), Kind: r.Sync.Kind.String(),
+	sync := report.GradientSync{Rank: r.ID, Optimizer: name, Pattern: string(r.Sync.Pattern), Kind: r.Sync.Kind.String(),
 		PerMicroBatch: notNil(r.Sync.PerPass), Site: string(r.Sync.Site.Site)}
 	if n := ReducingRanks(r); n > 0 {
 		sync.Ranks = &n
@@ -85,8 +46,8 @@ func (a *assembly) gradients(r *facts.Rank) {
 	a.report.TokenAllReduce = append(a.report.TokenAllReduce, tokenRow(r))
 }
 
-func (a *assembly) passRow(r *facts.Rank, p *facts.GradientPass) GradientPassRow {
-	row := GradientPassRow{Rank: r.ID, Step: p.Step, Kind: string(p.Kind), Where: string(p.Place), Optimizer: p.Optimizer,
+func (a *assembly) passRow(r *facts.Rank, p *facts.GradientPass) report.GradientPass {
+	row := report.GradientPass{Rank: r.ID, Step: p.Step, Kind: string(p.Kind), Where: string(p.Place), Optimizer: p.Optimizer,
 		Parameters: p.Parameters, Launches: p.Launches, Bytes: p.Bytes, Busy: p.Busy, Span: p.Span, OnDevice: p.OnDevice}
 	verdict, reason := VerdictOf(r, p, a.o.UniformTokens)
 	row.Verdict, row.Reason = verdict, reason
@@ -102,8 +63,8 @@ func (a *assembly) passRow(r *facts.Rank, p *facts.GradientPass) GradientPassRow
 	return row
 }
 
-func tokenRow(r *facts.Rank) TokenAllReduce {
-	row := TokenAllReduce{Rank: r.ID, PerStep: r.Tokens.PerStep}
+func tokenRow(r *facts.Rank) report.TokenAllReduce {
+	row := report.TokenAllReduce{Rank: r.ID, PerStep: r.Tokens.PerStep}
 	if !r.Tokens.Judgable {
 		return row
 	}

@@ -4,15 +4,12 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/report"
 )
-
-// NormalizedSteps says how each complete step with token counts is normalized; a report
-// that was read from a file does not know.
-func (r *Report) NormalizedSteps() []NormalizedStep { return r.normalized }
 
 // JudgeLogs says how the steps of logs are normalized, without any trace, and runs the
 // rules of the options on them, which must look at nothing else.
-func JudgeLogs(o Options) ([]NormalizedStep, []Finding) {
+func JudgeLogs(o Options) ([]NormalizedStep, []report.Finding) {
 	a := &assembly{o: o}
 	counts := a.logCounts()
 	if counts == nil {
@@ -32,8 +29,7 @@ func JudgeLogs(o Options) ([]NormalizedStep, []Finding) {
 		pass.rule = &o.Rules[i]
 		pass.rule.Run(&pass)
 	}
-	sortFindings(pass.out)
-	return a.normalized, pass.out
+	return a.normalized, pass.findings()
 }
 
 // CaseOf is the token counts of one step of the logs; nil where they have none.

@@ -6,27 +6,9 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
-
-// Normalization is what is known of how gradients are normalised. Step, tokens and
-// ratio are of the first complete step for which every rank has token counts.
-type Normalization struct {
-	Mode     string       `json:"mode"`               // global, per_rank, micro_mean, sum, unknown
-	Factor   string       `json:"factor"`             // that multiplies all of it: 1, 1/R, A ...; "" unknown
-	Basis    string       `json:"basis"`              // what mode and factor rest on: gradients, loss log, trace, declared, unknown
-	Declared string       `json:"declared"`           // by the user, "" not
-	Tokens   [][]int64    `json:"tokens"`             // by rank, in the order of source.ranks, and micro-batch, of one step
-	Step     *int         `json:"step"`               // the step of Tokens, null without them
-	Ratio    *WeightRatio `json:"token_weight_ratio"` // null where mode, factor or counts are not known
-	Evidence string       `json:"evidence"`           // where the counts come from, and what the mode rests on
-}
-
-// WeightRatio is the least and the greatest weight of a token over 1/N, which is right.
-type WeightRatio struct {
-	Min float64 `json:"min"`
-	Max float64 `json:"max"`
-}
 
 // GradientCause is what the gradients of a step say of its normalization.
 type GradientCause struct {
@@ -97,7 +79,7 @@ func (a *assembly) describeDecision(d *normalization.Decision) {
 		n.Mode = string(normalization.Sum)
 	}
 	if w := d.Weights; w != nil && w.Min != nil {
-		n.Ratio = &WeightRatio{*w.Min, *w.Max}
+		n.Ratio = &report.WeightRatio{Min: *w.Min, Max: *w.Max}
 	}
 	n.Evidence += "; " + d.Evidence
 }
@@ -246,7 +228,7 @@ func (a *assembly) remarkOnTokens() {
 	}
 	for i := range a.report.GradientPasses {
 		p := &a.report.GradientPasses[i]
-		if p.Verdict == Avoidable && p.Kind == string(facts.ScalePass) {
+		if p.Verdict == report.Avoidable && p.Kind == string(facts.ScalePass) {
 			p.Reason += "; the ranks have equally many tokens in the recorded step, which a few steps do not prove for all"
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace/sidecar"
 	"github.com/gaprof/gaprof/trace/text"
 )
@@ -63,7 +64,7 @@ func (l *loop) write(rank int) string {
 }
 
 // report analyses the traces of all ranks; tokens of rank r are those of rank 0 plus r.
-func (l *loop) report(t *testing.T, o analyze.Options) *analyze.Report {
+func (l *loop) report(t *testing.T, o analyze.Options) *report.Report {
 	t.Helper()
 	var inputs []analyze.Input
 	for rank := range l.ranks {

@@ -6,13 +6,14 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/ranks"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // Pass is what a rule sees while it runs: the ranks on which its needs are met,
 // the problems of the inputs, and what is left unclaimed of every ledger.
 type Pass struct {
 	Ranks         []*facts.Rank
-	Problems      []Problem
+	Problems      []report.Problem
 	UniformTokens bool // the user declares equal token counts on all ranks
 	Normalized    []NormalizedStep
 
@@ -21,7 +22,14 @@ type Pass struct {
 	rule    *Rule
 	claims  claims
 	taken   map[*facts.GradientPass]string // the rule that has a pass over the gradients
-	out     []Finding
+	out     []costed
+}
+
+// costed is a finding and the ns that it costs over all steps, by which findings of one
+// severity are ordered.
+type costed struct {
+	report.Finding
+	total int64
 }
 
 // claimKey is one bucket of one step's window.
@@ -165,19 +173,23 @@ func (p *Pass) Bandwidth(r *facts.Rank) int64 { return p.options.bandwidth(r) }
 
 // ReportHidden adds a finding about communication: by its cost where it is exposed, and
 // as a note where it is hidden or nothing is known of its time.
-func (p *Pass) ReportHidden(cost *Cost, f Finding) {
+func (p *Pass) ReportHidden(cost *Cost, f report.Finding) {
 	if mean, _, _, _ := cost.PerStep(p.Ranks); mean == 0 {
-		p.Report(Note, f)
+		p.Report(report.Note, f)
 		return
 	}
-	p.ReportStructure(cost, func(mean, _ int64) Finding {
-		f.Saving = &Range{Low: 0, High: mean}
+	p.ReportStructure(cost, func(mean, _ int64) report.Finding {
+		f.Saving = &report.Range{Low: 0, High: mean}
 		return f
 	})
 }
 
 // Report adds a finding of the running rule that has no cost in time.
-func (p *Pass) Report(sev Severity, f Finding) {
+func (p *Pass) Report(sev report.Severity, f report.Finding) {
+	p.report(sev, costed{Finding: f})
+}
+
+func (p *Pass) report(sev report.Severity, f costed) {
 	f.Rule, f.Title, f.Severity = p.rule.ID, p.rule.Doc.Title, sev
 	if f.Fix == "" {
 		f.Fix = p.rule.Doc.Fix
@@ -187,40 +199,48 @@ func (p *Pass) Report(sev Severity, f Finding) {
 
 // ReportCost adds a finding that costs time; its severity follows from the share
 // of the median step, and a cost too small to matter is not reported.
-func (p *Pass) ReportCost(cost *Cost, describe func(mean, step int64) Finding) {
+func (p *Pass) ReportCost(cost *Cost, describe func(mean, step int64) report.Finding) {
 	p.reportCost(cost, silentShare, describe)
 }
 
 // ReportStructure adds a finding about what the program does, however little it costs.
-func (p *Pass) ReportStructure(cost *Cost, describe func(mean, step int64) Finding) {
+func (p *Pass) ReportStructure(cost *Cost, describe func(mean, step int64) report.Finding) {
 	p.reportCost(cost, 0, describe)
 }
 
-func (p *Pass) reportCost(cost *Cost, silent float64, describe func(mean, step int64) Finding) {
+func (p *Pass) reportCost(cost *Cost, silent float64, describe func(mean, step int64) report.Finding) {
 	mean, step, median, partial := cost.PerStep(p.Ranks)
 	if step == 0 || median == 0 || mean == 0 || float64(mean)/float64(median) < silent {
 		return
 	}
 	f := describe(mean, step)
 	share := float64(mean) / float64(step)
-	f.Cost, f.Share, f.Kinds, f.total = &mean, &share, cost.kinds, cost.total()
+	f.Cost, f.Share, f.Kinds = &mean, &share, cost.kinds
 	if partial {
 		f.Caveats = append(f.Caveats, "no complete step of these kinds was recorded: the mean is over incomplete ones")
 	}
-	p.Report(severityOfShare(float64(mean)/float64(median)), f)
+	p.report(severityOfShare(float64(mean)/float64(median)), costed{f, cost.total()})
 }
 
 // EvidenceOf is the view of a row for a person with the trace open.
-func EvidenceOf(r *facts.Rank, row int32) Evidence {
+func EvidenceOf(r *facts.Rank, row int32) report.Evidence {
 	e := r.Trace.Event(int(row))
 	t := e.Track()
-	return Evidence{Rank: r.ID, Name: e.Name(), Track: t.PID + "/" + t.TID, Start: e.Start(), Duration: e.Dur()}
+	return report.Evidence{Rank: r.ID, Name: e.Name(), Track: t.PID + "/" + t.TID, Start: e.Start(), Duration: e.Dur()}
 }
 
-// sortFindings puts the most severe first, then what costs most over the whole
-// recording: means over different kinds of steps do not compare.
-func sortFindings(list []Finding) {
-	slices.SortStableFunc(list, func(a, b Finding) int {
-		return cmp.Or(severityOrder[b.Severity]-severityOrder[a.Severity], cmp.Compare(b.total, a.total), cmp.Compare(a.Rule, b.Rule))
+// findings are what the rules reported: the most severe first, then what costs most over
+// the whole recording, since means over different kinds of steps do not compare. Absent
+// lists are empty.
+func (p *Pass) findings() []report.Finding {
+	slices.SortStableFunc(p.out, func(a, b costed) int {
+		return cmp.Or(b.Severity.Compare(a.Severity), cmp.Compare(b.total, a.total), cmp.Compare(a.Rule, b.Rule))
 	})
+	list := make([]report.Finding, 0, len(p.out))
+	for _, c := range p.out {
+		f := c.Finding
+		f.Kinds, f.Also, f.Caveats, f.Evidence = notNil(f.Kinds), notNil(f.Also), notNil(f.Caveats), notNil(f.Evidence)
+		list = append(list, f)
+	}
+	return list
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
@@ -47,29 +48,29 @@ type Options struct {
 
 // Run analyses traces and returns the report. It reports on nothing (no ranks)
 // where no trace holds host or device events; the caller decides what that means.
-func Run(inputs []Input, o Options) *Report {
+func Run(inputs []Input, o Options) *report.Report {
 	a := New(o)
 	for i, in := range inputs {
 		a.Add(i, in)
 	}
-	return a.Report()
+	return a.Result().Report
 }
 
-func newReport(o Options) *Report {
-	return &Report{
-		Schema: Schema, Version: o.Version,
-		Source: Source{Files: []string{}, Ranks: []int64{}},
-		Health: Health{DeviceEvents: []DeviceEvents{}, Problems: []Problem{}},
-		Steps:  []Step{}, Communication: []Communication{}, Collectives: []Collectives{}, Groups: []CollectiveGroup{},
-		GradientPasses: []GradientPassRow{}, GradientSync: []GradientSync{}, TokenAllReduce: []TokenAllReduce{},
-		Kernels: []Kernel{}, Findings: []Finding{}, Skipped: []Skip{}, Exit: Exit{Reason: "ok"},
+func newReport(o Options) *report.Report {
+	return &report.Report{
+		Schema: report.Schema, Version: o.Version,
+		Source: report.Source{Files: []string{}, Ranks: []int64{}},
+		Health: report.Health{DeviceEvents: []report.DeviceEvents{}, Problems: []report.Problem{}},
+		Steps:  []report.Step{}, Communication: []report.Communication{}, Collectives: []report.Collectives{}, Groups: []report.CollectiveGroup{},
+		GradientPasses: []report.GradientPass{}, GradientSync: []report.GradientSync{}, TokenAllReduce: []report.TokenAllReduce{},
+		Kernels: []report.Kernel{}, Findings: []report.Finding{}, Skipped: []report.Skip{}, Exit: report.Exit{Reason: "ok"},
 	}
 }
 
 // assembly is a report in the making.
 type assembly struct {
 	o      Options
-	report *Report
+	report *report.Report
 	ranks  []fileRank
 	files  []reduced
 
@@ -82,13 +83,13 @@ type assembly struct {
 type fileRank struct {
 	file    string
 	rank    *facts.Rank
-	kernels []Kernel // without the number of the rank
+	kernels []report.Kernel // without the number of the rank
 
-	timeline *Timeline // neither
+	timeline *report.Timeline // neither
 }
 
 // finish makes the report of all files, which are in order.
-func (a *assembly) finish() *Report {
+func (a *assembly) finish() *Result {
 	for _, f := range a.files {
 		a.add(f)
 	}
@@ -101,11 +102,10 @@ func (a *assembly) finish() *Report {
 	a.report.AccumulationSteps = accumulationSteps(a.ranks)
 	a.source()
 	a.normalization()
-	a.report.normalized = a.normalized
 	a.remarkOnTokens()
 	a.runRules()
 	a.drawing()
-	return a.report
+	return &Result{a.report, a.normalized}
 }
 
 func (a *assembly) add(f reduced) {
@@ -179,7 +179,7 @@ func (a *assembly) source() {
 	if len(a.files) > 0 && a.files[0].format != "" {
 		s.Format = a.files[0].format
 	}
-	s.Fingerprint = Fingerprint{Model: "unknown", Accumulation: []int{}}
+	s.Fingerprint = report.Fingerprint{Model: "unknown", Accumulation: []int{}}
 	for i, fr := range a.ranks {
 		r := fr.rank
 		if i == 0 {
@@ -218,7 +218,7 @@ func (a *assembly) runRules() {
 	for i := range a.o.Rules {
 		rule := &a.o.Rules[i]
 		if reason := rule.skipReason(ranks, pass.matched); reason != "" {
-			a.report.Skipped = append(a.report.Skipped, Skip{rule.ID, reason})
+			a.report.Skipped = append(a.report.Skipped, report.Skip{Rule: rule.ID, Reason: reason})
 			continue
 		}
 		pass.rule, pass.Ranks = rule, nil
@@ -228,32 +228,21 @@ func (a *assembly) runRules() {
 			}
 		}
 		if len(pass.Ranks) == 0 {
-			a.report.Skipped = append(a.report.Skipped, Skip{rule.ID, "no single rank has all that the rule needs"})
+			a.report.Skipped = append(a.report.Skipped, report.Skip{Rule: rule.ID, Reason: "no single rank has all that the rule needs"})
 			continue
 		}
 		rule.Run(&pass)
 	}
-	pass.out = slices.DeleteFunc(pass.out, a.tooSmall)
-	sortFindings(pass.out)
-	a.report.Findings = append(a.report.Findings, pass.out...)
-	a.report.fillLists()
+	a.report.Findings = append(a.report.Findings, slices.DeleteFunc(pass.findings(), a.tooSmall)...)
 }
 
 // tooSmall tells whether a finding costs less than the options ask for.
-func (a *assembly) tooSmall(f Finding) bool {
+func (a *assembly) tooSmall(f report.Finding) bool {
 	return f.Cost != nil && (*f.Cost < a.o.MinCost || *f.Share < a.o.MinShare)
 }
 
-// fillLists makes empty lists of absent ones, so that consumers of the JSON form
+// notNil makes an empty list of an absent one, so that consumers of the JSON form
 // never meet null where a list belongs.
-func (r *Report) fillLists() {
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		f.Kinds, f.Also, f.Caveats = notNil(f.Kinds), notNil(f.Also), notNil(f.Caveats)
-		f.Evidence = notNil(f.Evidence)
-	}
-}
-
 func notNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

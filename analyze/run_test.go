@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/text"
 )
@@ -53,7 +55,9 @@ func claimRule(id string, ns int64) Rule {
 				p.Remark(others)
 			}
 		}
-		p.ReportCost(&cost, func(mean, step int64) Finding { return Finding{Message: id, Saving: &Range{0, mean}} })
+		p.ReportCost(&cost, func(mean, step int64) report.Finding {
+			return report.Finding{Message: id, Saving: &report.Range{High: mean}}
+		})
 	}}
 }
 
@@ -92,7 +96,7 @@ func TestSelection(t *testing.T) {
 	if !slices.Equal(all.Source.Ranks, []int64{0, 3}) || len(all.Steps) != 8 {
 		t.Errorf("ranks %v, %d steps", all.Source.Ranks, len(all.Steps))
 	}
-	if !slices.ContainsFunc(all.Health.Problems, func(p Problem) bool { return p.Code == string(trace.RankAssigned) && p.File == "b" }) {
+	if !slices.ContainsFunc(all.Health.Problems, func(p report.Problem) bool { return p.Code == string(trace.RankAssigned) && p.File == "b" }) {
 		t.Error("the assigned rank is not said")
 	}
 	some := Run(in, Options{RankOf: fromName, Ranks: func(r int64) bool { return r == 3 }, Steps: func(n int) (int, int) { return n - 1, n },
@@ -113,7 +117,7 @@ func TestRanksThatClash(t *testing.T) {
 	if !slices.Equal(r.Source.Ranks, []int64{0, 1}) {
 		t.Errorf("ranks %v", r.Source.Ranks)
 	}
-	if !slices.ContainsFunc(r.Health.Problems, func(p Problem) bool { return p.Code == string(trace.RankConflict) }) {
+	if !slices.ContainsFunc(r.Health.Problems, func(p report.Problem) bool { return p.Code == string(trace.RankConflict) }) {
 		t.Error("the conflict is not said")
 	}
 }
@@ -137,23 +141,23 @@ func TestNoInput(t *testing.T) {
 	}
 }
 
-func TestParseSeverity(t *testing.T) {
-	for _, s := range []string{"off", "note", "warn", "error"} {
-		if got, err := ParseSeverity(s); err != nil || string(got) != s {
-			t.Errorf("%s: %v %v", s, got, err)
-		}
+// asJSON is v as a reader of its JSON form sees it.
+func asJSON(t *testing.T, v any) any {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := ParseSeverity("fatal"); err == nil {
-		t.Error("fatal is a severity")
+	var out any
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
 	}
-	if Note.AtLeast(Off) || !Error.AtLeast(Warn) || !Warn.AtLeast(Warn) || Note.AtLeast(Warn) {
-		t.Error("order of severities")
-	}
+	return out
 }
 
 // TestSchema: the schema names every field and permits more.
 func TestSchema(t *testing.T) {
-	s, err := JSONSchema()
+	s, err := report.JSONSchema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,22 +173,27 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := Run([]Input{{File: "f", Trace: read(t, steps(3, 100))}}, Options{Rules: []Rule{claimRule("AA001", 60)}})
-	if err := resolved.Validate(asJSON(t, report)); err != nil {
+	made := Run([]Input{{File: "f", Trace: read(t, steps(3, 100))}}, Options{Rules: []Rule{claimRule("AA001", 60)}})
+	if err := resolved.Validate(asJSON(t, made)); err != nil {
 		t.Error(err)
 	}
 }
 
-// asJSON is v as a reader of its JSON form sees it.
-func asJSON(t *testing.T, v any) any {
-	t.Helper()
-	data, err := json.Marshal(v)
+// What a report says is there again when it is read.
+func TestReportIsReadBack(t *testing.T) {
+	made := Run([]Input{{File: "f", Trace: read(t, steps(3, 100))}}, Options{Rules: []Rule{claimRule("AA001", 60)}})
+	data, err := json.Marshal(made)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out any
-	if err := json.Unmarshal(data, &out); err != nil {
+	back, err := report.Read(bytes.NewReader(data))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	if again, err := json.Marshal(back); err != nil || !bytes.Equal(again, data) {
+		t.Errorf("%v\n%s\n%s", err, data, again)
+	}
+	if _, err := report.Read(strings.NewReader("\xef\xbb\xbf" + string(data))); err != nil {
+		t.Errorf("with a byte order mark: %v", err)
+	}
 }

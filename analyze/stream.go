@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // Analysis takes traces in one by one, in any order and from several goroutines at
@@ -49,8 +50,14 @@ func (a *Analysis) Add(place int, in Input) {
 	a.files = append(a.files, r)
 }
 
-// Report finishes the report. Nothing can be added afterwards.
-func (a *Analysis) Report() *Report {
+// Result is what an analysis comes to.
+type Result struct {
+	Report     *report.Report
+	Normalized []NormalizedStep // each complete step with token counts, in order; nil without counts
+}
+
+// Result finishes the report. Nothing can be added afterwards.
+func (a *Analysis) Result() *Result {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	slices.SortStableFunc(a.files, func(x, y reduced) int { return cmp.Compare(x.place, y.place) })

@@ -5,18 +5,7 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
-)
-
-// Verdict is what gaprof says of a pass over the gradients.
-type Verdict string
-
-// The verdicts. Needless: the pass multiplies by one; it can go. Avoidable: it can be
-// folded into something that runs anyway.
-const (
-	Needless       Verdict = "needless"
-	Avoidable      Verdict = "avoidable"
-	Required       Verdict = "required"
-	UnknownVerdict Verdict = "unknown"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // ReducingRanks is the size of the group that reduces gradients, not the world: 1
@@ -39,40 +28,40 @@ func ReducingRanks(r *facts.Rank) int64 {
 
 // VerdictOf judges a gradient pass. uniform says that the user declared equal token
 // counts on all ranks; equal counts in a few recorded steps would not be enough.
-func VerdictOf(r *facts.Rank, p *facts.GradientPass, uniform bool) (Verdict, string) {
+func VerdictOf(r *facts.Rank, p *facts.GradientPass, uniform bool) (report.Verdict, string) {
 	switch p.Kind {
 	case facts.ClipPass:
-		return Required, "clipping multiplies by a coefficient that is known only behind the norm"
+		return report.Required, "clipping multiplies by a coefficient that is known only behind the norm"
 	case facts.UnscalePass:
-		return Required, "the gradients of a scaled loss must be divided again"
+		return report.Required, "the gradients of a scaled loss must be divided again"
 	case facts.DividePass, facts.CopyPass, facts.CastPass, facts.ZeroPass:
-		return UnknownVerdict, "part of how the framework averages and keeps gradients"
+		return report.UnknownVerdict, "part of how the framework averages and keeps gradients"
 	}
 	if p.Doubtful {
-		return UnknownVerdict, "the factor is not known to be made of a token count: weights that decay by hand look the same"
+		return report.UnknownVerdict, "the factor is not known to be made of a token count: weights that decay by hand look the same"
 	}
 	if p.Place != facts.AfterBackward {
-		return UnknownVerdict, "it stands inside the accumulation, where it changes what is accumulated"
+		return report.UnknownVerdict, "it stands inside the accumulation, where it changes what is accumulated"
 	}
 	if scaledInside(r, p.Step) {
-		return UnknownVerdict, "the same scaling stands inside the accumulation, which is the first thing to change"
+		return report.UnknownVerdict, "the same scaling stands inside the accumulation, which is the first thing to change"
 	}
 	ranks, micro := ReducingRanks(r), r.Steps[p.Step].MicroBatches
 	switch {
 	case ranks == 0:
-		return UnknownVerdict, "how many ranks reduce the gradients is unknown"
+		return report.UnknownVerdict, "how many ranks reduce the gradients is unknown"
 	case micro < 1:
-		return UnknownVerdict, "the number of micro-batches is unknown"
+		return report.UnknownVerdict, "the number of micro-batches is unknown"
 	case ranks == 1 && micro == 1:
-		return Needless, "one rank and one micro-batch: loss.mean() gives the same gradients"
+		return report.Needless, "one rank and one micro-batch: loss.mean() gives the same gradients"
 	case micro == 1 && uniform:
-		return Needless, "one micro-batch and equal token counts on all ranks, as declared"
+		return report.Needless, "one micro-batch and equal token counts on all ranks, as declared"
 	case micro == 1:
-		return Avoidable, fmt.Sprintf("one micro-batch on %d ranks: fold ranks x tokens / all tokens into the loss; needless only if all ranks always have equally many tokens (--tokens uniform)", ranks)
+		return report.Avoidable, fmt.Sprintf("one micro-batch on %d ranks: fold ranks x tokens / all tokens into the loss; needless only if all ranks always have equally many tokens (--tokens uniform)", ranks)
 	case ranks == 1:
-		return Avoidable, fmt.Sprintf("%d micro-batches: fold tokens / all tokens into each loss", micro)
+		return report.Avoidable, fmt.Sprintf("%d micro-batches: fold tokens / all tokens into each loss", micro)
 	}
-	return Avoidable, fmt.Sprintf("%d micro-batches on %d ranks: fold ranks x tokens / all tokens into each loss, after one token all-reduce", micro, ranks)
+	return report.Avoidable, fmt.Sprintf("%d micro-batches on %d ranks: fold ranks x tokens / all tokens into each loss, after one token all-reduce", micro, ranks)
 }
 
 // scaledInside tells whether gradients are scaled between the micro-batches of a step.

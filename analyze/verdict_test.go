@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // reducing is a rank whose gradients are reduced by some ranks in steps of some
@@ -32,21 +33,21 @@ func TestVerdictOnAScaling(t *testing.T) {
 		ranks   int64
 		micro   int
 		uniform bool
-		want    Verdict
+		want    report.Verdict
 	}{
-		{"nothing is known", world8, 0, facts.Unknown, false, UnknownVerdict},
-		{"micro-batches unknown", alone1, 0, facts.Unknown, false, UnknownVerdict},
-		{"a distributed run that reduces nothing", world8, 0, 1, false, UnknownVerdict},
-		{"the same, declared uniform", world8, 0, 1, true, UnknownVerdict},
-		{"one rank, one micro-batch", alone1, 0, 1, false, Needless},
-		{"a world of one", world1, 0, 1, false, Needless},
-		{"one rank, four micro-batches", alone1, 0, 4, false, Avoidable},
-		{"one rank, four micro-batches, uniform", alone1, 0, 4, true, Avoidable},
-		{"two ranks, one micro-batch", world8, 2, 1, false, Avoidable},
-		{"two ranks, one micro-batch, uniform", world8, 2, 1, true, Needless},
-		{"two ranks, four micro-batches", world8, 2, 4, false, Avoidable},
-		{"two ranks, four micro-batches, uniform", world8, 2, 4, true, Avoidable},
-		{"ranks only by their collectives", alone1, 8, 1, false, Avoidable},
+		{"nothing is known", world8, 0, facts.Unknown, false, report.UnknownVerdict},
+		{"micro-batches unknown", alone1, 0, facts.Unknown, false, report.UnknownVerdict},
+		{"a distributed run that reduces nothing", world8, 0, 1, false, report.UnknownVerdict},
+		{"the same, declared uniform", world8, 0, 1, true, report.UnknownVerdict},
+		{"one rank, one micro-batch", alone1, 0, 1, false, report.Needless},
+		{"a world of one", world1, 0, 1, false, report.Needless},
+		{"one rank, four micro-batches", alone1, 0, 4, false, report.Avoidable},
+		{"one rank, four micro-batches, uniform", alone1, 0, 4, true, report.Avoidable},
+		{"two ranks, one micro-batch", world8, 2, 1, false, report.Avoidable},
+		{"two ranks, one micro-batch, uniform", world8, 2, 1, true, report.Needless},
+		{"two ranks, four micro-batches", world8, 2, 4, false, report.Avoidable},
+		{"two ranks, four micro-batches, uniform", world8, 2, 4, true, report.Avoidable},
+		{"ranks only by their collectives", alone1, 8, 1, false, report.Avoidable},
 	} {
 		r := reducing(t, test.head, test.ranks, test.micro)
 		p := &facts.GradientPass{Kind: facts.ScalePass, Place: facts.AfterBackward}
@@ -63,15 +64,15 @@ func TestVerdictOnOtherPasses(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		pass facts.GradientPass
-		want Verdict
+		want report.Verdict
 	}{
-		{"a number that the trace does not hold", facts.GradientPass{Kind: facts.ScalePass, Place: facts.AfterBackward, Doubtful: true}, UnknownVerdict},
-		{"inside the loop", facts.GradientPass{Kind: facts.ScalePass, Place: facts.BetweenMicroBatches}, UnknownVerdict},
-		{"the last of those inside the loop", facts.GradientPass{Kind: facts.ScalePass, Place: facts.AfterBackward, Step: 1}, UnknownVerdict},
-		{"clip", facts.GradientPass{Kind: facts.ClipPass, Place: facts.AfterBackward}, Required},
-		{"unscale", facts.GradientPass{Kind: facts.UnscalePass, Place: facts.AfterBackward}, Required},
-		{"DDP's division", facts.GradientPass{Kind: facts.DividePass, Place: facts.InBackward}, UnknownVerdict},
-		{"zero", facts.GradientPass{Kind: facts.ZeroPass, Place: facts.AfterOptimizer}, UnknownVerdict},
+		{"a number that the trace does not hold", facts.GradientPass{Kind: facts.ScalePass, Place: facts.AfterBackward, Doubtful: true}, report.UnknownVerdict},
+		{"inside the loop", facts.GradientPass{Kind: facts.ScalePass, Place: facts.BetweenMicroBatches}, report.UnknownVerdict},
+		{"the last of those inside the loop", facts.GradientPass{Kind: facts.ScalePass, Place: facts.AfterBackward, Step: 1}, report.UnknownVerdict},
+		{"clip", facts.GradientPass{Kind: facts.ClipPass, Place: facts.AfterBackward}, report.Required},
+		{"unscale", facts.GradientPass{Kind: facts.UnscalePass, Place: facts.AfterBackward}, report.Required},
+		{"DDP's division", facts.GradientPass{Kind: facts.DividePass, Place: facts.InBackward}, report.UnknownVerdict},
+		{"zero", facts.GradientPass{Kind: facts.ZeroPass, Place: facts.AfterOptimizer}, report.UnknownVerdict},
 	} {
 		if got, reason := VerdictOf(r, &test.pass, false); got != test.want || reason == "" {
 			t.Errorf("%s: %s (%s), want %s", test.name, got, reason, test.want)

@@ -8,55 +8,9 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/ranks"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace/hardware"
 )
-
-// RankWaits is how long a rank waits for others inside collectives, and they for it.
-// Times are null where no collective of the rank was matched or where the clocks
-// cannot be compared.
-type RankWaits struct {
-	Rank         int64  `json:"rank"`
-	Collectives  int    `json:"collectives"` // of all ranks of a group; not point-to-point
-	PointToPoint int    `json:"point_to_point"`
-	Matched      int    `json:"matched_collectives"`
-	Wait         *int64 `json:"wait_ns"`        // from its own start to the latest start
-	WaitCaused   *int64 `json:"wait_caused_ns"` // of all others, by coming later than the next to last
-	Last         *int   `json:"last_arrivals"`
-	Residual     *int64 `json:"clock_residual_ns"` // median distance of its ends from the middle of all ends
-	Drift        *int64 `json:"clock_drift_ns"`    // of that, from the first half to the second
-}
-
-// Matching says how far the collectives of the ranks could be matched. Figures are over
-// the collectives whose times do not contradict each other, null without any.
-type Matching struct {
-	Matched        int            `json:"matched"` // on every given rank of their group
-	Mismatches     int            `json:"mismatches"`
-	BySequence     int            `json:"by_sequence"`
-	ByMessage      int            `json:"by_message"`
-	ByName         int            `json:"by_name"`
-	Impossible     int            `json:"impossible"` // of Matched: no transfer, or one beyond the link
-	EndSkewMedian  *int64         `json:"end_skew_median_ns"`
-	EndSkewMax     *int64         `json:"end_skew_max_ns"`
-	TransferMedian *int64         `json:"transfer_median_ns"`
-	TransferMin    *int64         `json:"transfer_min_ns"`
-	Window         *int64         `json:"window_ns"`      // from the first start to the last end of what was matched; waits are sums over it
-	ClocksAligned  bool           `json:"clocks_aligned"` // residuals were subtracted in some group
-	SameSteps      *bool          `json:"same_steps"`     // null with one rank
-	CommonSteps    int            `json:"common_steps"`   // last steps that all ranks have alike
-	Groups         []MatchedGroup `json:"groups"`
-	Notes          []string       `json:"notes"` // what limits the figures
-}
-
-// MatchedGroup is one process group. Status is matched, unmatched or one_rank.
-type MatchedGroup struct {
-	Name    string  `json:"name"`
-	Size    *int64  `json:"size"`
-	Ranks   []int64 `json:"ranks"`
-	Absent  []int64 `json:"absent"` // members of which no trace was given
-	Status  string  `json:"status"`
-	Matched int     `json:"matched"`
-	Reason  string  `json:"reason"` // why there is no match, or why no figure
-}
 
 // matchRanks puts the ranks beside each other and fills the report with what they say
 // together.
@@ -85,11 +39,11 @@ func hostOf(file string) string {
 	return ""
 }
 
-func rankRows(m *ranks.Result) []RankWaits {
-	rows := []RankWaits{}
+func rankRows(m *ranks.Result) []report.RankWaits {
+	rows := []report.RankWaits{}
 	for i := range m.Figures {
 		f := &m.Figures[i]
-		row := RankWaits{Rank: m.Sources[i].Rank.ID, Collectives: f.Collectives, PointToPoint: f.PointToPoint, Matched: f.Matched,
+		row := report.RankWaits{Rank: m.Sources[i].Rank.ID, Collectives: f.Collectives, PointToPoint: f.PointToPoint, Matched: f.Matched,
 			Residual: f.Residual, Drift: f.Drift}
 		if f.Known {
 			row.Wait, row.WaitCaused, row.Last = &f.Wait, &f.Caused, &f.Last
@@ -99,8 +53,8 @@ func rankRows(m *ranks.Result) []RankWaits {
 	return rows
 }
 
-func matchingOf(m *ranks.Result) Matching {
-	row := Matching{Groups: []MatchedGroup{}, Notes: []string{}}
+func matchingOf(m *ranks.Result) report.Matching {
+	row := report.Matching{Groups: []report.MatchedGroup{}, Notes: []string{}}
 	for _, g := range m.Groups {
 		if g.Status == ranks.Matched {
 			row.Matched += len(g.Collectives)
@@ -153,8 +107,8 @@ func middle(list []int64) *int64 {
 	return &m
 }
 
-func groupStatus(m *ranks.Result, g *ranks.Group) MatchedGroup {
-	row := MatchedGroup{Name: g.Name, Ranks: []int64{}, Absent: notNil(g.Absent), Status: string(g.Status), Matched: len(g.Collectives), Reason: g.Reason + g.NoFigures}
+func groupStatus(m *ranks.Result, g *ranks.Group) report.MatchedGroup {
+	row := report.MatchedGroup{Name: g.Name, Ranks: []int64{}, Absent: notNil(g.Absent), Status: string(g.Status), Matched: len(g.Collectives), Reason: g.Reason + g.NoFigures}
 	if g.Size > 0 {
 		row.Size = &g.Size
 	}
@@ -284,18 +238,18 @@ func (p *Pass) AllRanks() bool {
 
 // ReportWait adds a finding about wait: by its cost where it is exposed, else as a note
 // where hidden, its share of the time that passed, would be worth a warning.
-func (p *Pass) ReportWait(cost *Cost, hidden float64, f Finding, describe func(mean, step int64) string) {
+func (p *Pass) ReportWait(cost *Cost, hidden float64, f report.Finding, describe func(mean, step int64) string) {
 	mean, step, median, _ := cost.PerStep(p.Ranks)
 	if median > 0 && float64(mean)/float64(median) >= silentShare {
-		p.ReportCost(cost, func(mean, step int64) Finding {
-			f.Message, f.Saving = describe(mean, step), &Range{Low: 0, High: mean}
+		p.ReportCost(cost, func(mean, step int64) report.Finding {
+			f.Message, f.Saving = describe(mean, step), &report.Range{Low: 0, High: mean}
 			return f
 		})
 		return
 	}
 	if hidden >= warnShare {
 		f.Message = describe(0, step)
-		p.Report(Note, f)
+		p.Report(report.Note, f)
 	}
 }
 

@@ -7,18 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // made is a report by hand: n complete steps of the given duration, by optimizers.
 type made struct {
-	*analyze.Report
+	*report.Report
 }
 
-func report(ranks ...int64) made {
-	return made{&analyze.Report{Schema: analyze.Schema, Version: "0.1",
-		Source: analyze.Source{Files: []string{"f"}, Device: "GPU", Ranks: ranks, StepSource: "optimizer",
-			Fingerprint: analyze.Fingerprint{Model: "m", Accumulation: []int{1}}}}}
+func reportOf(ranks ...int64) made {
+	return made{&report.Report{Schema: report.Schema, Version: "0.1",
+		Source: report.Source{Files: []string{"f"}, Device: "GPU", Ranks: ranks, StepSource: "optimizer",
+			Fingerprint: report.Fingerprint{Model: "m", Accumulation: []int{1}}}}}
 }
 
 // step adds a step of rank 0 and returns the report.
@@ -27,8 +27,8 @@ func (m made) step(kind string, duration int64, optimizers ...string) made {
 }
 
 func (m made) stepOf(rank int64, kind string, duration int64, optimizers ...string) made {
-	s := analyze.Step{Rank: rank, Kind: kind, Complete: true, Duration: &duration, HostDuration: duration,
-		Ledger: &analyze.Ledger{Compute: duration}}
+	s := report.Step{Rank: rank, Kind: kind, Complete: true, Duration: &duration, HostDuration: duration,
+		Ledger: &report.Ledger{Compute: duration}}
 	for i := range m.Steps {
 		if m.Steps[i].Rank == rank {
 			s.Index++
@@ -36,7 +36,7 @@ func (m made) stepOf(rank int64, kind string, duration int64, optimizers ...stri
 	}
 	for _, o := range optimizers {
 		name, count, counted := strings.Cut(o, "/")
-		one := analyze.Optimizer{Name: name}
+		one := report.Optimizer{Name: name}
 		if counted {
 			n := int(count[0] - '0')
 			one.Accumulation = &n
@@ -50,7 +50,7 @@ func (m made) stepOf(rank int64, kind string, duration int64, optimizers ...stri
 // group adds collectives to the last step.
 func (m made) group(collective, site, name string, bytes int64, kernels ...string) made {
 	last := m.Steps[len(m.Steps)-1]
-	g := analyze.CollectiveGroup{Rank: last.Rank, Step: &last.Index, Kind: collective, Site: site, Name: name, Count: len(kernels), Kernels: kernels}
+	g := report.CollectiveGroup{Rank: last.Rank, Step: &last.Index, Kind: collective, Site: site, Name: name, Count: len(kernels), Kernels: kernels}
 	if bytes >= 0 {
 		g.Bytes = &bytes
 	}
@@ -58,13 +58,13 @@ func (m made) group(collective, site, name string, bytes int64, kernels ...strin
 	return m
 }
 
-func (m made) finding(rule string, severity analyze.Severity, cost int64) made {
-	m.Findings = append(m.Findings, analyze.Finding{Rule: rule, Severity: severity, Message: rule, Cost: &cost})
+func (m made) finding(rule string, severity report.Severity, cost int64) made {
+	m.Findings = append(m.Findings, report.Finding{Rule: rule, Severity: severity, Message: rule, Cost: &cost})
 	return m
 }
 
 func between(base, new made) *Diff {
-	return Between([]*analyze.Report{base.Report}, []*analyze.Report{new.Report}, "0.1")
+	return Between([]*report.Report{base.Report}, []*report.Report{new.Report}, "0.1")
 }
 
 // lines prints the structure of a difference, one change a line.
@@ -111,25 +111,25 @@ const (
 )
 
 func TestStructure(t *testing.T) {
-	plain := func() made { return report(0).step("A", 100, "Adam/1") }
+	plain := func() made { return reportOf(0).step("A", 100, "Adam/1") }
 	kernels := func(names ...string) []string {
 		for i, n := range names {
 			names[i] = "nccl_RS_" + n + "_RING"
 		}
 		return names
 	}
-	passes := func(m made, kind string, verdict analyze.Verdict) made {
-		m.GradientPasses = append(m.GradientPasses, analyze.GradientPassRow{Kind: kind, Where: "after_backward", Bytes: 10, Verdict: verdict})
+	passes := func(m made, kind string, verdict report.Verdict) made {
+		m.GradientPasses = append(m.GradientPasses, report.GradientPass{Kind: kind, Where: "after_backward", Bytes: 10, Verdict: verdict})
 		return m
 	}
 	incomplete := plain()
 	incomplete.Steps[0].Complete = false
-	noSteps := report(0)
+	noSteps := reportOf(0)
 	other := plain()
 	world := int64(8)
 	other.Source.Device, other.Source.WorldSize, other.Source.Fingerprint.Model = "TPU", &world, "unknown"
 	skipping := plain()
-	skipping.Skipped = []analyze.Skip{{Rule: "OV004", Reason: "no launches"}}
+	skipping.Skipped = []report.Skip{{Rule: "OV004", Reason: "no launches"}}
 	micro, two := plain(), plain()
 	two.Steps[0].MicroBatches, micro.Steps[0].MicroBatches = new(int), new(int)
 	*two.Steps[0].MicroBatches, *micro.Steps[0].MicroBatches = 2, 4
@@ -138,22 +138,22 @@ func TestStructure(t *testing.T) {
 		base, new made
 		want      string
 	}{
-		{"two empty reports", report(), report(), ""},
-		{"an empty side", report(), plain(), `kind Adam 0|1 base has no optimizer steps`},
+		{"two empty reports", reportOf(), reportOf(), ""},
+		{"an empty side", reportOf(), plain(), `kind Adam 0|1 base has no optimizer steps`},
 		{"no steps", noSteps, noSteps, ""},
 		{"no step of a kind is complete", incomplete, plain(), `kind Adam 0|1 base has incomplete ones only`},
 		{"no step is complete", incomplete, incomplete, `kind Adam 0|0 none is complete`},
 		{"the same report twice", plain().group(rs, "backward_hook", "", 8, "a"), plain().group(rs, "backward_hook", "", 8, "a"),
 			`stayed reduce_scatter {backward_hook }->{backward_hook } 1|1 [{Adam 1}]; kind Adam 1|1 only ""`},
-		{"letters say nothing", report(0).step("A", 1, "X").step("B", 1, "Y"), report(0).step("A", 1, "Y").step("B", 1, "X"),
+		{"letters say nothing", reportOf(0).step("A", 1, "X").step("B", 1, "Y"), reportOf(0).step("A", 1, "Y").step("B", 1, "X"),
 			`kind X 1|1 only ""; kind Y 1|1 only ""`},
-		{"a kind on one side", report(0).step("A", 1, "X").step("B", 1, "X", "Y"), report(0).step("A", 1, "X"),
+		{"a kind on one side", reportOf(0).step("A", 1, "X").step("B", 1, "X", "Y"), reportOf(0).step("A", 1, "X"),
 			`kind X 1|1 only ""; kind X + Y 1|0 only "base"`},
-		{"accumulation changed", report(0).step("A", 1, "X/1"), report(0).step("A", 1, "X/4"),
+		{"accumulation changed", reportOf(0).step("A", 1, "X/1"), reportOf(0).step("A", 1, "X/4"),
 			`setting accumulation_steps of X: 1|4; kind X 1|1 only ""`},
-		{"two kinds by accumulation", report(0).step("A", 1, "X/1").step("B", 1, "X/2"), report(0).step("A", 1, "X/2").step("B", 1, "X/1"),
+		{"two kinds by accumulation", reportOf(0).step("A", 1, "X/1").step("B", 1, "X/2"), reportOf(0).step("A", 1, "X/2").step("B", 1, "X/1"),
 			`kind X 1|1 only ""; kind X 1|1 only ""`},
-		{"accumulation known of one step of a kind", report(0).step("A", 1, "X").step("A", 1, "X/2"), report(0).step("A", 1, "X/2"),
+		{"accumulation known of one step of a kind", reportOf(0).step("A", 1, "X").step("A", 1, "X/2"), reportOf(0).step("A", 1, "X/2"),
 			`kind X 2|1 only ""`},
 		{"micro-batches", two, micro, `setting micro_batches of Adam: 2|4; kind Adam 1|1 only ""`},
 		{"micro-batches that one side does not know", plain(), micro, `kind Adam 1|1 only ""`},
@@ -183,9 +183,9 @@ func TestStructure(t *testing.T) {
 		{"gradient passes", passes(passes(plain(), "scale", "needless"), "clip", "required"), passes(passes(plain(), "scale", "avoidable"), "zero", "required"),
 			`gone pass clip after_backward; changed pass scale after_backward; added pass zero after_backward; kind Adam 1|1 only ""`},
 		{"unlike things; unknown is no difference", plain(), other, `unlike device GPU|TPU; kind Adam 1|1 only ""`},
-		{"findings", plain().finding("A1", analyze.Warn, 1).finding("A2", analyze.Warn, 1), plain().finding("A2", analyze.Note, 1).finding("A3", analyze.Warn, 1),
+		{"findings", plain().finding("A1", report.Warn, 1).finding("A2", report.Warn, 1), plain().finding("A2", report.Note, 1).finding("A3", report.Warn, 1),
 			`disappeared A1; appeared A3; stayed A2; kind Adam 1|1 only ""`},
-		{"a finding that the other side cannot judge", plain().finding("OV004", analyze.Warn, 1), skipping, `not_judged OV004; kind Adam 1|1 only ""`},
+		{"a finding that the other side cannot judge", plain().finding("OV004", report.Warn, 1), skipping, `not_judged OV004; kind Adam 1|1 only ""`},
 	} {
 		d := between(test.base, test.new)
 		if got := strings.Join(lines(d), "; "); got != test.want {
@@ -205,7 +205,7 @@ func structural(line string) bool {
 
 func TestFigures(t *testing.T) {
 	steps := func(durations ...int64) made {
-		m := report(0)
+		m := reportOf(0)
 		for _, d := range durations {
 			m.step("A", d, "Adam")
 		}
@@ -250,30 +250,30 @@ func interval(s *Summary) []int64 {
 
 // Ranks of one run make one value a step; a rank that comes again is another run.
 func TestRanksAndRuns(t *testing.T) {
-	two := report(0, 1).stepOf(0, "A", 100, "X").stepOf(1, "A", 300, "X").stepOf(0, "A", 100, "X").stepOf(1, "A", 300, "X")
-	d := Between([]*analyze.Report{two.Report}, []*analyze.Report{two.Report, two.Report}, "")
+	two := reportOf(0, 1).stepOf(0, "A", 100, "X").stepOf(1, "A", 300, "X").stepOf(0, "A", 100, "X").stepOf(1, "A", 300, "X")
+	d := Between([]*report.Report{two.Report}, []*report.Report{two.Report, two.Report}, "")
 	k := d.Kinds[0]
 	if k.BaseSteps != 2 || k.BaseRankSteps != 4 || k.NewSteps != 4 || d.Base.Runs != 1 || d.New.Runs != 2 || k.Figures[0].Base.Median != 200 {
 		t.Errorf("%+v %+v", d.New, k)
 	}
-	one, other := report(0).stepOf(0, "A", 100, "X"), report(1).stepOf(1, "A", 300, "X")
-	d = Between([]*analyze.Report{one.Report, other.Report}, []*analyze.Report{one.Report}, "")
+	one, other := reportOf(0).stepOf(0, "A", 100, "X"), reportOf(1).stepOf(1, "A", 300, "X")
+	d = Between([]*report.Report{one.Report, other.Report}, []*report.Report{one.Report}, "")
 	if d.Base.Runs != 1 || d.Kinds[0].BaseSteps != 1 || len(d.Unlike) != 1 || d.Unlike[0].Base != "0-1" {
 		t.Errorf("%+v %+v", d.Base, d.Unlike)
 	}
-	clash := report(0, 1).stepOf(0, "A", 100, "X").stepOf(1, "A", 300, "X")
-	clash.Health.Problems = []analyze.Problem{{Rank: 1, Code: "rank_conflict", Severity: "warn"}}
+	clash := reportOf(0, 1).stepOf(0, "A", 100, "X").stepOf(1, "A", 300, "X")
+	clash.Health.Problems = []report.Problem{{Rank: 1, Code: "rank_conflict", Severity: "warn"}}
 	if d = between(clash, one); d.Base.Runs != 2 || d.Kinds[0].BaseSteps != 2 || d.Base.Warnings != 1 {
 		t.Errorf("%+v", d.Base)
 	}
 }
 
 func TestRecordSteps(t *testing.T) {
-	mixed := report(0)
+	mixed := reportOf(0)
 	for range 6 {
 		mixed.step("A", 1, "X").step("A", 1, "X").step("A", 1, "X").step("B", 1, "X", "Y")
 	}
-	few := report(0).step("A", 1, "X").step("A", 1, "X").step("A", 1, "X").step("B", 1, "X", "Y")
+	few := reportOf(0).step("A", 1, "X").step("A", 1, "X").step("A", 1, "X").step("B", 1, "X", "Y")
 	few.Steps[0].Complete = false
 	if d := between(mixed, mixed); d.RecordSteps != nil {
 		t.Errorf("%d steps to record where there are enough", *d.RecordSteps)
@@ -301,11 +301,11 @@ func TestCommon(t *testing.T) {
 
 // Equal reports give equal bytes, and are left as they were.
 func TestPure(t *testing.T) {
-	m := report(0).step("A", 3, "X", "Y").group(rs, "backward_hook", "", 8, "b", "a").group(ag, "optimizer_step", "X", 8, "b").step("A", 1, "X", "Y").step("B", 2, "X").finding("A1", analyze.Warn, 3)
+	m := reportOf(0).step("A", 3, "X", "Y").group(rs, "backward_hook", "", 8, "b", "a").group(ag, "optimizer_step", "X", 8, "b").step("A", 1, "X", "Y").step("B", 2, "X").finding("A1", report.Warn, 3)
 	before, _ := json.Marshal(m.Report)
 	first := ""
 	for range 20 {
-		d, err := json.Marshal(between(m, report(0).step("A", 1, "X")))
+		d, err := json.Marshal(between(m, reportOf(0).step("A", 1, "X")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,8 +334,8 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full := report(0).step("A", 3, "X/2").group(rs, "backward_hook", "", 8, "b", "a").finding("A1", analyze.Warn, 3)
-	for _, d := range []*Diff{between(report(), report()), between(full, report(0).step("A", 3, "X/3")), between(full, full)} {
+	full := reportOf(0).step("A", 3, "X/2").group(rs, "backward_hook", "", 8, "b", "a").finding("A1", report.Warn, 3)
+	for _, d := range []*Diff{between(reportOf(), reportOf()), between(full, reportOf(0).step("A", 3, "X/3")), between(full, full)} {
 		data, err := json.Marshal(d)
 		if err != nil {
 			t.Fatal(err)

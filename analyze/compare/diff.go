@@ -1,6 +1,6 @@
 package compare
 
-import "github.com/gaprof/gaprof/analyze"
+import "github.com/gaprof/gaprof/analyze/report"
 
 // Schema names the contract of Diff's JSON form. Fields may be added to it and are
 // never renamed; units are those of gaprof.report/1.
@@ -38,7 +38,7 @@ type Side struct {
 	Warnings    int      `json:"health_warnings"` // kinds of damage that touch figures
 	Overlap     *float64 `json:"overlap"`         // of all communication of the recordings; null without any
 	Judged      int      `json:"findings"`
-	fingerprint analyze.Fingerprint
+	fingerprint report.Fingerprint
 }
 
 // Unlike is something in which the two sides differ although a fair comparison wants
@@ -142,7 +142,7 @@ type Setting struct {
 
 // Between compares the reports of two sides. It is a pure function: equal reports give
 // equal differences, and nothing is changed in them.
-func Between(base, new []*analyze.Report, version string) *Diff {
+func Between(base, new []*report.Report, version string) *Diff {
 	b, n := newSide(base), newSide(new)
 	d := &Diff{Schema: Schema, Version: version, Base: b.describe(), New: n.describe(),
 		Moves: []Move{}, Collectives: []CollectiveChange{}, Orders: []OrderChange{}, Passes: []PassChange{}, Kinds: []Kind{}}

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // Few is the number of steps of a kind below which times are of low confidence: four
@@ -22,21 +22,21 @@ const (
 
 // Kind is the times of one kind of step on both sides.
 type Kind struct {
-	Name           string              `json:"name"`       // its optimizers
-	Only           string              `json:"only"`       // base or new where the other side has steps, but none of the kind; else empty
-	Uncompared     string              `json:"uncompared"` // why the kind could be neither compared nor called missing; else empty
-	BaseLetters    []string            `json:"base_kinds"`
-	NewLetters     []string            `json:"new_kinds"`
-	BaseOptimizers []analyze.Optimizer `json:"base_optimizers"`
-	NewOptimizers  []analyze.Optimizer `json:"new_optimizers"`
-	BaseSteps      int                 `json:"base_steps"` // complete ones, those of several ranks of a run counted once
-	NewSteps       int                 `json:"new_steps"`
-	BaseRankSteps  int                 `json:"base_rank_steps"` // those of each rank counted
-	NewRankSteps   int                 `json:"new_rank_steps"`
-	BaseLeftOut    int                 `json:"base_incomplete_steps"`
-	NewLeftOut     int                 `json:"new_incomplete_steps"`
-	LowConfidence  bool                `json:"low_confidence"` // fewer than five steps on a side
-	Figures        []Figure            `json:"figures"`
+	Name           string             `json:"name"`       // its optimizers
+	Only           string             `json:"only"`       // base or new where the other side has steps, but none of the kind; else empty
+	Uncompared     string             `json:"uncompared"` // why the kind could be neither compared nor called missing; else empty
+	BaseLetters    []string           `json:"base_kinds"`
+	NewLetters     []string           `json:"new_kinds"`
+	BaseOptimizers []report.Optimizer `json:"base_optimizers"`
+	NewOptimizers  []report.Optimizer `json:"new_optimizers"`
+	BaseSteps      int                `json:"base_steps"` // complete ones, those of several ranks of a run counted once
+	NewSteps       int                `json:"new_steps"`
+	BaseRankSteps  int                `json:"base_rank_steps"` // those of each rank counted
+	NewRankSteps   int                `json:"new_rank_steps"`
+	BaseLeftOut    int                `json:"base_incomplete_steps"`
+	NewLeftOut     int                `json:"new_incomplete_steps"`
+	LowConfidence  bool               `json:"low_confidence"` // fewer than five steps on a side
+	Figures        []Figure           `json:"figures"`
 }
 
 // Figure is one figure of a step on both sides: a time, or a ledger bucket of it. The
@@ -64,21 +64,21 @@ type Summary struct {
 // figures is the table of all figures. A figure that a row does not have is nil.
 var figures = []struct {
 	name, unit string
-	of         func(*analyze.Step) *int64
+	of         func(*report.Step) *int64
 }{
-	{"duration", "ns", func(s *analyze.Step) *int64 { return s.Duration }},
-	{"compute", "ns", bucket(func(l *analyze.Ledger) int64 { return l.Compute })},
-	{"memory", "ns", bucket(func(l *analyze.Ledger) int64 { return l.Memory })},
-	{"exposed_communication", "ns", bucket(func(l *analyze.Ledger) int64 {
+	{"duration", "ns", func(s *report.Step) *int64 { return s.Duration }},
+	{"compute", "ns", bucket(func(l *report.Ledger) int64 { return l.Compute })},
+	{"memory", "ns", bucket(func(l *report.Ledger) int64 { return l.Memory })},
+	{"exposed_communication", "ns", bucket(func(l *report.Ledger) int64 {
 		return l.ReduceScatter + l.AllGather + l.AllReduce + l.OtherComm
 	})},
-	{"reduce_scatter", "ns", bucket(func(l *analyze.Ledger) int64 { return l.ReduceScatter })},
-	{"all_gather", "ns", bucket(func(l *analyze.Ledger) int64 { return l.AllGather })},
-	{"all_reduce", "ns", bucket(func(l *analyze.Ledger) int64 { return l.AllReduce })},
-	{"other_communication", "ns", bucket(func(l *analyze.Ledger) int64 { return l.OtherComm })},
-	{"idle", "ns", bucket(func(l *analyze.Ledger) int64 { return l.Idle })},
-	{"host_duration", "ns", func(s *analyze.Step) *int64 { return &s.HostDuration }},
-	{"device_events", "count", func(s *analyze.Step) *int64 {
+	{"reduce_scatter", "ns", bucket(func(l *report.Ledger) int64 { return l.ReduceScatter })},
+	{"all_gather", "ns", bucket(func(l *report.Ledger) int64 { return l.AllGather })},
+	{"all_reduce", "ns", bucket(func(l *report.Ledger) int64 { return l.AllReduce })},
+	{"other_communication", "ns", bucket(func(l *report.Ledger) int64 { return l.OtherComm })},
+	{"idle", "ns", bucket(func(l *report.Ledger) int64 { return l.Idle })},
+	{"host_duration", "ns", func(s *report.Step) *int64 { return &s.HostDuration }},
+	{"device_events", "count", func(s *report.Step) *int64 {
 		if s.Duration == nil {
 			return nil
 		}
@@ -87,8 +87,8 @@ var figures = []struct {
 	}},
 }
 
-func bucket(of func(*analyze.Ledger) int64) func(*analyze.Step) *int64 {
-	return func(s *analyze.Step) *int64 {
+func bucket(of func(*report.Ledger) int64) func(*report.Step) *int64 {
+	return func(s *report.Step) *int64 {
 		if s.Ledger == nil {
 			return nil
 		}
@@ -99,8 +99,8 @@ func bucket(of func(*analyze.Ledger) int64) func(*analyze.Step) *int64 {
 
 // kindOf compares the times of a pair; anyBase and anyNew tell whether a side has any steps.
 func kindOf(p *pair, anyBase, anyNew bool) Kind {
-	k := Kind{Name: p.name(), BaseLetters: []string{}, NewLetters: []string{}, BaseOptimizers: []analyze.Optimizer{},
-		NewOptimizers: []analyze.Optimizer{}, Figures: []Figure{}}
+	k := Kind{Name: p.name(), BaseLetters: []string{}, NewLetters: []string{}, BaseOptimizers: []report.Optimizer{},
+		NewOptimizers: []report.Optimizer{}, Figures: []Figure{}}
 	if b := p.base; b != nil {
 		k.BaseLetters, k.BaseOptimizers = b.letters, b.optimizers
 		k.BaseSteps, k.BaseRankSteps, k.BaseLeftOut = len(b.units), b.rankSteps, b.incomplete
@@ -124,7 +124,7 @@ func kindOf(p *pair, anyBase, anyNew bool) Kind {
 
 // values are a figure of each step: the mean over its ranks and devices, which are not
 // independent of each other.
-func (p *pool) values(of func(*analyze.Step) *int64) []float64 {
+func (p *pool) values(of func(*report.Step) *int64) []float64 {
 	if p == nil {
 		return nil
 	}

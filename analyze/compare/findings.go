@@ -3,7 +3,7 @@ package compare
 import (
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // FindingChange is a rule's finding on both sides: appeared, disappeared, stayed, or
@@ -11,15 +11,15 @@ import (
 // Severities, messages and costs are null on a side without it; a rule with several
 // findings is told by its most severe and costly one.
 type FindingChange struct {
-	Change string            `json:"change"`
-	Rule   string            `json:"rule"`
-	Base   *analyze.Severity `json:"base_severity"`
-	New    *analyze.Severity `json:"new_severity"`
-	Was    *string           `json:"base_message"`
-	Is     *string           `json:"new_message"`
-	Before *int64            `json:"base_cost_ns"` // mean per optimizer step
-	After  *int64            `json:"new_cost_ns"`
-	Reason string            `json:"reason"`
+	Change string           `json:"change"`
+	Rule   string           `json:"rule"`
+	Base   *report.Severity `json:"base_severity"`
+	New    *report.Severity `json:"new_severity"`
+	Was    *string          `json:"base_message"`
+	Is     *string          `json:"new_message"`
+	Before *int64           `json:"base_cost_ns"` // mean per optimizer step
+	After  *int64           `json:"new_cost_ns"`
+	Reason string           `json:"reason"`
 }
 
 // findings compares the findings of two sides: what disappeared, what appeared, what
@@ -43,7 +43,7 @@ func findings(base, new *side) []FindingChange {
 }
 
 // compareFinding tells one rule's findings apart; one of b and n may be nil.
-func compareFinding(b, n *analyze.Finding, base, new *side) FindingChange {
+func compareFinding(b, n *report.Finding, base, new *side) FindingChange {
 	var c FindingChange
 	if b != nil {
 		c.Rule, c.Base, c.Was, c.Before = b.Rule, &b.Severity, &b.Message, b.Cost
@@ -68,12 +68,12 @@ func compareFinding(b, n *analyze.Finding, base, new *side) FindingChange {
 
 // findings are the most severe and costly finding of each rule of a side, by first
 // appearance.
-func (s *side) findings() []*analyze.Finding {
-	var list []*analyze.Finding
+func (s *side) findings() []*report.Finding {
+	var list []*report.Finding
 	for _, r := range s.reports {
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			at := slices.IndexFunc(list, func(g *analyze.Finding) bool { return g.Rule == f.Rule })
+			at := slices.IndexFunc(list, func(g *report.Finding) bool { return g.Rule == f.Rule })
 			switch {
 			case at < 0:
 				list = append(list, f)
@@ -85,15 +85,15 @@ func (s *side) findings() []*analyze.Finding {
 	return list
 }
 
-func worse(f, g *analyze.Finding) bool {
+func worse(f, g *report.Finding) bool {
 	if f.Severity != g.Severity {
 		return f.Severity.AtLeast(g.Severity)
 	}
 	return f.Cost != nil && (g.Cost == nil || *f.Cost > *g.Cost)
 }
 
-func findingOf(list []*analyze.Finding, rule string) *analyze.Finding {
-	if i := slices.IndexFunc(list, func(f *analyze.Finding) bool { return f.Rule == rule }); i >= 0 {
+func findingOf(list []*report.Finding, rule string) *report.Finding {
+	if i := slices.IndexFunc(list, func(f *report.Finding) bool { return f.Rule == rule }); i >= 0 {
 		return list[i]
 	}
 	return nil
@@ -103,7 +103,7 @@ func findingOf(list []*analyze.Finding, rule string) *analyze.Finding {
 func (s *side) skipped(rule string) string {
 	reason := ""
 	for _, r := range s.reports {
-		i := slices.IndexFunc(r.Skipped, func(k analyze.Skip) bool { return k.Rule == rule })
+		i := slices.IndexFunc(r.Skipped, func(k report.Skip) bool { return k.Rule == rule })
 		if i < 0 {
 			return ""
 		}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // placeKey is the collectives of one kind from one place.
@@ -23,7 +23,7 @@ type placeSum struct {
 	sequence map[string][]string // and apart
 }
 
-func (p *pool) addGroup(g *analyze.CollectiveGroup) {
+func (p *pool) addGroup(g *report.CollectiveGroup) {
 	k := placeKey{g.Kind, Place{g.Site, g.Name}}
 	sum := p.places[k]
 	if sum == nil {

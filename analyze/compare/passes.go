@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // passKey is gradient passes of one sort.
@@ -17,7 +17,7 @@ type passSum struct {
 	verdict     tally
 }
 
-func (p *pool) addPass(row *analyze.GradientPassRow) {
+func (p *pool) addPass(row *report.GradientPass) {
 	k := passKey{row.Kind, row.Where, row.Optimizer}
 	if p.passes[k] == nil {
 		p.passes[k] = &passSum{verdict: make(tally)}

@@ -3,20 +3,20 @@ package compare
 import (
 	"golang.org/x/perf/benchmath"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // Steps are the complete steps of one kind on both sides. Each step is its rows, one a
 // rank and device, which point into the reports.
 type Steps struct {
 	Kind       string // its optimizers
-	Optimizers []analyze.Optimizer
-	Base, New  [][]*analyze.Step
+	Optimizers []report.Optimizer
+	Base, New  [][]*report.Step
 }
 
 // Match pairs the steps of two sides by kind, as Between does; kinds without a complete
 // step are left out. Either side may be empty.
-func Match(base, new []*analyze.Report) []Steps {
+func Match(base, new []*report.Report) []Steps {
 	var list []Steps
 	for _, p := range match(newSide(base), newSide(new)) {
 		s := Steps{Kind: p.name(), Base: p.base.steps(), New: p.new.steps()}
@@ -33,11 +33,11 @@ func Match(base, new []*analyze.Report) []Steps {
 }
 
 // steps are the rows of each complete step in the order of the reports.
-func (p *pool) steps() [][]*analyze.Step {
+func (p *pool) steps() [][]*report.Step {
 	if p == nil {
 		return nil
 	}
-	var list [][]*analyze.Step
+	var list [][]*report.Step
 	for _, u := range p.units {
 		list = append(list, p.rows[u])
 	}

@@ -5,26 +5,26 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 func TestMatch(t *testing.T) {
-	partial := report(0).step("A", 1, "X")
+	partial := reportOf(0).step("A", 1, "X")
 	partial.Steps[0].Complete = false
 	for _, test := range []struct {
 		name      string
 		base, new made
 		want      string
 	}{
-		{"nothing", report(), report(), ""},
+		{"nothing", reportOf(), reportOf(), ""},
 		{"no complete step", partial, partial, ""},
-		{"one side", report(0).step("A", 1, "X").step("A", 2, "X"), report(), "X [1 2] []"},
-		{"the other side", report(), report(0).step("B", 1, "X"), "X [] [1]"},
-		{"kinds by optimizers", report(0).step("A", 1, "X").step("B", 2, "X", "Y"), report(0).step("A", 3, "X", "Y"), "X [1] []; X + Y [2] [3]"},
-		{"ranks of one step", report(0, 1).stepOf(0, "A", 1, "X").stepOf(1, "A", 2, "X"), report(), "X [1+2] []"},
+		{"one side", reportOf(0).step("A", 1, "X").step("A", 2, "X"), reportOf(), "X [1 2] []"},
+		{"the other side", reportOf(), reportOf(0).step("B", 1, "X"), "X [] [1]"},
+		{"kinds by optimizers", reportOf(0).step("A", 1, "X").step("B", 2, "X", "Y"), reportOf(0).step("A", 3, "X", "Y"), "X [1] []; X + Y [2] [3]"},
+		{"ranks of one step", reportOf(0, 1).stepOf(0, "A", 1, "X").stepOf(1, "A", 2, "X"), reportOf(), "X [1+2] []"},
 	} {
 		var got []string
-		for _, s := range Match([]*analyze.Report{test.base.Report}, []*analyze.Report{test.new.Report}) {
+		for _, s := range Match([]*report.Report{test.base.Report}, []*report.Report{test.new.Report}) {
 			got = append(got, fmt.Sprintf("%s %v %v", s.Kind, durations(s.Base), durations(s.New)))
 			if len(s.Optimizers) == 0 {
 				t.Errorf("%s: no optimizers", test.name)
@@ -36,7 +36,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-func durations(steps [][]*analyze.Step) []string {
+func durations(steps [][]*report.Step) []string {
 	list := []string{}
 	for _, rows := range steps {
 		var parts []string

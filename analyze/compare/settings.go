@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // settings lists how accumulation, synchronisation and normalisation differ. What one
@@ -45,14 +45,14 @@ func settings(pairs []pair, base, new *side) []Setting {
 // syncSettings are what a row of gradient_sync says.
 var syncSettings = []struct {
 	what string
-	of   func(*analyze.GradientSync) string
+	of   func(*report.GradientSync) string
 }{
-	{"gradient_sync", func(g *analyze.GradientSync) string { return g.Pattern }},
-	{"gradient_collective", func(g *analyze.GradientSync) string { return g.Kind }},
-	{"gradient_collectives", func(g *analyze.GradientSync) string {
+	{"gradient_sync", func(g *report.GradientSync) string { return g.Pattern }},
+	{"gradient_collective", func(g *report.GradientSync) string { return g.Kind }},
+	{"gradient_collectives", func(g *report.GradientSync) string {
 		return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(g.PerMicroBatch)), ", "), "[]")
 	}},
-	{"gradient_ranks", func(g *analyze.GradientSync) string {
+	{"gradient_ranks", func(g *report.GradientSync) string {
 		if g.Ranks == nil {
 			return unknown
 		}
@@ -80,8 +80,8 @@ func (s *side) optimizers() []string {
 
 // sync is what the ranks of a side say of an optimizer's gradient synchronisation; it
 // joins different answers.
-func (s *side) sync(optimizer string, of func(*analyze.GradientSync) string) string {
-	return s.answers(func(r *analyze.Report, add func(string)) {
+func (s *side) sync(optimizer string, of func(*report.GradientSync) string) string {
+	return s.answers(func(r *report.Report, add func(string)) {
 		for i := range r.GradientSync {
 			if r.GradientSync[i].Optimizer == optimizer {
 				add(of(&r.GradientSync[i]))
@@ -91,7 +91,7 @@ func (s *side) sync(optimizer string, of func(*analyze.GradientSync) string) str
 }
 
 func (s *side) tokens() string {
-	return s.answers(func(r *analyze.Report, add func(string)) {
+	return s.answers(func(r *report.Report, add func(string)) {
 		for _, t := range r.TokenAllReduce {
 			switch {
 			case t.Present == nil:
@@ -106,12 +106,12 @@ func (s *side) tokens() string {
 }
 
 func (s *side) normalization() string {
-	return s.answers(func(r *analyze.Report, add func(string)) { add(r.Normalization.Mode) })
+	return s.answers(func(r *report.Report, add func(string)) { add(r.Normalization.Mode) })
 }
 
 // answers collects the different answers of a side's reports in order; without any it
 // is unknown.
-func (s *side) answers(ask func(r *analyze.Report, add func(string))) string {
+func (s *side) answers(ask func(r *report.Report, add func(string))) string {
 	var list []string
 	for _, r := range s.reports {
 		ask(r, func(a string) {
@@ -183,5 +183,5 @@ func accumulationText(steps []int) string {
 }
 
 func (s *side) versions() string {
-	return s.answers(func(r *analyze.Report, add func(string)) { add(r.Version) })
+	return s.answers(func(r *report.Report, add func(string)) { add(r.Version) })
 }

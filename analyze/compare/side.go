@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace"
 )
 
 // side is the reports of one side with their steps put together by kind.
 type side struct {
-	reports []*analyze.Report
+	reports []*report.Report
 	pools   []*pool // by first appearance
 	runs    int
 }
@@ -23,10 +23,10 @@ type unit struct{ run, step int }
 // pool is the steps of one kind on one side.
 type pool struct {
 	key, names string // optimizers with and without their accumulation steps
-	optimizers []analyze.Optimizer
+	optimizers []report.Optimizer
 	letters    []string // what the reports call the kind
 	units      []unit   // of complete steps, by first appearance
-	rows       map[unit][]*analyze.Step
+	rows       map[unit][]*report.Step
 	rankSteps  int // complete steps, those of each rank counted
 	incomplete int
 	micro      tally
@@ -40,7 +40,7 @@ type stepKey struct {
 	step int
 }
 
-func newSide(reports []*analyze.Report) *side {
+func newSide(reports []*report.Report) *side {
 	s := &side{reports: reports}
 	seen := make(map[int64]int)
 	for _, r := range reports {
@@ -61,7 +61,7 @@ func newSide(reports []*analyze.Report) *side {
 
 // runsOf numbers the run that each rank of a report belongs to. A rank that occurred
 // before, or whose number was assigned because another trace has it, is of another run.
-func (s *side) runsOf(r *analyze.Report, seen map[int64]int) map[int64]int {
+func (s *side) runsOf(r *report.Report, seen map[int64]int) map[int64]int {
 	runs := make(map[int64]int)
 	conflicts := make(map[int64]bool)
 	for _, p := range r.Health.Problems {
@@ -91,8 +91,8 @@ type kindKey struct {
 
 // kindsOf finds the optimizers of each kind of a report with the accumulation steps
 // that any of its steps knows.
-func kindsOf(r *analyze.Report) map[kindKey][]analyze.Optimizer {
-	kinds := make(map[kindKey][]analyze.Optimizer)
+func kindsOf(r *report.Report) map[kindKey][]report.Optimizer {
+	kinds := make(map[kindKey][]report.Optimizer)
 	for i := range r.Steps {
 		k := kindKey{r.Steps[i].Rank, r.Steps[i].Kind}
 		if kinds[k] == nil {
@@ -109,12 +109,12 @@ func kindsOf(r *analyze.Report) map[kindKey][]analyze.Optimizer {
 }
 
 // pool returns the pool for some optimizers.
-func (s *side) pool(optimizers []analyze.Optimizer, letter string) *pool {
+func (s *side) pool(optimizers []report.Optimizer, letter string) *pool {
 	names, key := namesOf(optimizers), keyOf(optimizers)
 	i := slices.IndexFunc(s.pools, func(p *pool) bool { return p.key == key })
 	if i < 0 {
 		i = len(s.pools)
-		s.pools = append(s.pools, &pool{key: key, names: names, optimizers: optimizers, rows: make(map[unit][]*analyze.Step),
+		s.pools = append(s.pools, &pool{key: key, names: names, optimizers: optimizers, rows: make(map[unit][]*report.Step),
 			micro: make(tally), places: make(map[placeKey]*placeSum), passes: make(map[passKey]*passSum)})
 	}
 	p := s.pools[i]
@@ -126,7 +126,7 @@ func (s *side) pool(optimizers []analyze.Optimizer, letter string) *pool {
 
 // add puts one row of a step into the pool; first is false for the rows of further
 // devices.
-func (p *pool) add(row *analyze.Step, u unit, first bool) {
+func (p *pool) add(row *report.Step, u unit, first bool) {
 	if !row.Complete {
 		if first {
 			p.incomplete++
@@ -145,7 +145,7 @@ func (p *pool) add(row *analyze.Step, u unit, first bool) {
 
 // addStructure adds what a report says of collectives and gradient passes to the pools
 // of their steps. What belongs to no step or to an incomplete one is left out.
-func addStructure(r *analyze.Report, where map[stepKey]*pool) {
+func addStructure(r *report.Report, where map[stepKey]*pool) {
 	complete := make(map[stepKey]bool)
 	for i := range r.Steps {
 		complete[stepKey{r.Steps[i].Rank, r.Steps[i].Index}] = r.Steps[i].Complete
@@ -173,7 +173,7 @@ func (s *side) describe() Side {
 		d.Ranks = append(d.Ranks, r.Source.Ranks...)
 		d.Judged += len(r.Findings)
 		for _, p := range r.Health.Problems {
-			if p.Severity != string(analyze.Note) {
+			if p.Severity != string(report.Note) {
 				d.Warnings++
 			}
 		}
@@ -199,7 +199,7 @@ func (s *side) describe() Side {
 }
 
 // namesOf joins the optimizers' names, as reports do.
-func namesOf(optimizers []analyze.Optimizer) string {
+func namesOf(optimizers []report.Optimizer) string {
 	names := make([]string, len(optimizers))
 	for i, o := range optimizers {
 		names[i] = o.Name
@@ -207,7 +207,7 @@ func namesOf(optimizers []analyze.Optimizer) string {
 	return strings.Join(names, " + ")
 }
 
-func keyOf(optimizers []analyze.Optimizer) string {
+func keyOf(optimizers []report.Optimizer) string {
 	var b strings.Builder
 	for _, o := range optimizers {
 		fmt.Fprintf(&b, "%s\x00%s\x00", o.Name, knownText(o.Accumulation))

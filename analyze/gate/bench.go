@@ -1,8 +1,8 @@
 package gate
 
 import (
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // StepValue is a metric of one step, the mean over its ranks and devices.
@@ -19,8 +19,8 @@ type KindValues struct {
 }
 
 // StepValues are the metrics of each step of some reports.
-func StepValues(reports []*analyze.Report) []KindValues {
-	k := &check{views: make(map[*analyze.Step]*view), result: &Result{}, used: make(map[int]bool)}
+func StepValues(reports []*report.Report) []KindValues {
+	k := &check{views: make(map[*report.Step]*view), result: &Result{}, used: make(map[int]bool)}
 	list, _ := k.selected(reports)
 	var kinds []KindValues
 	for _, s := range compare.Match(nil, list) {
@@ -31,7 +31,7 @@ func StepValues(reports []*analyze.Report) []KindValues {
 				if m.bench == "" {
 					continue
 				}
-				if v := k.values(m, [][]*analyze.Step{rows}); len(v) > 0 {
+				if v := k.values(m, [][]*report.Step{rows}); len(v) > 0 {
 					step = append(step, StepValue{m, v[0]})
 				}
 			}

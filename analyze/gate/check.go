@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // The exit codes of a check, part of the contract of the command line.
@@ -22,8 +22,8 @@ type check struct {
 	config    Config
 	options   Options
 	result    *Result
-	base, new []*analyze.Report // with the selected steps
-	views     map[*analyze.Step]*view
+	base, new []*report.Report // with the selected steps
+	views     map[*report.Step]*view
 	newViews  []*view
 	baseViews []*view
 	unlike    string // in what the baseline is another experiment
@@ -33,8 +33,8 @@ type check struct {
 
 // Check judges reports of one side, and against those of a baseline where there are any.
 // Several reports of a side are pooled by kind of step. Reports are not changed.
-func Check(c Config, reports, baseline []*analyze.Report, o Options) *Result {
-	k := &check{config: c, options: o, views: make(map[*analyze.Step]*view), used: make(map[int]bool),
+func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
+	k := &check{config: c, options: o, views: make(map[*report.Step]*view), used: make(map[int]bool),
 		result: &Result{Schema: Schema, Version: o.Version, Config: o.Config, Extends: presetPrefix + cmp.Or(c.Extends, "off"),
 			Files: filesOf(reports), Baseline: filesOf(baseline), Rows: []Row{}, Notes: []string{}}}
 	k.new, k.newViews = k.selected(reports)
@@ -61,7 +61,7 @@ func Check(c Config, reports, baseline []*analyze.Report, o Options) *Result {
 	return k.result
 }
 
-func filesOf(reports []*analyze.Report) []string {
+func filesOf(reports []*report.Report) []string {
 	files := []string{}
 	for _, r := range reports {
 		files = append(files, r.Source.Files...)
@@ -143,7 +143,7 @@ const (
 func (k *check) declaredAccumulation(want float64) {
 	m, _ := FindMetric("accumulation_steps")
 	micro, _ := FindMetric("micro_batches")
-	row := Row{Check: "job", Metric: m.Name, Severity: analyze.Error, Unit: m.Unit, Limit: "job.accum " + m.Unit.Format(want),
+	row := Row{Check: "job", Metric: m.Name, Severity: report.Error, Unit: m.Unit, Limit: "job.accum " + m.Unit.Format(want),
 		Where: m.Path, Next: toCorrect, Verdict: Pass}
 	all := k.samples(m, k.newViews)
 	is := func(s sample) bool { return s.value == want }
@@ -160,11 +160,11 @@ func (k *check) declaredAccumulation(want float64) {
 	k.add(row)
 }
 
-func (k *check) declaredNormalization(declared string, n *analyze.Normalization) {
+func (k *check) declaredNormalization(declared string, n *report.Normalization) {
 	if !observed(n) {
 		return
 	}
-	row := Row{Check: "job", Metric: "normalization", Severity: analyze.Error, Unit: Count, Limit: "job.norm " + declared,
+	row := Row{Check: "job", Metric: "normalization", Severity: report.Error, Unit: Count, Limit: "job.norm " + declared,
 		Where: "normalization.mode", Next: toCorrect, Verdict: Pass}
 	if n.Mode != declared {
 		row.Verdict, row.Reason = Fail, "it is "+n.Mode+", by the "+n.Basis
@@ -173,7 +173,7 @@ func (k *check) declaredNormalization(declared string, n *analyze.Normalization)
 }
 
 // spoiled makes a row undecidable where damage of a trace touches its metric.
-func (k *check) spoiled(row *Row, m *Metric, reports []*analyze.Report) bool {
+func (k *check) spoiled(row *Row, m *Metric, reports []*report.Report) bool {
 	why := unhealthy(reports, m.touched)
 	if why == "" {
 		return false
@@ -191,10 +191,10 @@ func (k *check) findings() {
 			if index := k.ignoring(f.Rule); index >= 0 {
 				k.used[index] = true
 			}
-			if k.options.FailOn == "" || k.options.FailOn == analyze.Off || !f.Severity.AtLeast(k.options.FailOn) {
+			if k.options.FailOn == "" || k.options.FailOn == report.Off || !f.Severity.AtLeast(k.options.FailOn) {
 				continue
 			}
-			row := Row{Check: "finding", Metric: f.Rule, Severity: analyze.Error, Verdict: Fail, Unit: Nanoseconds, Limit: "below " + string(k.options.FailOn),
+			row := Row{Check: "finding", Metric: f.Rule, Severity: report.Error, Verdict: Fail, Unit: Nanoseconds, Limit: "below " + string(k.options.FailOn),
 				Where: fmt.Sprintf("findings[%d]", i), Reason: string(f.Severity) + ": " + f.Message, Next: f.Fix}
 			if f.Cost != nil {
 				cost := float64(*f.Cost)
@@ -216,13 +216,13 @@ func (k *check) conclude() {
 	var failed, warned, undecided, hidden, decided, ignored int
 	for i := range k.result.Rows {
 		switch r := &k.result.Rows[i]; {
-		case r.Verdict == Fail && r.Severity == analyze.Error:
+		case r.Verdict == Fail && r.Severity == report.Error:
 			failed++
 		case r.Verdict == Fail:
 			warned++
 		case r.Verdict == Undecidable:
 			undecided++
-			if r.BadData && r.Severity == analyze.Error {
+			if r.BadData && r.Severity == report.Error {
 				hidden++
 			}
 		case r.Verdict == Ignored:
@@ -236,19 +236,19 @@ func (k *check) conclude() {
 	r.Record = k.recordSteps()
 	switch {
 	case failed > 0:
-		r.Verdict, r.Exit = Failed, analyze.Exit{Code: exitFailed}
+		r.Verdict, r.Exit = Failed, report.Exit{Code: exitFailed}
 		r.Summary = fmt.Sprintf("%d of %s failed", failed, plural(n, "check"))
 	case k.unlike != "":
-		r.Verdict, r.Exit = Inconclusive, analyze.Exit{Code: exitInconclusive}
+		r.Verdict, r.Exit = Inconclusive, report.Exit{Code: exitInconclusive}
 		r.Summary = "the baseline is of another experiment: " + k.unlike
 	case k.none:
-		r.Verdict, r.Exit = Inconclusive, analyze.Exit{Code: exitInconclusive}
+		r.Verdict, r.Exit = Inconclusive, report.Exit{Code: exitInconclusive}
 		r.Summary = "no complete step is selected"
 	case hidden > 0:
-		r.Verdict, r.Exit = Inconclusive, analyze.Exit{Code: exitInconclusive}
+		r.Verdict, r.Exit = Inconclusive, report.Exit{Code: exitInconclusive}
 		r.Summary = fmt.Sprintf("%d of %s cannot be decided on unhealthy data", hidden, plural(n, "check"))
 	case undecided > 0 && decided == 0:
-		r.Verdict, r.Exit = Inconclusive, analyze.Exit{Code: exitInconclusive}
+		r.Verdict, r.Exit = Inconclusive, report.Exit{Code: exitInconclusive}
 		r.Summary = fmt.Sprintf("none of %s could be decided", plural(n, "check"))
 	default:
 		r.Verdict = Passed

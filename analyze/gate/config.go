@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // ConfigFile is the name that is searched for upward from the working directory.
@@ -43,7 +43,7 @@ type Range struct{ From, To, Last int }
 // Budget bounds a metric. A bound that is nil does not exist.
 type Budget struct {
 	Metric   *Metric
-	Severity analyze.Severity
+	Severity report.Severity
 	Max, Min *float64 // in the unit of the metric
 }
 
@@ -51,7 +51,7 @@ type Budget struct {
 // every condition holds.
 type Regression struct {
 	Metric      *Metric
-	Severity    analyze.Severity
+	Severity    report.Severity
 	MaxIncrease *Change
 	MaxDecrease *Change
 	MinDelta    float64 // in the unit of the metric

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // place is a step of a rank.
@@ -15,14 +15,14 @@ type place struct {
 
 // view is a report with what a gate selects of it, found by step.
 type view struct {
-	report  *analyze.Report // steps that were not selected are left out
+	report  *report.Report // steps that were not selected are left out
 	ignored func(rule string) bool
-	groups  map[place][]*analyze.CollectiveGroup
-	passes  map[place][]*analyze.GradientPassRow
+	groups  map[place][]*report.CollectiveGroup
+	passes  map[place][]*report.GradientPass
 }
 
-func newView(r *analyze.Report, ignored func(string) bool) *view {
-	v := &view{report: r, ignored: ignored, groups: make(map[place][]*analyze.CollectiveGroup), passes: make(map[place][]*analyze.GradientPassRow)}
+func newView(r *report.Report, ignored func(string) bool) *view {
+	v := &view{report: r, ignored: ignored, groups: make(map[place][]*report.CollectiveGroup), passes: make(map[place][]*report.GradientPass)}
 	for i := range r.Groups {
 		if g := &r.Groups[i]; g.Step != nil && !g.Inferred {
 			v.groups[place{g.Rank, *g.Step}] = append(v.groups[place{g.Rank, *g.Step}], g)
@@ -38,10 +38,10 @@ func newView(r *analyze.Report, ignored func(string) bool) *view {
 // hostless is what a metric of device time misses.
 const hostless = missDevice + "; step.host_time is of the host"
 
-func timeOf(name, path, definition, next, bench string, of func(*analyze.Step) *int64, missing string) Metric {
+func timeOf(name, path, definition, next, bench string, of func(*report.Step) *int64, missing string) Metric {
 	return Metric{Name: name, Unit: Nanoseconds, Path: path, Definition: definition, Next: next, Missing: missing, timed: true,
 		touched: deviceEvents | clocks | links, bench: bench, better: "lower",
-		step: func(_ *view, s *analyze.Step) (float64, bool) {
+		step: func(_ *view, s *report.Step) (float64, bool) {
 			v := of(s)
 			if v == nil {
 				return 0, false
@@ -51,8 +51,8 @@ func timeOf(name, path, definition, next, bench string, of func(*analyze.Step) *
 }
 
 // ledger is a metric of a bucket of the ledger.
-func ledger(name, bucket, definition, next string, of func(*analyze.Ledger) int64) Metric {
-	m := timeOf(name, "steps[].ledger_ns."+bucket, definition+", in a step", next, benchUnit(name), func(s *analyze.Step) *int64 {
+func ledger(name, bucket, definition, next string, of func(*report.Ledger) int64) Metric {
+	m := timeOf(name, "steps[].ledger_ns."+bucket, definition+", in a step", next, benchUnit(name), func(s *report.Step) *int64 {
 		if s.Ledger == nil {
 			return nil
 		}
@@ -74,7 +74,7 @@ func benchUnit(name string) string {
 	return string(out) + "-ns/op"
 }
 
-func exposed(short, bucket, what string, of func(*analyze.Ledger) int64) Metric {
+func exposed(short, bucket, what string, of func(*report.Ledger) int64) Metric {
 	m := ledger(short+".exposed.time", bucket, "time of "+what+" that nothing hides", toOverlap, of)
 	m.touched |= streams
 	return m
@@ -85,7 +85,7 @@ func overlapOf(short, kind, what string) Metric {
 	return Metric{Name: short + ".overlap.ratio", Unit: Ratio, Path: "collective_groups[kind=" + kind + "].{overlapped_ns, busy_ns}",
 		Definition: "share of the " + what + " launched in a step that compute kernels hide", Next: toOverlap, Missing: missComm,
 		timed: true, touched: deviceEvents | clocks | streams | links, bench: short + "-overlap", better: "higher",
-		step: func(v *view, s *analyze.Step) (float64, bool) {
+		step: func(v *view, s *report.Step) (float64, bool) {
 			var busy, over int64
 			for _, g := range v.groups[place{s.Rank, s.Index}] {
 				if g.Kind == kind {
@@ -100,7 +100,7 @@ func overlapOf(short, kind, what string) Metric {
 func passTime(name, kind, what string) Metric {
 	return Metric{Name: name, Unit: Nanoseconds, Path: "gradient_passes[" + ofKind(kind) + "].span_ns", Definition: "time from the first start to the last end of " + what + ", in a step",
 		Next: toFold, Missing: missShapes, timed: true, touched: hostEvents | deviceEvents | clocks | links, bench: benchUnit(name), better: "lower",
-		step: func(v *view, s *analyze.Step) (float64, bool) {
+		step: func(v *view, s *report.Step) (float64, bool) {
 			sum := int64(0)
 			for _, p := range v.passes[place{s.Rank, s.Index}] {
 				if kind == "" || p.Kind == kind {
@@ -124,17 +124,17 @@ func (v *view) knowsParameters() bool { return known(v.report.Source.Fingerprint
 // known tells whether a text of the report says something.
 func known(text string) bool { return text != "" && text != "unknown" }
 
-func exact(name, path, definition, next, missing string, touched damage, of func(*view, *analyze.Step) (float64, bool)) Metric {
+func exact(name, path, definition, next, missing string, touched damage, of func(*view, *report.Step) (float64, bool)) Metric {
 	return Metric{Name: name, Unit: Count, Path: path, Definition: definition, Next: next, Missing: missing, touched: touched, step: of}
 }
 
 // passCount is the number of gradient passes of a kind, and of a verdict unless empty.
-func passCount(name, kind string, verdict analyze.Verdict, what, next string) Metric {
+func passCount(name, kind string, verdict report.Verdict, what, next string) Metric {
 	path := "gradient_passes[kind=" + kind
 	if verdict != "" {
 		path += ", verdict=" + string(verdict)
 	}
-	return exact(name, path+"]", what, next, missShapes, hostEvents, func(v *view, s *analyze.Step) (float64, bool) {
+	return exact(name, path+"]", what, next, missShapes, hostEvents, func(v *view, s *report.Step) (float64, bool) {
 		n := 0
 		for _, p := range v.passes[place{s.Rank, s.Index}] {
 			if p.Kind == kind && (verdict == "" || p.Verdict == verdict) {
@@ -148,7 +148,7 @@ func passCount(name, kind string, verdict analyze.Verdict, what, next string) Me
 // groupCount is the number of collectives of a kind, "" of any, that a step launches.
 func groupCount(name, kind, what string) Metric {
 	return exact(name, "collective_groups["+ofKind(kind)+"].count", what+" that a step launches", toBaseline, missDevice, hostEvents|deviceEvents|links,
-		func(v *view, s *analyze.Step) (float64, bool) {
+		func(v *view, s *report.Step) (float64, bool) {
 			n := 0
 			for _, g := range v.groups[place{s.Rank, s.Index}] {
 				if kind == "" || g.Kind == kind {
@@ -159,7 +159,7 @@ func groupCount(name, kind, what string) Metric {
 		})
 }
 
-func groupBytes(v *view, s *analyze.Step) (float64, bool) {
+func groupBytes(v *view, s *report.Step) (float64, bool) {
 	sum := int64(0)
 	for _, g := range v.groups[place{s.Rank, s.Index}] {
 		if g.Bytes == nil {
@@ -179,13 +179,13 @@ func (v *view) knowsSites(rank int64) bool {
 	}
 	for _, c := range v.report.Collectives {
 		if c.Rank == rank && c.Kind == "reduce_scatter" {
-			return slices.ContainsFunc(c.Sites, func(s analyze.LaunchSite) bool { return s.Site != "unknown" })
+			return slices.ContainsFunc(c.Sites, func(s report.LaunchSite) bool { return s.Site != "unknown" })
 		}
 	}
-	return slices.ContainsFunc(v.report.Health.DeviceEvents, func(d analyze.DeviceEvents) bool { return d.Rank == rank && d.Count > d.Unlinked })
+	return slices.ContainsFunc(v.report.Health.DeviceEvents, func(d report.DeviceEvents) bool { return d.Rank == rank && d.Count > d.Unlinked })
 }
 
-func inOptimizer(v *view, s *analyze.Step) (float64, bool) {
+func inOptimizer(v *view, s *report.Step) (float64, bool) {
 	n := 0
 	for _, g := range v.groups[place{s.Rank, s.Index}] {
 		if g.Kind == "reduce_scatter" && g.Site == "optimizer_step" {
@@ -280,7 +280,7 @@ func weightError(v *view) []sample {
 }
 
 // observed tells whether the way of normalising was seen and not only declared.
-func observed(n *analyze.Normalization) bool {
+func observed(n *report.Normalization) bool {
 	return known(n.Mode) && known(n.Basis) && n.Basis != "declared"
 }
 
@@ -292,7 +292,7 @@ func mismatches(v *view) []sample {
 }
 
 // waits divides a time of each rank by its complete steps.
-func waits(of func(*analyze.RankWaits) *int64) func(*view) []sample {
+func waits(of func(*report.RankWaits) *int64) func(*view) []sample {
 	return func(v *view) []sample {
 		steps := make(map[int64]map[int]bool)
 		for i := range v.report.Steps {
@@ -315,7 +315,7 @@ func waits(of func(*analyze.RankWaits) *int64) func(*view) []sample {
 }
 
 // lost is how many device events have no launch, those at the start aside.
-func lost(d *analyze.DeviceEvents) float64 {
+func lost(d *report.DeviceEvents) float64 {
 	if d.Count == 0 {
 		return 0
 	}
@@ -331,7 +331,7 @@ func unlinkedShare(v *view) []sample {
 	return list
 }
 
-func findingsOf(severity analyze.Severity) Metric {
+func findingsOf(severity report.Severity) Metric {
 	return Metric{Name: "findings." + string(severity), Unit: Count, Path: "findings[severity=" + string(severity) + "]",
 		Definition: "findings of severity " + string(severity) + ", those that the configuration ignores aside", Next: toFindings, Missing: missCount, touched: everything,
 		all: func(v *view) []sample {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -38,7 +38,7 @@ var damageOf = map[trace.Code]damage{
 const lostShare = 0.01
 
 // unhealthy says why damage of any report touches some figures, or nothing.
-func unhealthy(reports []*analyze.Report, touched damage) string {
+func unhealthy(reports []*report.Report, touched damage) string {
 	var parts []string
 	note := func(text string) {
 		for _, p := range parts {
@@ -70,7 +70,7 @@ func unhealthy(reports []*analyze.Report, touched damage) string {
 // mismatch says in what two sides are not the same experiment, or nothing: device, world
 // size, framework, model and accumulation must agree, and so must what makes a step. What
 // one side alone knows cannot agree.
-func mismatch(base, new []*analyze.Report) string {
+func mismatch(base, new []*report.Report) string {
 	var parts []string
 	for _, f := range fingerprint {
 		b, n := answers(base, f.of), answers(new, f.of)
@@ -84,23 +84,23 @@ func mismatch(base, new []*analyze.Report) string {
 // fingerprint is what must agree before times of two reports are compared.
 var fingerprint = []struct {
 	what string
-	of   func(*analyze.Report) string
+	of   func(*report.Report) string
 }{
-	{"device", func(r *analyze.Report) string { return r.Source.Device }},
-	{"world size", func(r *analyze.Report) string {
+	{"device", func(r *report.Report) string { return r.Source.Device }},
+	{"world size", func(r *report.Report) string {
 		if r.Source.WorldSize == nil {
 			return "unknown"
 		}
 		return fmt.Sprint(*r.Source.WorldSize)
 	}},
-	{"framework", func(r *analyze.Report) string { return r.Source.Format }},
-	{"model", func(r *analyze.Report) string { return r.Source.Fingerprint.Model }},
-	{"accumulation steps", func(r *analyze.Report) string { return fmt.Sprint(r.Source.Fingerprint.Accumulation) }},
-	{"steps by", func(r *analyze.Report) string { return r.Source.StepSource }},
+	{"framework", func(r *report.Report) string { return r.Source.Format }},
+	{"model", func(r *report.Report) string { return r.Source.Fingerprint.Model }},
+	{"accumulation steps", func(r *report.Report) string { return fmt.Sprint(r.Source.Fingerprint.Accumulation) }},
+	{"steps by", func(r *report.Report) string { return r.Source.StepSource }},
 }
 
 // answers joins what the reports of a side say, each answer once.
-func answers(reports []*analyze.Report, of func(*analyze.Report) string) string {
+func answers(reports []*report.Report, of func(*report.Report) string) string {
 	var list []string
 	for _, r := range reports {
 		answer := of(r)

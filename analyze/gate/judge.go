@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // budget judges a metric by itself: structure by the worst value of any step and rank,
@@ -306,7 +306,7 @@ func (k *check) samples(m *Metric, views []*view) []sample {
 
 // values are a metric of each step: the mean over its ranks and devices, which are not
 // independent of each other.
-func (k *check) values(m *Metric, steps [][]*analyze.Step) []float64 {
+func (k *check) values(m *Metric, steps [][]*report.Step) []float64 {
 	var list []float64
 	for _, rows := range steps {
 		sum, n := 0.0, 0

@@ -3,18 +3,18 @@ package gate
 import (
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // Both budgets and regressions are written as metric: [severity, {limits}]. A severity
 // alone changes that of the preset, and off takes the entry away.
 
 func (r *reader) budgets(n *node) {
-	r.entries(n, "budgets", "[error, {max: 5}]", func(m *Metric, s analyze.Severity, at, limits *node) {
+	r.entries(n, "budgets", "[error, {max: 5}]", func(m *Metric, s report.Severity, at, limits *node) {
 		b := Budget{Metric: m, Severity: s}
 		i := slices.IndexFunc(r.config.Budgets, func(b Budget) bool { return b.Metric == m })
 		switch {
-		case s == analyze.Off:
+		case s == report.Off:
 		case limits == nil && i < 0:
 			r.fail(at, "write [error, {max: 5}]", "budget of %s without max and min", m.Name)
 			return
@@ -41,11 +41,11 @@ func (r *reader) checkBudget(n *node, b Budget) {
 }
 
 func (r *reader) regressions(n *node) {
-	r.entries(n, "regressions", "[error, {max_increase: 3%}]", func(m *Metric, s analyze.Severity, at, limits *node) {
+	r.entries(n, "regressions", "[error, {max_increase: 3%}]", func(m *Metric, s report.Severity, at, limits *node) {
 		g := Regression{Metric: m, Severity: s, Alpha: defaultAlpha}
 		i := slices.IndexFunc(r.config.Regressions, func(g Regression) bool { return g.Metric == m })
 		switch {
-		case s == analyze.Off:
+		case s == report.Off:
 		case m.whole && m.timed:
 			r.fail(at, "give it a budget", "%s has no value for each step, so that changes cannot be told from noise", m.Name)
 			return
@@ -98,7 +98,7 @@ func (r *reader) alpha(n *node, g *Regression) {
 }
 
 // entries reads metric: [severity, {limits}]; limits is nil where only a severity stands.
-func (r *reader) entries(n *node, what, hint string, entry func(m *Metric, s analyze.Severity, at, limits *node)) {
+func (r *reader) entries(n *node, what, hint string, entry func(m *Metric, s report.Severity, at, limits *node)) {
 	if n.form == empty || !r.want(n, mapping, what, "metric: "+hint) {
 		return
 	}

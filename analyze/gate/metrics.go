@@ -1,7 +1,7 @@
 package gate
 
 import (
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // Metric is one figure that a gate can bound. Its value comes from a report alone.
@@ -19,8 +19,8 @@ type Metric struct {
 	bench   string // unit in the gobench format; empty: not written
 	better  string // higher or lower, for gobench
 
-	step func(v *view, s *analyze.Step) (float64, bool) // of one row of a complete step
-	all  func(v *view) []sample                         // of a report
+	step func(v *view, s *report.Step) (float64, bool) // of one row of a complete step
+	all  func(v *view) []sample                        // of a report
 }
 
 // sample is a value and where it was found; rank and step are -1 where it has none.
@@ -54,18 +54,18 @@ const (
 // metrics is the table of all metrics, in the order of outputs.
 var metrics = []Metric{
 	timeOf("step.time", "steps[].duration_ns", "device time of a step: from its first activity to that of the next step", toBaseline, "ns/op",
-		func(s *analyze.Step) *int64 { return s.Duration }, hostless),
+		func(s *report.Step) *int64 { return s.Duration }, hostless),
 	{Name: "step.host_time", Unit: Nanoseconds, Path: "steps[].host_duration_ns", Definition: "host time of a step: from the end of one update to the end of the next",
 		Next: toBaseline, Missing: missSteps, timed: true, touched: hostEvents | clocks, bench: "host-ns/op", better: "lower",
-		step: func(_ *view, s *analyze.Step) (float64, bool) { return float64(s.HostDuration), true }},
-	ledger("compute.time", "compute", "time in which compute kernels run", toBaseline, func(l *analyze.Ledger) int64 { return l.Compute }),
-	ledger("memory.time", "memory", "time of copies and sets that no compute kernel hides", toAnalyze, func(l *analyze.Ledger) int64 { return l.Memory }),
-	ledger("idle.time", "idle", "time in which the device does nothing", toAnalyze, func(l *analyze.Ledger) int64 { return l.Idle }),
+		step: func(_ *view, s *report.Step) (float64, bool) { return float64(s.HostDuration), true }},
+	ledger("compute.time", "compute", "time in which compute kernels run", toBaseline, func(l *report.Ledger) int64 { return l.Compute }),
+	ledger("memory.time", "memory", "time of copies and sets that no compute kernel hides", toAnalyze, func(l *report.Ledger) int64 { return l.Memory }),
+	ledger("idle.time", "idle", "time in which the device does nothing", toAnalyze, func(l *report.Ledger) int64 { return l.Idle }),
 	exposed("comm", "{reduce_scatter, all_gather, all_reduce, other_communication}", "all communication",
-		func(l *analyze.Ledger) int64 { return l.ReduceScatter + l.AllGather + l.AllReduce + l.OtherComm }),
-	exposed("rs", "reduce_scatter", "reduce-scatters", func(l *analyze.Ledger) int64 { return l.ReduceScatter }),
-	exposed("ag", "all_gather", "all-gathers", func(l *analyze.Ledger) int64 { return l.AllGather }),
-	exposed("ar", "all_reduce", "all-reduces", func(l *analyze.Ledger) int64 { return l.AllReduce }),
+		func(l *report.Ledger) int64 { return l.ReduceScatter + l.AllGather + l.AllReduce + l.OtherComm }),
+	exposed("rs", "reduce_scatter", "reduce-scatters", func(l *report.Ledger) int64 { return l.ReduceScatter }),
+	exposed("ag", "all_gather", "all-gathers", func(l *report.Ledger) int64 { return l.AllGather }),
+	exposed("ar", "all_reduce", "all-reduces", func(l *report.Ledger) int64 { return l.AllReduce }),
 	overlapOf("rs", "reduce_scatter", "reduce-scatters"),
 	overlapOf("ag", "all_gather", "all-gathers"),
 	overlapOf("ar", "all_reduce", "all-reduces"),
@@ -75,11 +75,11 @@ var metrics = []Metric{
 	passTime("grad.clip.time", "clip", "passes that clip the gradients"),
 	passTime("grad.passes.time", "", "passes over the gradients of any kind"),
 	passCount("grad.scale.passes", "scale", "", "passes that scale the gradients of a step", toFold),
-	passCount("grad.scale.needless", "scale", analyze.Needless, "passes of a step that scale the gradients by what is one (verdict needless)", "leave the pass out; gaprof explain GS001"),
+	passCount("grad.scale.needless", "scale", report.Needless, "passes of a step that scale the gradients by what is one (verdict needless)", "leave the pass out; gaprof explain GS001"),
 	passCount("grad.clip.passes", "clip", "", "passes that clip the gradients of a step", "clip once a step; gaprof explain CL004"),
 	{Name: "accumulation_steps", Unit: Count, Path: "steps[].optimizers[].accumulation_steps", Definition: "how often a gradient is accumulated between two steps of its optimizer",
 		Next: toBaseline, Missing: missCount, touched: hostEvents, all: accumulationSteps},
-	exact("micro_batches", "steps[].micro_batches", "forward passes of a step", toBaseline, missCount, hostEvents, func(_ *view, s *analyze.Step) (float64, bool) {
+	exact("micro_batches", "steps[].micro_batches", "forward passes of a step", toBaseline, missCount, hostEvents, func(_ *view, s *report.Step) (float64, bool) {
 		if s.MicroBatches == nil {
 			return 0, false
 		}
@@ -101,7 +101,7 @@ var metrics = []Metric{
 	{Name: "comm.bytes.per_step", Unit: Bytes, Path: "collective_groups[].bytes", Definition: "bytes of all collectives of a step; the larger of input and output",
 		Next: toBaseline, Missing: "the sizes of messages are unknown", touched: hostEvents | deviceEvents | links, step: groupBytes},
 	exact("device.events.per_step", "steps[].linked_device_events", "kernels, copies and sets that a step launches", toBaseline, missDevice, hostEvents|deviceEvents|links,
-		func(_ *view, s *analyze.Step) (float64, bool) { return float64(s.LinkedEvents), s.Duration != nil }),
+		func(_ *view, s *report.Step) (float64, bool) { return float64(s.LinkedEvents), s.Duration != nil }),
 	{Name: "token_all_reduce.per_step", Unit: Count, Path: "token_all_reduce[].count_per_step", Definition: "reductions of token counts over ranks in a step",
 		Next: toAnalyze, Missing: missCount, touched: hostEvents, all: tokenReductions},
 	{Name: "norm.max_weight_error", Unit: Ratio, Path: "normalization.token_weight_ratio", Definition: "by how much the weight of any token in the loss differs from that of a mean over all tokens",
@@ -109,12 +109,12 @@ var metrics = []Metric{
 	{Name: "collectives.mismatched", Unit: Count, Path: "matching.mismatches", Definition: "collectives that the ranks of one group do not launch alike",
 		Next: "gaprof explain ST002", Missing: missRanks, touched: hostEvents | deviceEvents | links, all: mismatches},
 	{Name: "wait.max", Unit: Nanoseconds, Path: "ranks[].wait_ns", Definition: "how long the rank that waits longest waits for others inside collectives, for each of its steps",
-		Next: toStraggle, Missing: missRanks, timed: true, whole: true, touched: deviceEvents | clocks, all: waits(func(r *analyze.RankWaits) *int64 { return r.Wait })},
+		Next: toStraggle, Missing: missRanks, timed: true, whole: true, touched: deviceEvents | clocks, all: waits(func(r *report.RankWaits) *int64 { return r.Wait })},
 	{Name: "wait.caused.max", Unit: Nanoseconds, Path: "ranks[].wait_caused_ns", Definition: "how long the straggler makes all others wait, for each of its steps",
-		Next: toStraggle, Missing: missRanks, timed: true, whole: true, touched: deviceEvents | clocks, all: waits(func(r *analyze.RankWaits) *int64 { return r.WaitCaused })},
+		Next: toStraggle, Missing: missRanks, timed: true, whole: true, touched: deviceEvents | clocks, all: waits(func(r *report.RankWaits) *int64 { return r.WaitCaused })},
 	{Name: "trace.unlinked.ratio", Unit: Ratio, Path: "health.device_events[].{count, unlinked, unlinked_at_start}", Definition: "share of device events without a launch in the recording, those at its start aside",
 		Next: "gaprof explain TH004", Missing: missDevice, touched: hostEvents | deviceEvents, all: unlinkedShare},
-	findingsOf(analyze.Error), findingsOf(analyze.Warn), findingsOf(analyze.Note),
+	findingsOf(report.Error), findingsOf(report.Warn), findingsOf(report.Note),
 }
 
 // Metrics lists all metrics in the order of the table.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 )
 
@@ -294,11 +294,11 @@ func (r *reader) date(n *node) time.Time {
 }
 
 // severity reads off, note, warn or error.
-func (r *reader) severity(n *node) analyze.Severity {
+func (r *reader) severity(n *node) report.Severity {
 	if !r.want(n, scalar, "a severity", "off, note, warn or error") {
 		return ""
 	}
-	s, err := analyze.ParseSeverity(n.text)
+	s, err := report.ParseSeverity(n.text)
 	if err != nil {
 		r.unknown(n, "severity", []string{"off", "note", "warn", "error"})
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // presetPrefix stands before the names of presets in extends.
@@ -80,9 +80,9 @@ func (c *Config) setRegression(r Regression) {
 }
 
 // inPlace keeps a list in the order of the table; off takes its metric away.
-func inPlace[T any](list []T, one T, of func(T) *Metric, severity analyze.Severity) []T {
+func inPlace[T any](list []T, one T, of func(T) *Metric, severity report.Severity) []T {
 	list = slices.DeleteFunc(slices.Clone(list), func(t T) bool { return of(t) == of(one) })
-	if severity == analyze.Off {
+	if severity == report.Off {
 		return list
 	}
 	at := slices.IndexFunc(list, func(t T) bool { return of(t).index() > of(one).index() })

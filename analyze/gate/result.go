@@ -3,7 +3,7 @@ package gate
 import (
 	"time"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // Schema names the contract of Result's JSON form. Fields may be added to it and are never
@@ -12,18 +12,18 @@ const Schema = "gaprof.check/1"
 
 // Result is what a gate says of some reports.
 type Result struct {
-	Schema   string       `json:"schema"`
-	Version  string       `json:"gaprof_version"`
-	Config   string       `json:"config"` // the file, empty where none was found
-	Extends  string       `json:"extends"`
-	Files    []string     `json:"files"`
-	Baseline []string     `json:"baseline"` // files of the reports that it is made of
-	Verdict  Outcome      `json:"verdict"`
-	Summary  string       `json:"summary"`
-	Rows     []Row        `json:"rows"`
-	Notes    []string     `json:"notes"`
-	Record   *int         `json:"record_steps"` // steps to record for times that decide; null where there are enough
-	Exit     analyze.Exit `json:"exit"`
+	Schema   string      `json:"schema"`
+	Version  string      `json:"gaprof_version"`
+	Config   string      `json:"config"` // the file, empty where none was found
+	Extends  string      `json:"extends"`
+	Files    []string    `json:"files"`
+	Baseline []string    `json:"baseline"` // files of the reports that it is made of
+	Verdict  Outcome     `json:"verdict"`
+	Summary  string      `json:"summary"`
+	Rows     []Row       `json:"rows"`
+	Notes    []string    `json:"notes"`
+	Record   *int        `json:"record_steps"` // steps to record for times that decide; null where there are enough
+	Exit     report.Exit `json:"exit"`
 }
 
 // Outcome is the verdict of the gate as a whole.
@@ -50,30 +50,30 @@ const (
 // Row is one thing that was judged: a budget or a regression for one kind of step or for
 // all, a declaration of the job, or a finding.
 type Row struct {
-	Check         string           `json:"check"`  // budget, regression, job or finding
-	Metric        string           `json:"metric"` // or the rule of a finding
-	Kind          string           `json:"kind"`   // of step, by its optimizers; empty for all
-	Severity      analyze.Severity `json:"severity"`
-	Verdict       Verdict          `json:"verdict"`
-	Unit          Unit             `json:"unit"`
-	Value         *float64         `json:"value"` // null unknown
-	Limit         string           `json:"limit"`
-	BaselineValue *float64         `json:"baseline_value"`
-	P             *float64         `json:"p"`              // of the Mann-Whitney test
-	Steps         int              `json:"steps"`          // that Value is made of; 0 where it is of no step
-	BaselineSteps int              `json:"baseline_steps"` // likewise
-	Rank          *int64           `json:"rank"`           // where the value was found, null for several
-	Step          *int64           `json:"step"`
-	Where         string           `json:"where"` // JSON path in the report
-	Reason        string           `json:"reason"`
-	Next          string           `json:"next"`
-	BadData       bool             `json:"bad_data"` // undecidable because data are damaged, not because they are few or absent
+	Check         string          `json:"check"`  // budget, regression, job or finding
+	Metric        string          `json:"metric"` // or the rule of a finding
+	Kind          string          `json:"kind"`   // of step, by its optimizers; empty for all
+	Severity      report.Severity `json:"severity"`
+	Verdict       Verdict         `json:"verdict"`
+	Unit          Unit            `json:"unit"`
+	Value         *float64        `json:"value"` // null unknown
+	Limit         string          `json:"limit"`
+	BaselineValue *float64        `json:"baseline_value"`
+	P             *float64        `json:"p"`              // of the Mann-Whitney test
+	Steps         int             `json:"steps"`          // that Value is made of; 0 where it is of no step
+	BaselineSteps int             `json:"baseline_steps"` // likewise
+	Rank          *int64          `json:"rank"`           // where the value was found, null for several
+	Step          *int64          `json:"step"`
+	Where         string          `json:"where"` // JSON path in the report
+	Reason        string          `json:"reason"`
+	Next          string          `json:"next"`
+	BadData       bool            `json:"bad_data"` // undecidable because data are damaged, not because they are few or absent
 }
 
 // Options are what a configuration does not say.
 type Options struct {
 	Version string
-	Config  string           // the file that the configuration came from; empty: none
-	Now     time.Time        // for ignores that expire
-	FailOn  analyze.Severity // findings that are at least this severe fail; Off none
+	Config  string          // the file that the configuration came from; empty: none
+	Now     time.Time       // for ignores that expire
+	FailOn  report.Severity // findings that are at least this severe fail; Off none
 }

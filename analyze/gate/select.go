@@ -3,14 +3,14 @@ package gate
 import (
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // selected leaves out the steps that the configuration does not select, in copies of the
 // reports.
-func (k *check) selected(reports []*analyze.Report) ([]*analyze.Report, []*view) {
-	var list []*analyze.Report
+func (k *check) selected(reports []*report.Report) ([]*report.Report, []*view) {
+	var list []*report.Report
 	var views []*view
 	for _, r := range reports {
 		one := *r
@@ -32,7 +32,7 @@ func (k *check) selected(reports []*analyze.Report) ([]*analyze.Report, []*view)
 }
 
 // lastIndex is the index of the last step of each rank.
-func lastIndex(steps []analyze.Step) map[int64]int {
+func lastIndex(steps []report.Step) map[int64]int {
 	last := make(map[int64]int)
 	for i := range steps {
 		last[steps[i].Rank] = max(last[steps[i].Rank], steps[i].Index)
@@ -68,7 +68,7 @@ func (s Range) Window() func(n int) (from, to int) {
 
 // warmup is the index of the first step behind the warm-up of a report. That of itself is
 // the leading steps that hold evidence of rule TH006, which finds compilation.
-func (k *check) warmup(r *analyze.Report) int {
+func (k *check) warmup(r *report.Report) int {
 	first := firstIndex(r.Steps)
 	if k.config.Select.Warmup != AutoWarmup {
 		return first + k.config.Select.Warmup
@@ -84,7 +84,7 @@ func (k *check) warmup(r *analyze.Report) int {
 }
 
 // firstIndex is the least index of a step.
-func firstIndex(steps []analyze.Step) int {
+func firstIndex(steps []report.Step) int {
 	first := 0
 	for i := range steps {
 		if i == 0 || steps[i].Index < first {
@@ -95,7 +95,7 @@ func firstIndex(steps []analyze.Step) int {
 }
 
 // compiling are the steps in which evidence of TH006 stands, by index.
-func compiling(r *analyze.Report) map[int]bool {
+func compiling(r *report.Report) map[int]bool {
 	hit := make(map[int]bool)
 	for i := range r.Findings {
 		if r.Findings[i].Rule != "TH006" {

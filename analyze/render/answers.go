@@ -6,30 +6,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/render/plots"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // The three questions that a report answers, each with its figure. What cannot be
 // answered is unknown, with the reason and what would supply it.
 
 // passSection answers whether gradients are gone over without need.
-func passSection(r *analyze.Report) section {
+func passSection(r *report.Report) section {
 	s := section{id: "passes", title: "1. Is a pass over the gradients needless, and what does it cost?", figures: plots.Of(r, plots.Passes)}
-	verdicts := make(map[analyze.Verdict]int)
+	verdicts := make(map[report.Verdict]int)
 	for i := range r.GradientPasses {
 		verdicts[r.GradientPasses[i].Verdict]++
 	}
 	switch reason := skipReason(r, "GS001"); {
-	case verdicts[analyze.Needless] > 0:
+	case verdicts[report.Needless] > 0:
 		s.answer = "Yes, needless"
-	case verdicts[analyze.Avoidable] > 0:
+	case verdicts[report.Avoidable] > 0:
 		s.answer = "Avoidable"
 	case reason != "":
 		s.answer, s.words = "Unknown", []string{reason}
 	case len(r.Steps) == 0:
 		s.answer, s.words = "Unknown", []string{"There are no optimizer steps in the trace."}
-	case verdicts[analyze.UnknownVerdict] > 0:
+	case verdicts[report.UnknownVerdict] > 0:
 		s.answer = "Unknown"
 	case len(r.GradientPasses) == 0:
 		s.answer = "None seen"
@@ -43,10 +43,10 @@ func passSection(r *analyze.Report) section {
 }
 
 // passWords count the passes by verdict, with the reason of each.
-func passWords(r *analyze.Report) []string {
+func passWords(r *report.Report) []string {
 	type sort struct {
 		what    string
-		verdict analyze.Verdict
+		verdict report.Verdict
 		reason  string
 	}
 	count := make(map[sort]int)
@@ -73,7 +73,7 @@ func passWords(r *analyze.Report) []string {
 }
 
 // stepCount is the number of steps, over all ranks.
-func stepCount(r *analyze.Report) int {
+func stepCount(r *report.Report) int {
 	seen := make(map[[2]int64]bool)
 	for i := range r.Steps {
 		seen[[2]int64{r.Steps[i].Rank, int64(r.Steps[i].Index)}] = true
@@ -82,7 +82,7 @@ func stepCount(r *analyze.Report) int {
 }
 
 // findingWords are the messages of the findings of some families of rules.
-func findingWords(r *analyze.Report, families ...string) []string {
+func findingWords(r *report.Report, families ...string) []string {
 	var words []string
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -97,7 +97,7 @@ func findingWords(r *analyze.Report, families ...string) []string {
 	return words
 }
 
-func skipReason(r *analyze.Report, rule string) string {
+func skipReason(r *report.Report, rule string) string {
 	for _, s := range r.Skipped {
 		if s.Rule == rule {
 			return s.Reason
@@ -108,10 +108,10 @@ func skipReason(r *analyze.Report, rule string) string {
 
 // overlapSection answers how much of the reductions of gradients is hidden, and why not
 // more.
-func overlapSection(r *analyze.Report) section {
+func overlapSection(r *report.Report) section {
 	kind := reducingKind(r)
 	s := section{id: "overlap", title: "2. How much of each " + spaced(kind) + " is hidden, and why not more?", figures: plots.Of(r, plots.Overlap)}
-	var rows []analyze.Collectives
+	var rows []report.Collectives
 	for _, c := range r.Collectives {
 		if c.Kind == kind && c.Ratio != nil {
 			rows = append(rows, c)
@@ -140,24 +140,24 @@ func overlapSection(r *analyze.Report) section {
 
 // reducingKind is the kind of collective that reduces gradients: reduce_scatter unless
 // there is none.
-func reducingKind(r *analyze.Report) string {
+func reducingKind(r *report.Report) string {
 	for _, kind := range []string{"reduce_scatter", "all_reduce"} {
-		if slices.ContainsFunc(r.Collectives, func(c analyze.Collectives) bool { return c.Kind == kind }) {
+		if slices.ContainsFunc(r.Collectives, func(c report.Collectives) bool { return c.Kind == kind }) {
 			return kind
 		}
 	}
 	return "reduce_scatter"
 }
 
-func hiddenWords(rows []analyze.Collectives, kind string) (string, []string) {
+func hiddenWords(rows []report.Collectives, kind string) (string, []string) {
 	var busy, over int64
 	low, high := *rows[0].Ratio, *rows[0].Ratio
-	sites := make(map[analyze.LaunchSite]int)
+	sites := make(map[report.LaunchSite]int)
 	for _, c := range rows {
 		busy, over = busy+c.Busy, over+c.Overlapped
 		low, high = min(low, *c.Ratio), max(high, *c.Ratio)
 		for _, site := range c.Sites {
-			sites[analyze.LaunchSite{Site: site.Site, Name: site.Name}] += site.Count
+			sites[report.LaunchSite{Site: site.Site, Name: site.Name}] += site.Count
 		}
 	}
 	text := fmt.Sprintf("Of %s ms in %s kernels %s ms run together with compute kernels and %s ms are exposed (whole recording", millis(busy), spaced(kind), millis(over), millis(busy-over))
@@ -168,12 +168,12 @@ func hiddenWords(rows []analyze.Collectives, kind string) (string, []string) {
 }
 
 // siteWords lists launch sites, most first.
-func siteWords(counts map[analyze.LaunchSite]int) string {
-	list := make([]analyze.LaunchSite, 0, len(counts))
+func siteWords(counts map[report.LaunchSite]int) string {
+	list := make([]report.LaunchSite, 0, len(counts))
 	for s, n := range counts {
-		list = append(list, analyze.LaunchSite{Site: s.Site, Name: short(s.Name), Count: n})
+		list = append(list, report.LaunchSite{Site: s.Site, Name: short(s.Name), Count: n})
 	}
-	slices.SortFunc(list, func(a, b analyze.LaunchSite) int {
+	slices.SortFunc(list, func(a, b report.LaunchSite) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Site, b.Site), cmp.Compare(a.Name, b.Name))
 	})
 	return sites(list)
@@ -188,7 +188,7 @@ var modes = map[string]string{
 }
 
 // normalizationSection answers what gradients are divided by.
-func normalizationSection(r *analyze.Report) section {
+func normalizationSection(r *report.Report) section {
 	n := &r.Normalization
 	s := section{id: "normalization", title: "3. Are gradients normalised over all tokens or per rank?", answer: cmp.Or(modes[n.Mode], "Unknown"),
 		figures: plots.Of(r, plots.Tokens), tables: []table{tokenTable(r)}}
@@ -207,7 +207,7 @@ func normalizationSection(r *analyze.Report) section {
 }
 
 // modeWords say what a known mode rests on and what it makes of a token's weight.
-func modeWords(n *analyze.Normalization) string {
+func modeWords(n *report.Normalization) string {
 	text := "This rests on: " + cmp.Or(n.Basis, "unknown") + "."
 	if n.Factor != "" && n.Factor != "1" {
 		text += " All of it is multiplied by " + n.Factor + "."
@@ -219,7 +219,7 @@ func modeWords(n *analyze.Normalization) string {
 }
 
 // reductionWords say whether ranks add up their token counts, once for all that do alike.
-func reductionWords(r *analyze.Report) []string {
+func reductionWords(r *report.Report) []string {
 	ranks := make(map[string][]int64)
 	var order []string
 	for _, t := range r.TokenAllReduce {
@@ -240,7 +240,7 @@ func reductionWords(r *analyze.Report) []string {
 }
 
 // tokenTable lists the token counts of one step.
-func tokenTable(r *analyze.Report) table {
+func tokenTable(r *report.Report) table {
 	n := &r.Normalization
 	t := table{title: "Tokens", left: 1, header: []string{"rank", "tokens", "by micro-batch"}}
 	if n.Step != nil {
@@ -261,9 +261,9 @@ func tokenTable(r *analyze.Report) table {
 }
 
 // longestExposed is a list of collectives by exposed time.
-func longestExposed(list []analyze.CollectiveRow) []analyze.CollectiveRow {
+func longestExposed(list []report.Collective) []report.Collective {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b analyze.CollectiveRow) int {
+	slices.SortStableFunc(list, func(a, b report.Collective) int {
 		return cmp.Or(cmp.Compare(b.Exposed, a.Exposed), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Start, b.Start))
 	})
 	return list

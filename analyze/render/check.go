@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/gate"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // Checked is a gate's result with the reports that it judged.
 type Checked struct {
 	Result  *gate.Result
-	Reports []*analyze.Report
+	Reports []*report.Report
 }
 
 // CheckFormat is one way to write what a gate says.
@@ -148,7 +148,7 @@ func rowHead(r *gate.Row) string {
 	switch {
 	case r.Verdict == gate.Undecidable:
 		return "UNKNOWN"
-	case r.Verdict == gate.Fail && r.Severity == analyze.Error:
+	case r.Verdict == gate.Fail && r.Severity == report.Error:
 		return "FAIL"
 	case r.Verdict == gate.Fail:
 		return strings.ToUpper(string(r.Severity))

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/gate"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 func TestMarkdownText(t *testing.T) {
@@ -26,9 +26,9 @@ func TestMarkdownText(t *testing.T) {
 // No format of check lets a name out of its place, also where lines are wrapped.
 func TestCheckNasty(t *testing.T) {
 	value, word := 2.0, strings.Repeat(nasty+" ::error::x ##[y] ", 20)
-	c := Checked{Reports: []*analyze.Report{nastyReport()}, Result: &gate.Result{Config: word, Baseline: []string{word}, Notes: []string{word}, Summary: word, Verdict: gate.Failed}}
+	c := Checked{Reports: []*report.Report{nastyReport()}, Result: &gate.Result{Config: word, Baseline: []string{word}, Notes: []string{word}, Summary: word, Verdict: gate.Failed}}
 	for _, v := range []gate.Verdict{gate.Fail, gate.Undecidable, gate.Pass, gate.Ignored} {
-		c.Result.Rows = append(c.Result.Rows, gate.Row{Check: "budget", Metric: word, Kind: word, Verdict: v, Severity: analyze.Error, Value: &value, BaselineValue: &value, Reason: word, Next: word, Limit: word, Where: word})
+		c.Result.Rows = append(c.Result.Rows, gate.Row{Check: "budget", Metric: word, Kind: word, Verdict: v, Severity: report.Error, Value: &value, BaselineValue: &value, Reason: word, Next: word, Limit: word, Where: word})
 	}
 	for _, name := range CheckFormatNames() {
 		f, err := CheckByName(name)

@@ -5,13 +5,13 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // CSV writes one figure a row: section, rank, step, item, metric, value, unit.
 // A figure that is unknown has no row.
-func CSV(w io.Writer, r *analyze.Report, _ Options) error {
+func CSV(w io.Writer, r *report.Report, _ Options) error {
 	t := csvTable{w: csv.NewWriter(w)}
 	t.w.Write([]string{"section", "rank", "step", "item", "metric", "value", "unit"})
 	for i := range r.Steps {
@@ -56,7 +56,7 @@ func (t csvTable) row(section string, rank int64, step, item, metric string, val
 	t.w.Write([]string{section, who, step, escape.Cell(item), escape.Cell(metric), strconv.FormatInt(value, 10), unit})
 }
 
-func (t csvTable) step(s *analyze.Step) {
+func (t csvTable) step(s *report.Step) {
 	index := strconv.Itoa(s.Index)
 	t.row("steps", s.Rank, index, s.Kind, "host_duration", s.HostDuration, "ns")
 	if s.Duration == nil {
@@ -68,7 +68,7 @@ func (t csvTable) step(s *analyze.Step) {
 	}
 }
 
-func (t csvTable) overlap(section string, rank int64, item string, count int, o analyze.Overlap) {
+func (t csvTable) overlap(section string, rank int64, item string, count int, o report.Overlap) {
 	t.row(section, rank, "", item, "count", int64(count), "count")
 	t.row(section, rank, "", item, "busy", o.Busy, "ns")
 	t.row(section, rank, "", item, "overlapped", o.Overlapped, "ns")

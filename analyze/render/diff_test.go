@@ -7,23 +7,23 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // nastyDiff is a difference with the nasty name wherever a trace can put one.
 func nastyDiff() *compare.Diff {
-	side := func(site string, cost int64) *analyze.Report {
+	side := func(site string, cost int64) *report.Report {
 		r := nastyReport()
 		r.Steps[0].Index, r.Groups[0].Step = 0, new(int)
 		r.Steps = append(r.Steps, r.Steps[0])
 		r.Groups[0].Site = site
 		r.Groups[0].Kernels = []string{nasty + site}
 		r.Findings[0].Cost = &cost
-		r.GradientPasses = []analyze.GradientPassRow{{Kind: nasty, Where: nasty, Optimizer: nasty + site}}
+		r.GradientPasses = []report.GradientPass{{Kind: nasty, Where: nasty, Optimizer: nasty + site}}
 		return r
 	}
-	return compare.Between([]*analyze.Report{side("annotation", 1)}, []*analyze.Report{side("framework_hook", 2)}, "0.1")
+	return compare.Between([]*report.Report{side("annotation", 1)}, []*report.Report{side("framework_hook", 2)}, "0.1")
 }
 
 func TestDiffNastyNames(t *testing.T) {

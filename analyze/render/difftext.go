@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // sentence is one thing to say, under a word that sorts it.
@@ -264,7 +264,7 @@ func runsText(runs []compare.Run) string {
 }
 
 func findingSentence(f *compare.FindingChange) sentence {
-	rated := func(s *analyze.Severity) string { return f.Rule + " " + string(*s) + ": " }
+	rated := func(s *report.Severity) string { return f.Rule + " " + string(*s) + ": " }
 	switch {
 	case f.Change == "disappeared":
 		return sentence{"FIXED", rated(f.Base) + *f.Was}
@@ -330,7 +330,7 @@ func lowText(d *compare.Diff, significant int) string {
 
 // accumulationsOf are the accumulation steps of a kind's optimizers, empty where none
 // is known. A side that lacks the kind is taken to be like the other.
-func accumulationsOf(optimizers, other []analyze.Optimizer) string {
+func accumulationsOf(optimizers, other []report.Optimizer) string {
 	if len(optimizers) == 0 {
 		optimizers = other
 	}

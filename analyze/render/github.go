@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/gate"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
@@ -14,19 +14,19 @@ import (
 // of the run. The summary in Markdown is a file of its own, which the command writes.
 
 // GitHub writes an annotation for each finding and for damage of the input.
-func GitHub(w io.Writer, r *analyze.Report, _ Options) error {
+func GitHub(w io.Writer, r *report.Report, _ Options) error {
 	var b strings.Builder
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		annotation(&b, f.Severity, "gaprof "+f.Rule, f.Message, f.Why, "fix: "+f.Fix)
 	}
 	for _, p := range r.Health.Problems {
-		if p.Severity != string(analyze.Note) {
-			annotation(&b, analyze.Warn, "gaprof: trace health", p.File+": "+p.Message)
+		if p.Severity != string(report.Note) {
+			annotation(&b, report.Warn, "gaprof: trace health", p.File+": "+p.Message)
 		}
 	}
 	if b.Len() == 0 {
-		annotation(&b, analyze.Note, "gaprof", clean(r))
+		annotation(&b, report.Note, "gaprof", clean(r))
 	}
 	return flush(w, &b)
 }
@@ -36,12 +36,12 @@ func GitHub(w io.Writer, r *analyze.Report, _ Options) error {
 func CheckGitHub(w io.Writer, c Checked, _ Options) error {
 	var b strings.Builder
 	r := c.Result
-	severity := analyze.Note
+	severity := report.Note
 	switch r.Verdict {
 	case gate.Failed:
-		severity = analyze.Error
+		severity = report.Error
 	case gate.Inconclusive:
-		severity = analyze.Warn
+		severity = report.Warn
 	}
 	annotation(&b, severity, "gaprof check "+string(r.Verdict), append([]string{r.Summary, configText(r)}, r.Notes...)...)
 	for i := range r.Rows {
@@ -54,9 +54,9 @@ func CheckGitHub(w io.Writer, c Checked, _ Options) error {
 		case gate.Fail:
 			annotation(&b, row.Severity, "gaprof check: "+row.Metric, text...)
 		case gate.Undecidable:
-			severity := analyze.Note
+			severity := report.Note
 			if row.BadData {
-				severity = analyze.Warn
+				severity = report.Warn
 			}
 			annotation(&b, severity, "gaprof check: "+row.Metric+" undecidable", text...)
 		}
@@ -66,12 +66,12 @@ func CheckGitHub(w io.Writer, c Checked, _ Options) error {
 
 // annotation writes one workflow command of some lines. Its severities are error, warning
 // and notice.
-func annotation(b *strings.Builder, severity analyze.Severity, title string, lines ...string) {
+func annotation(b *strings.Builder, severity report.Severity, title string, lines ...string) {
 	command := "notice"
 	switch severity {
-	case analyze.Error:
+	case report.Error:
 		command = "error"
-	case analyze.Warn:
+	case report.Warn:
 		command = "warning"
 	}
 	for i, line := range lines {

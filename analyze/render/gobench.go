@@ -8,19 +8,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/gate"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // GoBench writes each complete step as a run of a Go benchmark, so that benchstat and
 // actions for benchmarks compare runs: BenchmarkStep for device time and
 // BenchmarkHostStep where a trace has none. It is an error if no step is complete.
-func GoBench(w io.Writer, r *analyze.Report, _ Options) error {
-	return benchmarks(w, []*analyze.Report{r})
+func GoBench(w io.Writer, r *report.Report, _ Options) error {
+	return benchmarks(w, []*report.Report{r})
 }
 
-func benchmarks(w io.Writer, reports []*analyze.Report) error {
+func benchmarks(w io.Writer, reports []*report.Report) error {
 	values := gate.StepValues(reports)
 	if len(values) == 0 {
 		return errors.New("no complete optimizer step to write: record at least two steps")

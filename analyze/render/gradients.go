@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // passKey is what passes of several steps have in common.
@@ -13,7 +13,7 @@ type passKey struct {
 	rank        int64
 	kind, where string
 	optimizer   string
-	verdict     analyze.Verdict
+	verdict     report.Verdict
 	parameters  int
 	launches    int
 	bytes       int64
@@ -21,7 +21,7 @@ type passKey struct {
 
 // passTable lists the passes over the gradients: what they do, where, and means over
 // the steps that have them.
-func passTable(r *analyze.Report) table {
+func passTable(r *report.Report) table {
 	t := table{title: "Passes over the gradients, mean of each, ms", left: 4,
 		header: []string{"rank", "what", "where", "optimizer", "count", "tensors", "calls", "MB", "busy", "span", "GB/s", "verdict"},
 		note:   "MB: read and written; span: from the first start to the last end, gaps included"}
@@ -60,7 +60,7 @@ func achieved(bytes, busy int64, device bool) string {
 }
 
 // accumulationTable lists how gradients are accumulated and reduced.
-func accumulationTable(r *analyze.Report) table {
+func accumulationTable(r *report.Report) table {
 	t := table{title: "Accumulation and reduction of gradients", left: 6,
 		header: []string{"rank", "optimizer", "accumulation steps", "micro-batches", "reduced in", "token all-reduce"},
 		note:   "? is unknown; reduced in: gradient collectives by micro-batch of a step"}
@@ -81,7 +81,7 @@ type optimizerSteps struct {
 }
 
 // perOptimizer collects the optimizers of a rank and its last known micro-batches.
-func perOptimizer(r *analyze.Report, rank int64) (list []optimizerSteps, micro *int) {
+func perOptimizer(r *report.Report, rank int64) (list []optimizerSteps, micro *int) {
 	places := make(map[string]int)
 	for i := range r.Steps {
 		s := &r.Steps[i]
@@ -112,7 +112,7 @@ func orUnknown(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-func tokenText(r *analyze.Report, rank int64) string {
+func tokenText(r *report.Report, rank int64) string {
 	for _, t := range r.TokenAllReduce {
 		switch {
 		case t.Rank != rank:

@@ -10,13 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/render/plots"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // HTML writes one page that needs nothing else: no script, no font, no request. It is
 // light or dark as the reader's screen is, fits a phone, and can be printed.
-func HTML(w io.Writer, r *analyze.Report, o Options) error {
+func HTML(w io.Writer, r *report.Report, o Options) error {
 	p := newPage(r)
 	v := pageView{Title: "gaprof: " + p.headline, Headline: p.headline, Version: printable(r.Version), Style: template.CSS(plots.StyleSheet() + styleSheet)}
 	if !o.Made.IsZero() {
@@ -83,7 +83,7 @@ type cellView struct {
 }
 
 type findingView struct {
-	*analyze.Finding
+	*report.Finding
 	Evidence tableView
 }
 

@@ -16,13 +16,14 @@ import (
 	"time"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/trace/text"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func page1(t *testing.T, r *analyze.Report) string {
+func page1(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := HTML(&b, r, Options{Made: time.Unix(1700000000, 0)}); err != nil {
@@ -32,7 +33,7 @@ func page1(t *testing.T, r *analyze.Report) string {
 }
 
 // sample is the report of a sample trace of this repository, with what figures need.
-func sample(t *testing.T) *analyze.Report {
+func sample(t *testing.T) *report.Report {
 	t.Helper()
 	const name = "reduce-scatter-in-step.trace.txt"
 	f, err := os.Open(filepath.Join("..", "..", "traces", name))
@@ -166,26 +167,26 @@ func TestHostileNames(t *testing.T) {
 }
 
 // replaceNames puts a name wherever a trace or a damaged report can put one.
-func replaceNames(r *analyze.Report, name string) {
+func replaceNames(r *report.Report, name string) {
 	n, z := int64(7), 0
 	r.Version = name
-	r.Source = analyze.Source{Files: []string{name}, Format: name, Device: name, Ranks: []int64{0, 1}, StepSource: name, Fingerprint: analyze.Fingerprint{Model: name}}
+	r.Source = report.Source{Files: []string{name}, Format: name, Device: name, Ranks: []int64{0, 1}, StepSource: name, Fingerprint: report.Fingerprint{Model: name}}
 	r.Steps[0].Optimizers[0].Name, r.Steps[0].Kind = name, name
 	r.Groups[0].Name, r.Groups[0].Site, r.Groups[0].Kind = name, name, name
 	r.Kernels[0].Name, r.Kernels[0].Cat = name, name
 	r.Collectives[0].Kind, r.Collectives[0].Sites[0].Name = name, name
-	r.GradientPasses = []analyze.GradientPassRow{{Kind: name, Where: name, Optimizer: name, Verdict: analyze.Verdict(name), Reason: name, Span: 7}}
-	r.GradientSync = []analyze.GradientSync{{Optimizer: name, Pattern: name}}
-	r.Normalization = analyze.Normalization{Mode: name, Evidence: name, Basis: name, Factor: name, Declared: name, Tokens: [][]int64{{1, 2}}}
+	r.GradientPasses = []report.GradientPass{{Kind: name, Where: name, Optimizer: name, Verdict: report.Verdict(name), Reason: name, Span: 7}}
+	r.GradientSync = []report.GradientSync{{Optimizer: name, Pattern: name}}
+	r.Normalization = report.Normalization{Mode: name, Evidence: name, Basis: name, Factor: name, Declared: name, Tokens: [][]int64{{1, 2}}}
 	r.Health.Problems[0].Message, r.Health.Problems[0].Action, r.Health.Problems[0].Severity = name, name, name
 	f := &r.Findings[0]
-	f.Rule, f.Severity, f.Title, f.Message, f.Why, f.Fix, f.Caveats, f.Also = name, analyze.Severity(name), name, name, name, name, []string{name}, []string{name}
-	r.Skipped = []analyze.Skip{{Rule: name, Reason: name}}
+	f.Rule, f.Severity, f.Title, f.Message, f.Why, f.Fix, f.Caveats, f.Also = name, report.Severity(name), name, name, name, name, []string{name}, []string{name}
+	r.Skipped = []report.Skip{{Rule: name, Reason: name}}
 	r.Matching.Notes, r.Matching.Groups[0].Name = []string{name}, name
-	r.Drawing = &analyze.Drawing{
-		Collectives: []analyze.CollectiveRow{{Kind: name, Site: name, Name: name, Bytes: &n, Duration: 5, Exposed: 1, Step: &z}},
-		Timelines: []analyze.Timeline{{Device: name, Kind: name, Duration: 100, Resolution: 1,
-			Strips: []analyze.TimelineStrip{{Row: name, Class: name, Spans: [][2]int64{{0, 7}}}}}},
+	r.Drawing = &report.Drawing{
+		Collectives: []report.Collective{{Kind: name, Site: name, Name: name, Bytes: &n, Duration: 5, Exposed: 1, Step: &z}},
+		Timelines: []report.Timeline{{Device: name, Kind: name, Duration: 100, Resolution: 1,
+			Strips: []report.Strip{{Row: name, Class: name, Spans: [][2]int64{{0, 7}}}}}},
 	}
 }
 
@@ -240,25 +241,25 @@ func TestPageIsTheSameAgain(t *testing.T) {
 
 // What a page says where there is little to say.
 func TestPageOfLittle(t *testing.T) {
-	step := analyze.Step{Kind: "A", HostDuration: 5e6, Complete: true, Optimizers: []analyze.Optimizer{{Name: "Adam"}}}
+	step := report.Step{Kind: "A", HostDuration: 5e6, Complete: true, Optimizers: []report.Optimizer{{Name: "Adam"}}}
 	for _, test := range []struct {
 		name   string
-		report analyze.Report
+		report report.Report
 		want   []string
 	}{
-		{"nothing", analyze.Report{}, []string{"no optimizer steps", "No optimizer steps: profile", "No collectives on a device", withoutEvents, "Findings", "None.", "Unknown"}},
-		{"a CPU alone", analyze.Report{Steps: []analyze.Step{step}, Drawing: &analyze.Drawing{}},
+		{"nothing", report.Report{}, []string{"no optimizer steps", "No optimizer steps: profile", "No collectives on a device", withoutEvents, "Findings", "None.", "Unknown"}},
+		{"a CPU alone", report.Report{Steps: []report.Step{step}, Drawing: &report.Drawing{}},
 			[]string{"Steps, host time in ms", "there is no ledger", "No step has activity on a device"}},
-		{"no collectives, with the reason", analyze.Report{Steps: []analyze.Step{step}, Skipped: []analyze.Skip{{Rule: "OV001", Reason: "because of gloo"}}},
+		{"no collectives, with the reason", report.Report{Steps: []report.Step{step}, Skipped: []report.Skip{{Rule: "OV001", Reason: "because of gloo"}}},
 			[]string{"2. How much of each reduce-scatter", "because of gloo"}},
-		{"passes cannot be told", analyze.Report{Steps: []analyze.Step{step}, Skipped: []analyze.Skip{{Rule: "GS001", Reason: "no shapes"}}},
+		{"passes cannot be told", report.Report{Steps: []report.Step{step}, Skipped: []report.Skip{{Rule: "GS001", Reason: "no shapes"}}},
 			[]string{"Unknown\nno shapes"}},
-		{"a needless pass", analyze.Report{Steps: []analyze.Step{step}, GradientPasses: []analyze.GradientPassRow{
-			{Kind: "scale", Where: "after_backward", Verdict: analyze.Needless, Reason: "one rank", Span: 2e6, Busy: 1e6}}},
+		{"a needless pass", report.Report{Steps: []report.Step{step}, GradientPasses: []report.GradientPass{
+			{Kind: "scale", Where: "after_backward", Verdict: report.Needless, Reason: "one rank", Span: 2e6, Busy: 1e6}}},
 			[]string{"Yes, needless", "scale after backward: needless, 1 in 1 steps, 2.000 ms each; one rank", "Passes over the gradients, mean of each, ms."}},
-		{"known counts, unknown divisor", analyze.Report{Normalization: analyze.Normalization{Mode: "unknown", Tokens: [][]int64{{59, 60}}, Evidence: "token log"}, Source: analyze.Source{Ranks: []int64{3}}},
+		{"known counts, unknown divisor", report.Report{Normalization: report.Normalization{Mode: "unknown", Tokens: [][]int64{{59, 60}}, Evidence: "token log"}, Source: report.Source{Ranks: []int64{3}}},
 			[]string{"Unknown\ntoken log", "119\n59 60"}},
-		{"per rank", analyze.Report{Normalization: analyze.Normalization{Mode: "per_rank", Basis: "gradients", Factor: "1/R", Ratio: &analyze.WeightRatio{Min: 0.5, Max: 2}}},
+		{"per rank", report.Report{Normalization: report.Normalization{Mode: "per_rank", Basis: "gradients", Factor: "1/R", Ratio: &report.WeightRatio{Min: 0.5, Max: 2}}},
 			[]string{"Per rank", "rests on: gradients", "multiplied by 1/R", "0.5 to 2 times the weight"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -294,7 +295,7 @@ func TestPageOfMuch(t *testing.T) {
 		r.Drawing.Timelines = append(r.Drawing.Timelines, line)
 		r.GradientSync = append(r.GradientSync, sync)
 		w := rank * 1e6
-		r.Ranks = append(r.Ranks, analyze.RankWaits{Rank: rank, Wait: &w, WaitCaused: &w})
+		r.Ranks = append(r.Ranks, report.RankWaits{Rank: rank, Wait: &w, WaitCaused: &w})
 		for step := range steps {
 			one.Rank, one.Index = rank, step
 			r.Steps = append(r.Steps, one)

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // JSON writes the contract gaprof.report/1. What a terminal would obey stands as \u escapes,
 // here and in all other JSON: the values are the names as they are.
-func JSON(w io.Writer, r *analyze.Report, _ Options) error { return encode(w, r) }
+func JSON(w io.Writer, r *report.Report, _ Options) error { return encode(w, r) }
 
 // encode writes a value as JSON, each member and element on a line of its own.
 func encode(w io.Writer, value any) error {

@@ -5,14 +5,14 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // Markdown writes for a pull request or a wiki.
-func Markdown(w io.Writer, r *analyze.Report, o Options) error {
+func Markdown(w io.Writer, r *report.Report, o Options) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# gaprof\n\n%s\n\n", markdownText(strings.TrimPrefix(headline(r), "gaprof "+r.Version+"  ")))
-	if len(r.Findings) == 0 || r.Findings[0].Severity == analyze.Note {
+	if len(r.Findings) == 0 || r.Findings[0].Severity == report.Note {
 		fmt.Fprintf(&b, "**Verdict:** %s\n", clean(r))
 	}
 	for i := range r.Findings {

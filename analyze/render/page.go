@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/render/plots"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
@@ -31,12 +31,12 @@ type section struct {
 
 // finding is a finding with its evidence as a table.
 type finding struct {
-	*analyze.Finding
+	*report.Finding
 	evidence table
 }
 
 // newPage lays out a report.
-func newPage(r *analyze.Report) page {
+func newPage(r *report.Report) page {
 	p := page{headline: strings.TrimPrefix(headline(r), "gaprof "+r.Version+"  "), says: append(verdict(r), also(r)...)}
 	for _, s := range []section{
 		passSection(r), overlapSection(r), normalizationSection(r), ledgerSection(r), timelineSection(r), collectiveSection(r),
@@ -110,7 +110,7 @@ func (f *finding) eachText(change func(*string)) {
 	for _, s := range []*string{&own.Rule, &severity, &own.Title, &own.Message, &own.Why, &own.Fix} {
 		change(s)
 	}
-	own.Severity = analyze.Severity(severity)
+	own.Severity = report.Severity(severity)
 	for i := range own.Also {
 		change(&own.Also[i])
 	}
@@ -136,7 +136,7 @@ func (s section) used() section {
 	return s
 }
 
-func ledgerSection(r *analyze.Report) section {
+func ledgerSection(r *report.Report) section {
 	s := section{id: "ledger", title: "Where the time of a step goes", figures: plots.Of(r, plots.Ledger), tables: []table{stepTable(r)}}
 	switch {
 	case len(r.Steps) == 0:
@@ -154,7 +154,7 @@ func ledgerSection(r *analyze.Report) section {
 // withoutEvents is what a page says where it was made of a report and not of traces.
 const withoutEvents = "There is no timeline: this page was made from a report, which does not hold the events. Make it from the traces, or the report with analyze --drawing."
 
-func timelineSection(r *analyze.Report) section {
+func timelineSection(r *report.Report) section {
 	s := section{id: "timeline", title: "One step by stream", figures: plots.Of(r, plots.Timeline)}
 	shown := 0
 	for _, f := range s.figures {
@@ -176,7 +176,7 @@ func timelineSection(r *analyze.Report) section {
 	return s
 }
 
-func collectiveSection(r *analyze.Report) section {
+func collectiveSection(r *report.Report) section {
 	if len(r.Collectives) == 0 {
 		return section{id: "collectives", title: "Collectives",
 			words: []string{"No collectives on a device: gloo runs on the host and is not counted as device time."}}
@@ -188,7 +188,7 @@ func collectiveSection(r *analyze.Report) section {
 const mostListed = 200
 
 // eachCollective lists the collectives that are exposed longest.
-func eachCollective(r *analyze.Report) table {
+func eachCollective(r *report.Report) table {
 	if r.Drawing == nil {
 		return table{}
 	}
@@ -214,7 +214,7 @@ func eachCollective(r *analyze.Report) table {
 	return t
 }
 
-func rankSection(r *analyze.Report) section {
+func rankSection(r *report.Report) section {
 	if len(r.Ranks) < 2 {
 		return section{}
 	}
@@ -227,7 +227,7 @@ func rankSection(r *analyze.Report) section {
 	return s
 }
 
-func findingSection(r *analyze.Report) section {
+func findingSection(r *report.Report) section {
 	s := section{id: "findings", title: "Findings and their evidence"}
 	for i := range r.Findings {
 		s.findings = append(s.findings, finding{&r.Findings[i], evidenceTable(r.Findings[i].Evidence)})
@@ -238,7 +238,7 @@ func findingSection(r *analyze.Report) section {
 	return s
 }
 
-func evidenceTable(list []analyze.Evidence) table {
+func evidenceTable(list []report.Evidence) table {
 	t := table{title: "Events to look at", left: 2, header: []string{"rank", "row", "ts, µs", "duration, µs", "event"}}
 	for _, e := range list {
 		t.rows = append(t.rows, []string{fmt.Sprint(e.Rank), short(e.Track), micros(e.Start), micros(e.Duration), short(e.Name)})
@@ -246,7 +246,7 @@ func evidenceTable(list []analyze.Evidence) table {
 	return t
 }
 
-func gradientSection(r *analyze.Report) section {
+func gradientSection(r *report.Report) section {
 	s := section{id: "gradients", title: "Accumulation, reduction and passes over the gradients", tables: []table{accumulationTable(r), passTable(r)}}
 	if len(s.used().tables) == 0 {
 		return section{}
@@ -254,14 +254,14 @@ func gradientSection(r *analyze.Report) section {
 	return s
 }
 
-func kernelSection(r *analyze.Report) section {
+func kernelSection(r *report.Report) section {
 	if len(r.Kernels) == 0 {
 		return section{}
 	}
 	return section{id: "kernels", title: "Device time by name", tables: []table{topTable(r)}}
 }
 
-func healthSection(r *analyze.Report) section {
+func healthSection(r *report.Report) section {
 	s := section{id: "health", title: "Trace health", words: []string{"Health: " + healthText(r) + "."}, tables: []table{sourceTable(r), healthTable(r), deviceTable(r)}}
 	if len(r.Health.Problems) == 0 {
 		s.words = append(s.words, "Nothing was damaged, repaired or left out.")
@@ -270,7 +270,7 @@ func healthSection(r *analyze.Report) section {
 }
 
 // sourceTable says what was read.
-func sourceTable(r *analyze.Report) table {
+func sourceTable(r *report.Report) table {
 	t := table{title: "What was read", left: 2, header: []string{"what", ""}}
 	add := func(what, value string) { t.rows = append(t.rows, []string{what, value}) }
 	files := make([]string, 0, maxSteps)
@@ -290,7 +290,7 @@ func sourceTable(r *analyze.Report) table {
 	return t
 }
 
-func deviceTable(r *analyze.Report) table {
+func deviceTable(r *report.Report) table {
 	t := table{title: "Device events", left: 1, header: []string{"rank", "kernels, copies, sets", "launched outside the recording", "of those at its start"}}
 	for _, d := range r.Health.DeviceEvents {
 		t.rows = append(t.rows, []string{fmt.Sprint(d.Rank), fmt.Sprint(d.Count), fmt.Sprint(d.Unlinked), fmt.Sprint(d.Edge)})
@@ -298,7 +298,7 @@ func deviceTable(r *analyze.Report) table {
 	return t
 }
 
-func skippedSection(r *analyze.Report) section {
+func skippedSection(r *report.Report) section {
 	if len(r.Skipped) == 0 {
 		return section{id: "skipped", title: "Not judged", words: []string{"Every rule that was asked for could be judged."}}
 	}

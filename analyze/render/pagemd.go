@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/render/plots"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // File is a file that stands beside a page.
@@ -29,7 +29,7 @@ func figureFile(page, section string) string {
 }
 
 // MarkdownFigures draws the first figure of each plot for a page of that name.
-func MarkdownFigures(r *analyze.Report, page string) []File {
+func MarkdownFigures(r *report.Report, page string) []File {
 	var files []File
 	for _, section := range plots.Sections() {
 		if figures := plots.Of(r, section); len(figures) > 0 {
@@ -41,7 +41,7 @@ func MarkdownFigures(r *analyze.Report, page string) []File {
 
 // MarkdownPage is the page of HTML as Markdown, for a file of that name with the files
 // of MarkdownFigures beside it.
-func MarkdownPage(r *analyze.Report, name string, o Options) string {
+func MarkdownPage(r *report.Report, name string, o Options) string {
 	var b strings.Builder
 	p := newPage(r)
 	fmt.Fprintf(&b, "# gaprof\n\n%s\n\n", markdownText(p.headline))

@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // rankTable lists how long each rank waits inside collectives, and for whom.
-func rankTable(r *analyze.Report) table {
+func rankTable(r *report.Report) table {
 	t := table{title: "Waiting inside matched collectives, ms; clocks in us", left: 1,
 		header: []string{"rank", "collectives", "matched", "waits", "causes", "last", "clock"}, more: rankNote(r)}
 	for i := range r.Ranks {
@@ -28,7 +29,7 @@ func orDash(v *int64, unit func(int64) string) string {
 	return unit(*v)
 }
 
-func lastArrivals(row *analyze.RankWaits) string {
+func lastArrivals(row *report.RankWaits) string {
 	if row.Last == nil {
 		return "-"
 	}
@@ -36,7 +37,7 @@ func lastArrivals(row *analyze.RankWaits) string {
 }
 
 // rankNote says how far the matching can be believed, and what the columns are.
-func rankNote(r *analyze.Report) []string {
+func rankNote(r *report.Report) []string {
 	m := &r.Matching
 	notes := append([]string{}, m.Notes...)
 	if m.TransferMedian != nil {
@@ -48,7 +49,7 @@ func rankNote(r *analyze.Report) []string {
 }
 
 // window says what the waits are sums over.
-func window(r *analyze.Report) string {
+func window(r *report.Report) string {
 	if r.Matching.Window == nil {
 		return ""
 	}
@@ -56,7 +57,7 @@ func window(r *analyze.Report) string {
 }
 
 // matchTable lists the process groups.
-func matchTable(r *analyze.Report) table {
+func matchTable(r *report.Report) table {
 	t := table{title: "Process groups", left: 4, header: []string{"group", "ranks", "absent", "status", "matched"},
 		note: fmt.Sprintf("matched by sequence number %d, by message %d, by kernel name %d", r.Matching.BySequence, r.Matching.ByMessage, r.Matching.ByName)}
 	for _, g := range r.Matching.Groups {
@@ -65,7 +66,7 @@ func matchTable(r *analyze.Report) table {
 	return t
 }
 
-func groupState(g analyze.MatchedGroup) string {
+func groupState(g report.MatchedGroup) string {
 	state := strings.ReplaceAll(g.Status, "_", " ")
 	if g.Reason != "" && g.Matched > 0 {
 		state += ", no figures"
@@ -91,14 +92,14 @@ func ranges(list []int64) string {
 }
 
 // together is one line on several ranks: who waits how long, and for whom.
-func together(b *strings.Builder, r *analyze.Report) {
+func together(b *strings.Builder, r *report.Report) {
 	if len(r.Ranks) < 2 {
 		return
 	}
 	line(b, "RANKS", waitText(r), "--show ranks")
 }
 
-func waitText(r *analyze.Report) string {
+func waitText(r *report.Report) string {
 	var least, most, caused, worst int64
 	known := 0
 	for i := range r.Ranks {
@@ -124,7 +125,7 @@ func waitText(r *analyze.Report) string {
 		r.Matching.Matched, known, millis(least), millis(most), *r.Straggler, 100*float64(worst)/float64(caused))
 }
 
-func firstNote(r *analyze.Report) string {
+func firstNote(r *report.Report) string {
 	if len(r.Matching.Notes) > 0 {
 		return r.Matching.Notes[0]
 	}
@@ -133,11 +134,11 @@ func firstNote(r *analyze.Report) string {
 
 // unjudged is the rules that could not be judged. Questions about several ranks are not
 // asked of one.
-func unjudged(r *analyze.Report) []analyze.Skip {
+func unjudged(r *report.Report) []report.Skip {
 	if len(r.Source.Ranks) != 1 {
 		return r.Skipped
 	}
-	var list []analyze.Skip
+	var list []report.Skip
 	for _, s := range r.Skipped {
 		if s.Reason != analyze.NeedRanks.Missing {
 			list = append(list, s)
@@ -147,7 +148,7 @@ func unjudged(r *analyze.Report) []analyze.Skip {
 }
 
 // ranks writes the figures of --show ranks, which CSV always has.
-func (t csvTable) ranks(r *analyze.Report) {
+func (t csvTable) ranks(r *report.Report) {
 	if len(r.Ranks) < 2 {
 		return
 	}

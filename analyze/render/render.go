@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // Options are choices of the text and Markdown forms.
@@ -28,7 +28,7 @@ func (o Options) shows(section string) bool { return slices.Contains(o.Show, sec
 // Format is one way to write a report.
 type Format struct {
 	Name  string
-	Write func(w io.Writer, r *analyze.Report, o Options) error
+	Write func(w io.Writer, r *report.Report, o Options) error
 }
 
 // formats is the table of all formats.

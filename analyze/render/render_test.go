@@ -7,30 +7,30 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // nasty is a name that tries to command a terminal, a browser, a sheet and Markdown.
 const nasty = "=cmd|' /C calc'!A1 <script>alert(1)</script> \x1b[31mred\x1b[0m \u202eright [x](javascript:1) | `a` *b*\nnext\x00"
 
 // nastyReport has the nasty name wherever a trace can put a name.
-func nastyReport() *analyze.Report {
+func nastyReport() *report.Report {
 	n, ratio := int64(7), 0.5
-	return &analyze.Report{
+	return &report.Report{
 		Version: "0.1",
-		Source:  analyze.Source{Device: nasty, Ranks: []int64{0}, Files: []string{nasty}},
-		Health:  analyze.Health{Problems: []analyze.Problem{{Code: "bad", Severity: "warn", Message: nasty, File: nasty, Count: 1, Offset: &n}}},
-		Steps: []analyze.Step{{Kind: "A", Complete: true, Optimizers: []analyze.Optimizer{{Name: nasty}}, Duration: &n, Start: &n,
-			Ledger: &analyze.Ledger{Compute: 7}}},
-		Collectives: []analyze.Collectives{{Kind: "reduce_scatter", Count: 1, Overlap: analyze.Overlap{Busy: 2, Overlapped: 1, Ratio: &ratio},
-			Sites: []analyze.LaunchSite{{Site: "annotation", Name: nasty, Count: 1}}}},
-		Groups:   []analyze.CollectiveGroup{{Kind: "reduce_scatter", Site: "annotation", Name: nasty, Count: 1, Kernels: []string{nasty}}},
-		Ranks:    []analyze.RankWaits{{Rank: 0, Wait: &n, WaitCaused: &n}, {Rank: 1}},
-		Matching: analyze.Matching{Matched: 1, Notes: []string{nasty}, Groups: []analyze.MatchedGroup{{Name: nasty, Status: "matched", Reason: nasty}}},
-		Kernels:  []analyze.Kernel{{Name: nasty, Cat: "kernel", Count: 1, Busy: 7}},
-		Findings: []analyze.Finding{{Rule: "OV004", Severity: analyze.Warn, Message: nasty, Why: nasty, Fix: nasty, Caveats: []string{nasty},
-			Evidence: []analyze.Evidence{{Name: nasty, Track: nasty}}}},
-		Skipped: []analyze.Skip{{Rule: "OV001", Reason: nasty}},
+		Source:  report.Source{Device: nasty, Ranks: []int64{0}, Files: []string{nasty}},
+		Health:  report.Health{Problems: []report.Problem{{Code: "bad", Severity: "warn", Message: nasty, File: nasty, Count: 1, Offset: &n}}},
+		Steps: []report.Step{{Kind: "A", Complete: true, Optimizers: []report.Optimizer{{Name: nasty}}, Duration: &n, Start: &n,
+			Ledger: &report.Ledger{Compute: 7}}},
+		Collectives: []report.Collectives{{Kind: "reduce_scatter", Count: 1, Overlap: report.Overlap{Busy: 2, Overlapped: 1, Ratio: &ratio},
+			Sites: []report.LaunchSite{{Site: "annotation", Name: nasty, Count: 1}}}},
+		Groups:   []report.CollectiveGroup{{Kind: "reduce_scatter", Site: "annotation", Name: nasty, Count: 1, Kernels: []string{nasty}}},
+		Ranks:    []report.RankWaits{{Rank: 0, Wait: &n, WaitCaused: &n}, {Rank: 1}},
+		Matching: report.Matching{Matched: 1, Notes: []string{nasty}, Groups: []report.MatchedGroup{{Name: nasty, Status: "matched", Reason: nasty}}},
+		Kernels:  []report.Kernel{{Name: nasty, Cat: "kernel", Count: 1, Busy: 7}},
+		Findings: []report.Finding{{Rule: "OV004", Severity: report.Warn, Message: nasty, Why: nasty, Fix: nasty, Caveats: []string{nasty},
+			Evidence: []report.Evidence{{Name: nasty, Track: nasty}}}},
+		Skipped: []report.Skip{{Rule: "OV001", Reason: nasty}},
 	}
 }
 
@@ -106,10 +106,10 @@ func TestMicros(t *testing.T) {
 
 // TestManySteps: means of the complete steps of a kind, by rank.
 func TestManySteps(t *testing.T) {
-	r := &analyze.Report{}
+	r := &report.Report{}
 	for i := range 20 {
 		d := int64(1_000_000 * (1 + i%2))
-		r.Steps = append(r.Steps, analyze.Step{Index: i, Kind: string(rune('A' + i%2)), Complete: i > 0, Duration: &d, Ledger: &analyze.Ledger{Compute: d}})
+		r.Steps = append(r.Steps, report.Step{Index: i, Kind: string(rune('A' + i%2)), Complete: i > 0, Duration: &d, Ledger: &report.Ledger{Compute: d}})
 	}
 	table := stepTable(r)
 	if len(table.rows) != 2 {
@@ -125,7 +125,7 @@ func TestEmptyReport(t *testing.T) {
 	for _, name := range FormatNames() {
 		f, _ := ByName(name)
 		var b bytes.Buffer
-		err := f.Write(&b, &analyze.Report{}, Options{Show: Sections()})
+		err := f.Write(&b, &report.Report{}, Options{Show: Sections()})
 		if (err != nil) != (name == "gobench") || (b.Len() == 0) != (err != nil) { // without a step there is nothing to measure
 			t.Errorf("%s: %v, %d bytes", name, err, b.Len())
 		}
@@ -138,20 +138,20 @@ func TestEmptyReport(t *testing.T) {
 // Of several ranks one line says who is waited for, or why that is unknown.
 func TestRanksLine(t *testing.T) {
 	ns := func(n int64) *int64 { return &n }
-	two := analyze.Report{Source: analyze.Source{Ranks: []int64{0, 1}}, Ranks: []analyze.RankWaits{
+	two := report.Report{Source: report.Source{Ranks: []int64{0, 1}}, Ranks: []report.RankWaits{
 		{Rank: 0, Collectives: 9, Matched: 9, Wait: ns(2_000_000), WaitCaused: ns(500_000)}, {Rank: 1, Collectives: 9, Matched: 9, Wait: ns(500_000), WaitCaused: ns(2_000_000)}}}
 	for _, c := range []struct {
-		change func(r *analyze.Report)
+		change func(r *report.Report)
 		want   string
 	}{
-		{func(r *analyze.Report) { r.Matching.Matched, r.Straggler = 9, ns(1) },
+		{func(r *report.Report) { r.Matching.Matched, r.Straggler = 9, ns(1) },
 			"9 collectives matched on 2 ranks, which wait 0.500 to 2.000 ms in them; rank 1 causes most: 80 % of what they wait for a last one"},
-		{func(r *analyze.Report) { r.Matching.Matched = 9 }, "9 collectives matched on 2 ranks; none waits for one other alone"},
-		{func(r *analyze.Report) {
+		{func(r *report.Report) { r.Matching.Matched = 9 }, "9 collectives matched on 2 ranks; none waits for one other alone"},
+		{func(r *report.Report) {
 			r.Matching.Matched, r.Matching.Notes = 9, []string{"the clocks differ"}
-			r.Ranks = []analyze.RankWaits{{}, {Rank: 1}}
+			r.Ranks = []report.RankWaits{{}, {Rank: 1}}
 		}, "9 collectives matched, but who waits is unknown: the clocks differ"},
-		{func(r *analyze.Report) { r.Ranks = []analyze.RankWaits{{}, {Rank: 1}} }, "who waits for whom is unknown: the ranks have no collectives in common"},
+		{func(r *report.Report) { r.Ranks = []report.RankWaits{{}, {Rank: 1}} }, "who waits for whom is unknown: the ranks have no collectives in common"},
 	} {
 		r := two
 		c.change(&r)
@@ -171,20 +171,20 @@ func TestRanges(t *testing.T) {
 
 // The steps of several ranks do not add up.
 func TestStepsText(t *testing.T) {
-	step := func(rank int64, index int) analyze.Step { return analyze.Step{Rank: rank, Index: index, Kind: "A"} }
+	step := func(rank int64, index int) report.Step { return report.Step{Rank: rank, Index: index, Kind: "A"} }
 	for _, c := range []struct {
 		ranks []int64
-		steps []analyze.Step
+		steps []report.Step
 		want  string
 	}{
 		{[]int64{0}, nil, "no optimizer steps"},
-		{[]int64{0}, []analyze.Step{step(0, 0)}, "1 step"},
-		{[]int64{0}, []analyze.Step{step(0, 0), step(0, 0)}, "1 step"}, // of two devices
-		{[]int64{0, 1}, []analyze.Step{step(0, 0), step(1, 0)}, "1 step each"},
-		{[]int64{0, 1}, []analyze.Step{step(0, 0), step(0, 1), step(1, 0)}, "1 to 2 steps each"},
-		{[]int64{0, 1}, []analyze.Step{step(1, 0), step(1, 1)}, "0 to 2 steps each"},
+		{[]int64{0}, []report.Step{step(0, 0)}, "1 step"},
+		{[]int64{0}, []report.Step{step(0, 0), step(0, 0)}, "1 step"}, // of two devices
+		{[]int64{0, 1}, []report.Step{step(0, 0), step(1, 0)}, "1 step each"},
+		{[]int64{0, 1}, []report.Step{step(0, 0), step(0, 1), step(1, 0)}, "1 to 2 steps each"},
+		{[]int64{0, 1}, []report.Step{step(1, 0), step(1, 1)}, "0 to 2 steps each"},
 	} {
-		if got := stepsText(&analyze.Report{Source: analyze.Source{Ranks: c.ranks}, Steps: c.steps}); got != c.want {
+		if got := stepsText(&report.Report{Source: report.Source{Ranks: c.ranks}, Steps: c.steps}); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

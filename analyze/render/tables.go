@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
@@ -24,15 +24,15 @@ type table struct {
 // ledgerColumns are the buckets in the order of the ledger, with their short heads.
 var ledgerColumns = []struct {
 	name, head string
-	of         func(*analyze.Ledger) int64
+	of         func(*report.Ledger) int64
 }{
-	{"compute", "compute", func(l *analyze.Ledger) int64 { return l.Compute }},
-	{"memory", "memory", func(l *analyze.Ledger) int64 { return l.Memory }},
-	{"reduce_scatter", "reduce-scatter", func(l *analyze.Ledger) int64 { return l.ReduceScatter }},
-	{"all_gather", "all-gather", func(l *analyze.Ledger) int64 { return l.AllGather }},
-	{"all_reduce", "all-reduce", func(l *analyze.Ledger) int64 { return l.AllReduce }},
-	{"other_communication", "other comm", func(l *analyze.Ledger) int64 { return l.OtherComm }},
-	{"idle", "idle", func(l *analyze.Ledger) int64 { return l.Idle }},
+	{"compute", "compute", func(l *report.Ledger) int64 { return l.Compute }},
+	{"memory", "memory", func(l *report.Ledger) int64 { return l.Memory }},
+	{"reduce_scatter", "reduce-scatter", func(l *report.Ledger) int64 { return l.ReduceScatter }},
+	{"all_gather", "all-gather", func(l *report.Ledger) int64 { return l.AllGather }},
+	{"all_reduce", "all-reduce", func(l *report.Ledger) int64 { return l.AllReduce }},
+	{"other_communication", "other comm", func(l *report.Ledger) int64 { return l.OtherComm }},
+	{"idle", "idle", func(l *report.Ledger) int64 { return l.Idle }},
 }
 
 // maxSteps is how many steps are listed one by one; more are shown as means.
@@ -40,7 +40,7 @@ const maxSteps = 12
 
 // stepTable lists the ledger of each step, or of each kind of step where there are
 // many.
-func stepTable(r *analyze.Report) table {
+func stepTable(r *report.Report) table {
 	if len(r.Steps) == 0 {
 		return table{}
 	}
@@ -57,7 +57,7 @@ func stepTable(r *analyze.Report) table {
 }
 
 // ledgerTable lists the ledgers of some steps of r.
-func ledgerTable(r *analyze.Report, rows []analyze.Step) table {
+func ledgerTable(r *report.Report, rows []report.Step) table {
 	t := table{title: "Steps, device time in ms", header: []string{"rank", "step", "kind", "optimizers", "total"}, left: 4,
 		note: "communication columns are the part that nothing hides; a row sums to its total"}
 	used := usedColumns(r.Steps)
@@ -82,7 +82,7 @@ func ledgerTable(r *analyze.Report, rows []analyze.Step) table {
 }
 
 // hostStepTable is the steps of a trace without device activity.
-func hostStepTable(r *analyze.Report) table {
+func hostStepTable(r *report.Report) table {
 	t := table{title: "Steps, host time in ms", header: []string{"rank", "step", "kind", "optimizers", "host"}, left: 4,
 		note: "no device activity: from the end of one optimizer step to the end of the next"}
 	for i := range r.Steps {
@@ -97,10 +97,10 @@ func hostStepTable(r *analyze.Report) table {
 }
 
 // usedColumns are the buckets that are not zero everywhere.
-func usedColumns(steps []analyze.Step) []int {
+func usedColumns(steps []report.Step) []int {
 	var used []int
 	for i, b := range ledgerColumns {
-		if slices.ContainsFunc(steps, func(s analyze.Step) bool { return s.Ledger != nil && b.of(s.Ledger) > 0 }) {
+		if slices.ContainsFunc(steps, func(s report.Step) bool { return s.Ledger != nil && b.of(s.Ledger) > 0 }) {
 			used = append(used, i)
 		}
 	}
@@ -109,13 +109,13 @@ func usedColumns(steps []analyze.Step) []int {
 
 // meansByKind makes one row of the complete steps of a kind on a rank and device;
 // Index is their number.
-func meansByKind(steps []analyze.Step) []analyze.Step {
+func meansByKind(steps []report.Step) []report.Step {
 	type key struct {
 		rank         int64
 		device, kind string
 	}
 	index := make(map[key]int)
-	var rows []analyze.Step
+	var rows []report.Step
 	for i := range steps {
 		s := &steps[i]
 		if s.Ledger == nil || !s.Complete {
@@ -126,8 +126,8 @@ func meansByKind(steps []analyze.Step) []analyze.Step {
 		if !ok {
 			at = len(rows)
 			index[k] = at
-			rows = append(rows, analyze.Step{Rank: s.Rank, Kind: s.Kind, Optimizers: s.Optimizers, Complete: true,
-				Duration: new(int64), Ledger: &analyze.Ledger{}})
+			rows = append(rows, report.Step{Rank: s.Rank, Kind: s.Kind, Optimizers: s.Optimizers, Complete: true,
+				Duration: new(int64), Ledger: &report.Ledger{}})
 		}
 		rows[at].Index++
 		*rows[at].Duration += *s.Duration
@@ -141,7 +141,7 @@ func meansByKind(steps []analyze.Step) []analyze.Step {
 	return rows
 }
 
-func addLedger(sum, l *analyze.Ledger) {
+func addLedger(sum, l *report.Ledger) {
 	sum.Compute += l.Compute
 	sum.Memory += l.Memory
 	sum.ReduceScatter += l.ReduceScatter
@@ -151,12 +151,12 @@ func addLedger(sum, l *analyze.Ledger) {
 	sum.Idle += l.Idle
 }
 
-func divideLedger(sum *analyze.Ledger, n int64) {
-	*sum = analyze.Ledger{Compute: sum.Compute / n, Memory: sum.Memory / n, ReduceScatter: sum.ReduceScatter / n,
+func divideLedger(sum *report.Ledger, n int64) {
+	*sum = report.Ledger{Compute: sum.Compute / n, Memory: sum.Memory / n, ReduceScatter: sum.ReduceScatter / n,
 		AllGather: sum.AllGather / n, AllReduce: sum.AllReduce / n, OtherComm: sum.OtherComm / n, Idle: sum.Idle / n}
 }
 
-func optimizers(s *analyze.Step) string {
+func optimizers(s *report.Step) string {
 	names := make([]string, len(s.Optimizers))
 	for i, o := range s.Optimizers {
 		names[i] = o.Name
@@ -165,7 +165,7 @@ func optimizers(s *analyze.Step) string {
 }
 
 // collectiveTable lists overlap by kind.
-func collectiveTable(r *analyze.Report) table {
+func collectiveTable(r *report.Report) table {
 	t := table{title: "Collectives, whole recording, ms", left: 2,
 		header: []string{"rank", "kind", "count", "busy", "overlapped", "exposed", "overlap", "launched from"},
 		note:   "overlapped: together with compute kernels of the same device; all: the union of the kinds"}
@@ -179,11 +179,11 @@ func collectiveTable(r *analyze.Report) table {
 	return t
 }
 
-func overlapRow(rank int64, kind string, count int, o analyze.Overlap) []string {
+func overlapRow(rank int64, kind string, count int, o report.Overlap) []string {
 	return []string{strconv.FormatInt(rank, 10), kind, strconv.Itoa(count), millis(o.Busy), millis(o.Overlapped), millis(o.Exposed), percent(o.Ratio)}
 }
 
-func sites(list []analyze.LaunchSite) string {
+func sites(list []report.LaunchSite) string {
 	parts := make([]string, len(list))
 	for i, s := range list {
 		parts[i] = strings.TrimSpace(spaced(s.Site)+" "+s.Name) + " " + strconv.Itoa(s.Count)
@@ -192,7 +192,7 @@ func sites(list []analyze.LaunchSite) string {
 }
 
 // groupTable lists the collectives of each step by launch site.
-func groupTable(r *analyze.Report) table {
+func groupTable(r *report.Report) table {
 	t := table{title: "Groups of collectives, ms", left: 4,
 		header: []string{"rank", "step", "kind", "launched from", "count", "MB", "busy", "overlap", "first"},
 		note:   "first: overlap of the first collective of the group; ? marks groups whose site is inferred from the order of kernel names"}
@@ -212,7 +212,7 @@ func groupTable(r *analyze.Report) table {
 }
 
 // topTable lists the names with the most device time.
-func topTable(r *analyze.Report) table {
+func topTable(r *report.Report) table {
 	t := table{title: "Device time by name, ms", header: []string{"rank", "category", "name", "count", "total"}, left: 3,
 		note: "durations are summed, so names on concurrent streams add up to more than the time that passed"}
 	for _, k := range r.Kernels {
@@ -222,7 +222,7 @@ func topTable(r *analyze.Report) table {
 }
 
 // healthTable lists the damage of the inputs.
-func healthTable(r *analyze.Report) table {
+func healthTable(r *report.Report) table {
 	t := table{title: "Trace health", header: []string{"rank", "severity", "what", "count", "byte", "action"}, left: 3}
 	for _, p := range r.Health.Problems {
 		offset := ""

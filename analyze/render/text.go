@@ -6,13 +6,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // Text writes for a terminal: one line that says what was read, then verdict, why
 // and next, then what else was found, then the tables.
-func Text(w io.Writer, r *analyze.Report, o Options) error {
+func Text(w io.Writer, r *report.Report, o Options) error {
 	var b strings.Builder
 	b.WriteString(headline(r) + "\n")
 	say(&b, verdict(r))
@@ -50,11 +50,11 @@ func flush(w io.Writer, b *strings.Builder) error {
 }
 
 // tables are those of the summary and the ones asked for, without empty ones.
-func tables(r *analyze.Report, o Options) []table {
+func tables(r *report.Report, o Options) []table {
 	list := []table{stepTable(r), accumulationTable(r), passTable(r), collectiveTable(r)}
 	for _, extra := range []struct {
 		section string
-		make    func(*analyze.Report) table
+		make    func(*report.Report) table
 	}{{"ranks", rankTable}, {"ranks", matchTable}, {"groups", groupTable}, {"top", topTable}, {"health", healthTable}} {
 		if o.shows(extra.section) {
 			list = append(list, extra.make(r))
@@ -70,7 +70,7 @@ func tables(r *analyze.Report, o Options) []table {
 }
 
 // headline says who speaks of what.
-func headline(r *analyze.Report) string {
+func headline(r *report.Report) string {
 	parts := []string{rankText(r), stepsText(r)}
 	if r.Source.Device != "unknown" {
 		parts = append(parts, short(r.Source.Device))
@@ -79,7 +79,7 @@ func headline(r *analyze.Report) string {
 	return "gaprof " + r.Version + "  " + strings.Join(parts, " · ")
 }
 
-func rankText(r *analyze.Report) string {
+func rankText(r *report.Report) string {
 	text := "no rank"
 	switch n := len(r.Source.Ranks); {
 	case n == 1:
@@ -94,7 +94,7 @@ func rankText(r *analyze.Report) string {
 }
 
 // stepsText is how many steps a rank has, and of how many kinds.
-func stepsText(r *analyze.Report) string {
+func stepsText(r *report.Report) string {
 	seen, kinds := map[int64]map[int]bool{}, map[string]bool{}
 	for _, s := range r.Steps {
 		if seen[s.Rank] == nil {
@@ -131,7 +131,7 @@ func stepsText(r *analyze.Report) string {
 }
 
 // healthText is ok, or how many kinds of damage there are, and the unlinked events.
-func healthText(r *analyze.Report) string {
+func healthText(r *report.Report) string {
 	warn := 0
 	repaired := 0
 	for _, p := range r.Health.Problems {
@@ -204,12 +204,12 @@ func wrap(text string, width int) []string {
 // saying is a labelled sentence with a word at its right.
 type saying struct {
 	head, text, right string
-	severity          analyze.Severity
+	severity          report.Severity
 }
 
 // verdict is the first finding that is more than a note; else that there is none.
-func verdict(r *analyze.Report) []saying {
-	if len(r.Findings) == 0 || r.Findings[0].Severity == analyze.Note {
+func verdict(r *report.Report) []saying {
+	if len(r.Findings) == 0 || r.Findings[0].Severity == report.Note {
 		return []saying{{head: "VERDICT", text: clean(r)}}
 	}
 	f := &r.Findings[0]
@@ -225,7 +225,7 @@ func verdict(r *analyze.Report) []saying {
 }
 
 // clean says what no finding means: which questions were asked at all.
-func clean(r *analyze.Report) string {
+func clean(r *report.Report) string {
 	text := "nothing above a note"
 	if n := len(unjudged(r)); n > 0 {
 		text += fmt.Sprintf("; %d rules could not be judged", n)
@@ -234,11 +234,11 @@ func clean(r *analyze.Report) string {
 }
 
 // also lists the other findings, a line each.
-func also(r *analyze.Report) []saying {
+func also(r *report.Report) []saying {
 	var list []saying
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if i == 0 && f.Severity != analyze.Note {
+		if i == 0 && f.Severity != report.Note {
 			continue
 		}
 		list = append(list, saying{"ALSO", f.Message, f.Rule + " " + string(f.Severity), f.Severity})
@@ -253,7 +253,7 @@ func say(b *strings.Builder, list []saying) {
 }
 
 // details prints a finding with its evidence.
-func details(b *strings.Builder, f *analyze.Finding) {
+func details(b *strings.Builder, f *report.Finding) {
 	fmt.Fprintf(b, "\n%s %s: %s\n", escape.Control(f.Rule), f.Severity, escape.Control(f.Message))
 	fmt.Fprintf(b, "  %s\n  because: %s\n  fix: %s\n", escape.Control(f.Title), escape.Control(f.Why), escape.Control(f.Fix))
 	for _, c := range f.Caveats {
@@ -310,7 +310,7 @@ func drawText(b *strings.Builder, t table) {
 }
 
 // skipped lists the rules that could not run; silence is not health.
-func skipped(b *strings.Builder, r *analyze.Report) {
+func skipped(b *strings.Builder, r *report.Report) {
 	list := unjudged(r)
 	if len(list) == 0 {
 		return
@@ -323,8 +323,8 @@ func skipped(b *strings.Builder, r *analyze.Report) {
 
 // alike joins neighbours that were skipped for the same reason: their rules are named
 // together.
-func alike(list []analyze.Skip) []analyze.Skip {
-	var joined []analyze.Skip
+func alike(list []report.Skip) []report.Skip {
+	var joined []report.Skip
 	for _, s := range list {
 		if n := len(joined); n > 0 && joined[n-1].Reason == s.Reason {
 			joined[n-1].Rule += " " + s.Rule

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // AC001 finds DDP all-reduces at every micro-batch of an accumulation.
@@ -40,7 +41,7 @@ var AC004 = analyze.Rule{
 // exposed time of those before the last; hidden ones are a note.
 func runSyncEvery(p *analyze.Pass, kind facts.Collective, name, remark string) {
 	var cost analyze.Cost
-	var evidence []analyze.Evidence
+	var evidence []report.Evidence
 	calls, steps := 0, 0
 	var price int64
 	for _, r := range p.Ranks {
@@ -65,7 +66,7 @@ func runSyncEvery(p *analyze.Pass, kind facts.Collective, name, remark string) {
 	if calls == 0 {
 		return
 	}
-	f := analyze.Finding{
+	f := report.Finding{
 		Message:  fmt.Sprintf("%d %ss before the last micro-batch, %.1f a step", calls, name, float64(calls)/float64(steps)),
 		Why:      "gradients are reduced in every micro-batch: " + remark,
 		Evidence: evidence,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // AC005 finds one backward pass over the losses of several forward passes.
@@ -26,7 +27,7 @@ func runAC005(p *analyze.Pass) {
 			if s.Excluded || len(s.Backwards) == 0 || s.MicroBatches < 2 || s.MicroBatches <= len(s.Backwards) {
 				continue
 			}
-			p.Report(analyze.Note, analyze.Finding{
+			p.Report(report.Note, report.Finding{
 				Message: fmt.Sprintf("%d forward passes are held for one backward pass: their activations are in memory together", s.MicroBatches/len(s.Backwards)),
 				Why:     fmt.Sprintf("the rarest backward node occurs %d times in one backward pass of step %d", s.MicroBatches/len(s.Backwards), s.Index),
 			})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/trace/text"
 )
@@ -54,7 +55,7 @@ func checkCase(t *testing.T, source string, uniform bool) {
 
 // passLines is "2 scale after_backward 25 needless": how many passes of a kind, where,
 // over how many gradients, and the verdict.
-func passLines(r *analyze.Report) []string {
+func passLines(r *report.Report) []string {
 	var lines []string
 	for k, n := range passesOf(r, "scale", "clip", "unscale", "divide", "cast", "copy", "zero") {
 		lines = append(lines, fmt.Sprintf("%d %s %s %d %s", n, k.kind, k.where, k.parameters, k.verdict))
@@ -63,7 +64,7 @@ func passLines(r *analyze.Report) []string {
 }
 
 // optimizerLines is each optimizer with its accumulation steps.
-func optimizerLines(r *analyze.Report) []string {
+func optimizerLines(r *report.Report) []string {
 	var lines []string
 	for _, s := range r.Steps {
 		for _, o := range s.Optimizers {

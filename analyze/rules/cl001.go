@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // CL001 finds gradient norms that are bound by launches.
@@ -27,11 +28,11 @@ func runCL001(p *analyze.Pass) {
 	if len(list) == 0 {
 		return
 	}
-	p.ReportCost(claimPasses(p, list), func(mean, step int64) analyze.Finding {
-		return analyze.Finding{
+	p.ReportCost(claimPasses(p, list), func(mean, step int64) report.Finding {
+		return report.Finding{
 			Message:  "host-bound gradient norm costs " + perStep(mean, step),
 			Why:      fmt.Sprintf("%s in %s, more than half of the span is gaps", plural(int64(list[0].pass.Parameters), "norm"), plural(int64(list[0].pass.Launches), "call")),
-			Saving:   &analyze.Range{Low: 0, High: mean},
+			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 		}
 	})

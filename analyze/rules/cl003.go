@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // CL003 finds gradient norms that no clipping follows.
@@ -28,11 +29,11 @@ func runCL003(p *analyze.Pass) {
 	if len(list) == 0 {
 		return
 	}
-	p.ReportStructure(claimPasses(p, list), func(mean, step int64) analyze.Finding {
-		return analyze.Finding{
+	p.ReportStructure(claimPasses(p, list), func(mean, step int64) report.Finding {
+		return report.Finding{
 			Message:  "gradient norm that no clipping uses costs " + perStep(mean, step),
 			Why:      "the norm reads " + plural(int64(list[0].pass.Parameters), "gradient") + " behind backward and nothing is multiplied by it",
-			Saving:   &analyze.Range{Low: 0, High: mean},
+			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 			Caveats:  append(hostCaveat(list), "if the norm guards against non-finite gradients, or clips only in steps where it is too large, it is needed"),
 		}

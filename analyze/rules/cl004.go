@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // CL004 finds clipping at every micro-batch.
@@ -27,10 +28,10 @@ func runCL004(p *analyze.Pass) {
 	if len(list) == 0 {
 		return
 	}
-	f := analyze.Finding{
+	f := report.Finding{
 		Message:  "gradients are clipped between micro-batches: the result depends on their order",
 		Why:      fmt.Sprintf("%d passes scale the gradients by a norm between two backward passes of one step", len(list)),
 		Evidence: showPasses(list),
 	}
-	p.Report(analyze.Warn, f)
+	p.Report(report.Warn, f)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/trace/text"
 	"github.com/gaprof/gaprof/trace/tracefile"
@@ -75,7 +76,7 @@ func readAll(t *testing.T, files ...string) []analyze.Input {
 }
 
 // asJSON is a report as bytes.
-func asJSON(t *testing.T, r *analyze.Report) string {
+func asJSON(t *testing.T, r *report.Report) string {
 	t.Helper()
 	data, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
@@ -121,7 +122,7 @@ func TestOrderOfArrival(t *testing.T) {
 	for i := len(inputs) - 1; i >= 0; i-- {
 		backwards.Add(i, inputs[i])
 	}
-	sameReport(t, "backwards", asJSON(t, backwards.Report()), want)
+	sameReport(t, "backwards", asJSON(t, backwards.Result().Report), want)
 	together := analyze.New(analyze.Options{Rules: rules.All()})
 	done := make(chan struct{})
 	for i := range inputs {
@@ -133,5 +134,5 @@ func TestOrderOfArrival(t *testing.T) {
 	for range inputs {
 		<-done
 	}
-	sameReport(t, "together", asJSON(t, together.Report()), want)
+	sameReport(t, "together", asJSON(t, together.Result().Report), want)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // wholeAnswer is what nanogpt-current says, and every file made from it by odd or
@@ -57,7 +57,7 @@ func TestDamagedTraces(t *testing.T) {
 	}
 }
 
-func answer(r *analyze.Report) string {
+func answer(r *report.Report) string {
 	c, d := r.Communication[0], r.Health.DeviceEvents[0]
 	scatters := 0
 	for _, k := range r.Collectives {
@@ -70,7 +70,7 @@ func answer(r *analyze.Report) string {
 }
 
 // problems prints all but the unlinked events, which answer has.
-func problems(r *analyze.Report) string {
+func problems(r *report.Report) string {
 	var parts []string
 	for _, p := range r.Health.Problems {
 		if p.Code == "unlinked_device_events" {
@@ -107,7 +107,7 @@ func TestImpossibleStreams(t *testing.T) {
 	}
 }
 
-func skips(r *analyze.Report, id string) bool {
+func skips(r *report.Report, id string) bool {
 	for _, s := range r.Skipped {
 		if s.Rule == id {
 			return true

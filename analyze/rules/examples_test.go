@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/trace/text"
 )
@@ -46,10 +47,10 @@ func checkExample(t *testing.T, id string, which rules.Which, example string) {
 
 // checkFindings compares a report with the lines "# want", "# also" and "# skip" of
 // the trace that it is of.
-func checkFindings(t *testing.T, report *analyze.Report, example string) {
+func checkFindings(t *testing.T, r *report.Report, example string) {
 	t.Helper()
 	var also []string
-	for _, f := range report.Findings {
+	for _, f := range r.Findings {
 		for _, rule := range f.Also {
 			also = append(also, f.Rule+" "+rule)
 		}
@@ -57,13 +58,13 @@ func checkFindings(t *testing.T, report *analyze.Report, example string) {
 			t.Errorf("%s saves more than it costs", f.Rule)
 		}
 	}
-	compare(t, "findings", findings(report), wanted(example, "want", ", "))
+	compare(t, "findings", findings(r), wanted(example, "want", ", "))
 	compare(t, "also", also, wanted(example, "also", ", "))
-	compare(t, "skipped", skippedRules(report), wanted(example, "skip", " "))
+	compare(t, "skipped", skippedRules(r), wanted(example, "skip", " "))
 }
 
 // findings lists rule and severity of what a report found.
-func findings(r *analyze.Report) []string {
+func findings(r *report.Report) []string {
 	var list []string
 	for _, f := range r.Findings {
 		list = append(list, f.Rule+" "+string(f.Severity))
@@ -72,7 +73,7 @@ func findings(r *analyze.Report) []string {
 }
 
 // skippedRules lists the rules that could not be judged.
-func skippedRules(r *analyze.Report) []string {
+func skippedRules(r *report.Report) []string {
 	var list []string
 	for _, s := range r.Skipped {
 		list = append(list, s.Rule)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // maxEvidence is how many events a finding shows.
@@ -35,7 +36,7 @@ func claimExposed(p *analyze.Pass, r *facts.Rank, messages []int, bucket facts.B
 }
 
 // mostExposed shows the collectives with the most exposed time, over all ranks.
-func mostExposed(ranks []*facts.Rank, selected map[*facts.Rank][]int) []analyze.Evidence {
+func mostExposed(ranks []*facts.Rank, selected map[*facts.Rank][]int) []report.Evidence {
 	type candidate struct {
 		rank    *facts.Rank
 		message int
@@ -53,7 +54,7 @@ func mostExposed(ranks []*facts.Rank, selected map[*facts.Rank][]int) []analyze.
 			most = most[:min(maxEvidence, len(most))]
 		}
 	}
-	var evidence []analyze.Evidence
+	var evidence []report.Evidence
 	for _, c := range most {
 		evidence = append(evidence, analyze.EvidenceOf(c.rank, c.rank.Messages[c.message].Row))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // The needs that the rules on gradient passes share.
@@ -73,7 +74,7 @@ func claimPass(p *analyze.Pass, f found, cost *analyze.Cost) {
 }
 
 // withVerdict lists the scale passes of one verdict.
-func withVerdict(p *analyze.Pass, want analyze.Verdict) []found {
+func withVerdict(p *analyze.Pass, want report.Verdict) []found {
 	return passes(p, func(r *facts.Rank, gp *facts.GradientPass) bool {
 		verdict, _ := analyze.VerdictOf(r, gp, p.UniformTokens)
 		return gp.Kind == facts.ScalePass && verdict == want
@@ -89,8 +90,8 @@ func whyScaled(p *analyze.Pass, list []found) string {
 }
 
 // showPasses is the first operator, or kernel, of each of the first passes.
-func showPasses(list []found) []analyze.Evidence {
-	var evidence []analyze.Evidence
+func showPasses(list []found) []report.Evidence {
+	var evidence []report.Evidence
 	for _, f := range list[:min(maxEvidence, len(list))] {
 		row := f.pass.Rows[0]
 		if len(f.pass.Kernels) > 0 {

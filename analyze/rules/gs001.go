@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // GS001 finds a pass that multiplies every gradient by one.
@@ -20,16 +21,16 @@ var GS001 = analyze.Rule{
 }
 
 func runGS001(p *analyze.Pass) {
-	list := withVerdict(p, analyze.Needless)
+	list := withVerdict(p, report.Needless)
 	if len(list) == 0 {
 		return
 	}
-	p.ReportStructure(claimPasses(p, list), func(mean, step int64) analyze.Finding {
-		return analyze.Finding{
+	p.ReportStructure(claimPasses(p, list), func(mean, step int64) report.Finding {
+		return report.Finding{
 			Message:  "needless scaling of the gradients costs " + perStep(mean, step),
 			Why:      whyScaled(p, list),
 			Fix:      "backward on the mean loss (reduction=\"mean\") and drop the scaling",
-			Saving:   &analyze.Range{Low: mean, High: mean},
+			Saving:   &report.Range{Low: mean, High: mean},
 			Evidence: showPasses(list),
 			Caveats:  append(hostCaveat(list), "equal to rounding (1e-15 in float64, 6e-7 in float32), not bit for bit"),
 		}

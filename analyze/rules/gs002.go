@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // GS002 finds a scaling of the gradients that could be folded into something else.
@@ -23,16 +24,16 @@ var GS002 = analyze.Rule{
 }
 
 func runGS002(p *analyze.Pass) {
-	list := withVerdict(p, analyze.Avoidable)
+	list := withVerdict(p, report.Avoidable)
 	if len(list) == 0 {
 		return
 	}
-	p.ReportStructure(claimPasses(p, list), func(mean, step int64) analyze.Finding {
-		return analyze.Finding{
+	p.ReportStructure(claimPasses(p, list), func(mean, step int64) report.Finding {
+		return report.Finding{
 			Message:  "avoidable scaling of the gradients costs " + perStep(mean, step),
 			Why:      whyScaled(p, list),
 			Fix:      strings.Join(folds(list[0].rank, list[0].pass), "; or "),
-			Saving:   &analyze.Range{Low: 0, High: mean},
+			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 			Caveats:  append(hostCaveat(list), foldCaveats(list[0].rank)...),
 		}

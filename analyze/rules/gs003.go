@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // GS003 finds passes over the gradients that are far slower than the memory.
@@ -62,11 +63,11 @@ func runGS003(p *analyze.Pass) {
 	if len(list) == 0 {
 		return
 	}
-	p.ReportCost(claimPasses(p, list), func(mean, step int64) analyze.Finding {
-		return analyze.Finding{
+	p.ReportCost(claimPasses(p, list), func(mean, step int64) report.Finding {
+		return report.Finding{
 			Message:  "slow pass over the gradients costs " + perStep(mean, step),
 			Why:      fmt.Sprintf("%s of %s: %s", list[0].pass.Kind, plural(int64(list[0].pass.Parameters), "gradient"), slowness(list[0].pass, p.Bandwidth(list[0].rank))),
-			Saving:   &analyze.Range{Low: 0, High: mean},
+			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 		}
 	})

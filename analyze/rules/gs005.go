@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // GS005 finds several passes that multiply the same gradients one after the other.
@@ -54,14 +55,14 @@ func runGS005(p *analyze.Pass) {
 		return
 	}
 	if onlyUnscale(extra) {
-		p.Report(analyze.Note, unscaleBeforeClip(extra))
+		p.Report(report.Note, unscaleBeforeClip(extra))
 		return
 	}
-	p.ReportCost(claimPasses(p, extra), func(mean, step int64) analyze.Finding {
-		return analyze.Finding{
+	p.ReportCost(claimPasses(p, extra), func(mean, step int64) report.Finding {
+		return report.Finding{
 			Message:  "repeated passes over the same gradients cost " + perStep(mean, step),
 			Why:      fmt.Sprintf("%d passes more than one multiply the gradients of a step, such as %s before the optimizer", len(extra), extra[0].pass.Kind),
-			Saving:   &analyze.Range{Low: 0, High: mean},
+			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(extra),
 			Caveats:  hostCaveat(extra),
 		}
@@ -75,8 +76,8 @@ func onlyUnscale(extra []found) bool {
 
 // unscaleBeforeClip is a note: unscale_ before clip_grad_norm_ is how float16 training
 // is documented, and it goes with the scaler, not with an edit.
-func unscaleBeforeClip(extra []found) analyze.Finding {
-	return analyze.Finding{
+func unscaleBeforeClip(extra []found) report.Finding {
+	return report.Finding{
 		Message:  "gradients are unscaled and then clipped: two passes over all of them",
 		Why:      fmt.Sprintf("GradScaler.unscale_ reads and writes %s in each of %s", plural(int64(extra[0].pass.Parameters), "gradient"), plural(int64(len(extra)), "step")),
 		Fix:      "bfloat16 needs no GradScaler; with float16 this order is right",

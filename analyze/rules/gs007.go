@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // GS007 finds gradients that are scaled or cleared between micro-batches.
@@ -45,7 +46,7 @@ func runGS007(p *analyze.Pass) {
 	if len(parts) == 0 {
 		return
 	}
-	p.Report(analyze.Error, analyze.Finding{
+	p.Report(report.Error, report.Finding{
 		Message:  "gradients are scaled or cleared inside the accumulation loop: micro-batches do not count alike",
 		Why:      strings.Join(parts, "; "),
 		Evidence: evidence,

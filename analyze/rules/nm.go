@@ -7,6 +7,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // needCounts is the need of all rules on normalization.
@@ -59,14 +60,14 @@ func spread(w *normalization.Weights) string {
 
 // reportWeights reports steps whose tokens count wrongly: an error where more than the
 // user's word says so, and the user did not declare the mode that is the excuse.
-func reportWeights(p *analyze.Pass, list []weighed, excuse normalization.Mode, f analyze.Finding) {
+func reportWeights(p *analyze.Pass, list []weighed, excuse normalization.Mode, f report.Finding) {
 	first := list[0]
-	severity := analyze.Error
+	severity := report.Error
 	if !first.Proven() {
-		severity = analyze.Note
+		severity = report.Note
 	}
 	if excuse != "" && first.Observed.Declared == excuse {
-		severity = analyze.Note
+		severity = report.Note
 		f.Caveats = append(f.Caveats, "as declared by --normalization")
 	}
 	f.Why = first.Evidence
@@ -76,7 +77,7 @@ func reportWeights(p *analyze.Pass, list []weighed, excuse normalization.Mode, f
 	for _, r := range p.Ranks {
 		if len(f.Evidence) < maxEvidence && first.Step < len(r.Steps) {
 			s := &r.Steps[first.Step]
-			f.Evidence = append(f.Evidence, analyze.Evidence{Rank: r.ID, Name: fmt.Sprintf("step %d", s.Index), Start: s.HostStart, Duration: s.HostDuration()})
+			f.Evidence = append(f.Evidence, report.Evidence{Rank: r.ID, Name: fmt.Sprintf("step %d", s.Index), Start: s.HostStart, Duration: s.HostDuration()})
 		}
 	}
 	p.Report(severity, f)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // NM001 finds gradients that each rank normalizes by its own tokens.
@@ -23,7 +24,7 @@ var NM001 = analyze.Rule{
 		if len(list) == 0 {
 			return
 		}
-		reportWeights(p, list, normalization.PerRank, analyze.Finding{
+		reportWeights(p, list, normalization.PerRank, report.Finding{
 			Message: "each rank divides by its own tokens: one token counts from " + rankSpread(list[0]) + " times what it should",
 		})
 	},

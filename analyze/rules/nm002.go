@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // NM002 finds gradients that are the mean of micro-batches' means.
@@ -21,7 +22,7 @@ var NM002 = analyze.Rule{
 		if len(list) == 0 {
 			return
 		}
-		reportWeights(p, list, normalization.MicroMean, analyze.Finding{
+		reportWeights(p, list, normalization.MicroMean, report.Finding{
 			Message: "micro-batches' means are averaged: one token counts from " + spread(list[0].weights) + " times what it should",
 		})
 	},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // NM003 finds gradients that are a multiple of the right ones, or whose micro-batches are
@@ -43,5 +44,5 @@ func runNM003(p *analyze.Pass) {
 	if w.Ragged() {
 		message = list[0].Mode.Title() + ": one token counts from " + spread(w) + " times what it should"
 	}
-	reportWeights(p, list, "", analyze.Finding{Message: message})
+	reportWeights(p, list, "", report.Finding{Message: message})
 }

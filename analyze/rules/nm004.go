@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // NM004 finds a step with fewer micro-batches than others that is divided by as many.
@@ -38,11 +39,11 @@ func runNM004(p *analyze.Pass) {
 	switch {
 	case len(wrong) > 0:
 		c := wrong[0].Case
-		reportWeights(p, wrong, "", analyze.Finding{Message: fmt.Sprintf("step %d has %d of %d micro-batches and is divided by %d: its gradients are %.4g times the right ones",
+		reportWeights(p, wrong, "", report.Finding{Message: fmt.Sprintf("step %d has %d of %d micro-batches and is divided by %d: its gradients are %.4g times the right ones",
 			wrong[0].Step, c.Micro(), c.Window(), c.Window(), float64(c.Micro())/float64(c.Window()))})
 	case len(doubtful) > 0:
 		s := doubtful[0]
-		p.Report(analyze.Note, analyze.Finding{
+		p.Report(report.Note, report.Finding{
 			Message: fmt.Sprintf("step %d has %d of %d micro-batches; if its means are divided by %d, its gradients are too small", s.Step, s.Case.Micro(), s.Case.Window(), s.Case.Window()),
 			Why:     s.Evidence + "; what it is divided by the trace does not say",
 		})

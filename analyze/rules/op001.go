@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // OP001 finds optimizers whose kernels wait for their launches.
@@ -25,7 +26,7 @@ const manyKernels = 20
 
 func runOP001(p *analyze.Pass) {
 	var cost analyze.Cost
-	var evidence []analyze.Evidence
+	var evidence []report.Evidence
 	why := ""
 	for _, r := range p.Ranks {
 		for i := range r.OptimizerRuns {
@@ -45,8 +46,8 @@ func runOP001(p *analyze.Pass) {
 			}
 		}
 	}
-	p.ReportCost(&cost, func(mean, step int64) analyze.Finding {
-		return analyze.Finding{Message: "launch-bound optimizer leaves the device idle " + perStep(mean, step), Why: why,
-			Saving: &analyze.Range{Low: 0, High: mean}, Evidence: evidence}
+	p.ReportCost(&cost, func(mean, step int64) report.Finding {
+		return report.Finding{Message: "launch-bound optimizer leaves the device idle " + perStep(mean, step), Why: why,
+			Saving: &report.Range{Low: 0, High: mean}, Evidence: evidence}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // OP002 finds optimizers that step inside backward while gradients accumulate.
@@ -20,7 +21,7 @@ var OP002 = analyze.Rule{
 }
 
 func runOP002(p *analyze.Pass) {
-	var evidence []analyze.Evidence
+	var evidence []report.Evidence
 	steps := 0
 	for _, r := range p.Ranks {
 		inBackward := make(map[int]int32)
@@ -45,7 +46,7 @@ func runOP002(p *analyze.Pass) {
 	if steps == 0 {
 		return
 	}
-	p.Report(analyze.Error, analyze.Finding{
+	p.Report(report.Error, report.Finding{
 		Message:  "the optimizer steps inside backward on gradients that keep what earlier backward passes left",
 		Why:      fmt.Sprintf("in %d steps every gradient is added to one that the optimizer has already used", steps),
 		Evidence: evidence,

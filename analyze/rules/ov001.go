@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // OV001 finds reduce-scatter time that no compute hides and that no more specific
@@ -30,11 +31,11 @@ func runOV001(p *analyze.Pass) {
 		claimExposed(p, r, messages, facts.ReduceScatterBucket, &cost)
 		selected[r] = r.Select(func(m *facts.Message) bool { return m.Kind == facts.ReduceScatter && !inOptimizer(m) })
 	}
-	p.ReportCost(&cost, func(mean, step int64) analyze.Finding {
-		return analyze.Finding{
+	p.ReportCost(&cost, func(mean, step int64) report.Finding {
+		return report.Finding{
 			Message:  "reduce-scatter exposed " + perStep(mean, step),
 			Why:      whyExposed(p.Ranks),
-			Saving:   &analyze.Range{Low: 0, High: mean},
+			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: mostExposed(p.Ranks, selected),
 			Caveats:  []string{waitCaveat(p)},
 		}

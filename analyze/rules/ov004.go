@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // OV004 finds gradient reductions that are launched only when the optimizer steps.
@@ -46,13 +47,13 @@ func runOV004(p *analyze.Pass) {
 			selected[r] = append(selected[r], messages...)
 		}
 	}
-	p.ReportCost(&cost, func(mean, step int64) analyze.Finding {
+	p.ReportCost(&cost, func(mean, step int64) report.Finding {
 		why, subject := whyInOptimizer(p.Ranks)
-		return analyze.Finding{
+		return report.Finding{
 			Message:  fmt.Sprintf("%s exposed %s", subject, perStep(mean, step)),
 			Why:      why,
 			Fix:      fixInOptimizer(p.Ranks, subject),
-			Saving:   &analyze.Range{Low: 0, High: mean},
+			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: mostExposed(p.Ranks, selected),
 			Caveats: []string{
 				waitCaveat(p),

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/internal/tracegen"
 	"github.com/gaprof/gaprof/trace/tracefile"
@@ -232,7 +233,7 @@ func TestWaitOnTwoStreams(t *testing.T) {
 		return source
 	}
 	r := analyze.Run([]analyze.Input{rankFile(t, "rank0.txt", twice(0, 300)), rankFile(t, "rank1.txt", twice(1, 700))}, analyze.Options{Rules: rules.All()})
-	i := slices.IndexFunc(r.Findings, func(f analyze.Finding) bool { return f.Rule == "ST001" })
+	i := slices.IndexFunc(r.Findings, func(f report.Finding) bool { return f.Rule == "ST001" })
 	if len(r.Matching.Groups) != 2 || r.Matching.Matched != 4 || i < 0 || *r.Findings[i].Cost != 200_000 {
 		t.Errorf("%+v\n%+v", r.Matching, r.Findings)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -24,7 +25,7 @@ func shared(t *testing.T, elem ...string) string {
 }
 
 // analyse reads files and runs all rules, without a rank from the file name.
-func analyse(t *testing.T, files ...string) *analyze.Report {
+func analyse(t *testing.T, files ...string) *report.Report {
 	t.Helper()
 	var inputs []analyze.Input
 	for _, file := range files {
@@ -42,7 +43,7 @@ func analyse(t *testing.T, files ...string) *analyze.Report {
 }
 
 // checkReport holds what is true of every report.
-func checkReport(t *testing.T, r *analyze.Report) {
+func checkReport(t *testing.T, r *report.Report) {
 	t.Helper()
 	claimed := int64(0)
 	for _, f := range r.Findings {
@@ -71,7 +72,7 @@ func checkReport(t *testing.T, r *analyze.Report) {
 }
 
 // figures prints the facts that the tests compare.
-func figures(r *analyze.Report) string {
+func figures(r *report.Report) string {
 	var b strings.Builder
 	for _, d := range r.Health.DeviceEvents {
 		fmt.Fprintf(&b, "events %d unlinked %d\n", d.Count, d.Unlinked)
@@ -134,7 +135,7 @@ func TestNanogptFigures(t *testing.T) {
 
 // adamBlocks prints overlap and first overlap, in percent, of the groups of six
 // reduce-scatters.
-func adamBlocks(r *analyze.Report) string {
+func adamBlocks(r *report.Report) string {
 	var parts []string
 	for _, g := range r.Groups {
 		if g.Kind == "reduce_scatter" && g.Count == 6 {

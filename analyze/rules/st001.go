@@ -8,6 +8,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/ranks"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // ST001 finds one rank that the others wait for.
@@ -44,7 +45,7 @@ func runST001(p *analyze.Pass) {
 		claimLate(p, r, late[r], &cost)
 	}
 	straggler := m.Sources[m.Straggler].Rank
-	f := analyze.Finding{Why: whyLate(m), Evidence: worstLate(m), Caveats: append(p.Notes(),
+	f := report.Finding{Why: whyLate(m), Evidence: worstLate(m), Caveats: append(p.Notes(),
 		"the saving ends where the others would wait for the next to last; that the late rank would then come late nowhere else is assumed")}
 	if fix := fixLate(m); fix != "" {
 		f.Fix = fix
@@ -65,7 +66,7 @@ const leastLate = 0.01
 // work on its machine, or chance.
 func reportUnsteady(p *analyze.Pass, m *ranks.Result, led, steps int) {
 	if share := hiddenShare(m); share >= leastLate {
-		p.Report(analyze.Note, analyze.Finding{
+		p.Report(report.Note, report.Finding{
 			Message: fmt.Sprintf("the others wait for rank %d, %.1f %% of the time, but it leads in only %d of %d steps: no steady straggler",
 				m.Sources[m.Straggler].Rank.ID, 100*share, led, steps),
 			Why: whyLate(m), Evidence: worstLate(m), Caveats: p.Notes(),
@@ -261,7 +262,7 @@ func meanStep(r *facts.Rank) (idle, compute, steps int64) {
 }
 
 // worstLate shows the straggler's kernels of the collectives in which it is latest.
-func worstLate(m *ranks.Result) []analyze.Evidence {
+func worstLate(m *ranks.Result) []report.Evidence {
 	type entry struct {
 		row  int32
 		late int64
@@ -272,7 +273,7 @@ func worstLate(m *ranks.Result) []analyze.Evidence {
 		list = append(list, entry{r.Messages[c.Messages[c.Latest]].Row, (c.LatestAt - c.NextAt) * int64(len(g.Ranks)-1)})
 	})
 	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(b.late, a.late) })
-	var evidence []analyze.Evidence
+	var evidence []report.Evidence
 	for _, e := range list[:min(maxEvidence, len(list))] {
 		evidence = append(evidence, analyze.EvidenceOf(r, e.row))
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/ranks"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // ST002 says that the ranks' collectives do not belong together.
@@ -27,19 +28,19 @@ var ST002 = analyze.Rule{
 func runST002(p *analyze.Pass) {
 	m := p.Matched()
 	var why []string
-	var evidence []analyze.Evidence
-	severity, unmatched, gaps := analyze.Note, 0, 0
+	var evidence []report.Evidence
+	severity, unmatched, gaps := report.Note, 0, 0
 	for _, g := range m.Groups {
 		if g.Status == ranks.Unmatched {
 			unmatched++
 			why = append(why, fmt.Sprintf("%s: %s", nameOf(g), g.Reason))
 			if g.Mismatches > 0 {
-				severity = analyze.Warn
+				severity = report.Warn
 			}
 		}
 		for _, gap := range g.Gaps {
 			gaps++
-			severity = analyze.Warn
+			severity = report.Warn
 			if len(evidence) < maxEvidence {
 				why = append(why, describeGap(m, gap))
 				owner := m.Sources[gap.Owner].Rank
@@ -50,7 +51,7 @@ func runST002(p *analyze.Pass) {
 	if unmatched+gaps == 0 {
 		return
 	}
-	p.Report(severity, analyze.Finding{Message: unmatchedText(unmatched, gaps), Why: strings.Join(why, "; "), Evidence: evidence})
+	p.Report(severity, report.Finding{Message: unmatchedText(unmatched, gaps), Why: strings.Join(why, "; "), Evidence: evidence})
 }
 
 func unmatchedText(groups, gaps int) string {

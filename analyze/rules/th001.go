@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -21,28 +22,28 @@ var TH001 = analyze.Rule{
 
 func runTH001(p *analyze.Pass) {
 	var parts []string
-	severity := analyze.Note
+	severity := report.Note
 	for _, problem := range p.Problems {
 		info := trace.Code(problem.Code).Info()
 		if !info.Strict || deviceDamage[trace.Code(problem.Code)] {
 			continue
 		}
 		if info.Severity != trace.Note {
-			severity = analyze.Warn
+			severity = report.Warn
 		}
 		parts = append(parts, describeProblem(problem))
 	}
 	if len(parts) == 0 {
 		return
 	}
-	p.Report(severity, analyze.Finding{
+	p.Report(severity, report.Finding{
 		Message: "the input is damaged in " + plural(int64(len(parts)), "way") + "; it was repaired or parts were left out",
 		Why:     strings.Join(parts, "; "),
 	})
 }
 
 // describeProblem is a problem with its count and place.
-func describeProblem(p analyze.Problem) string {
+func describeProblem(p report.Problem) string {
 	text := fmt.Sprintf("%s (%d)", p.Message, p.Count)
 	if p.Offset != nil {
 		text += fmt.Sprintf(" at byte %d", *p.Offset)

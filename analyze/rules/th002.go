@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -35,7 +36,7 @@ func runTH002(p *analyze.Pass) {
 	if len(parts) == 0 {
 		return
 	}
-	f := analyze.Finding{Message: "device events are missing or impossible", Why: strings.Join(parts, "; ")}
+	f := report.Finding{Message: "device events are missing or impossible", Why: strings.Join(parts, "; ")}
 	for _, r := range p.Ranks {
 		for _, row := range r.Impossible {
 			if len(f.Evidence) < maxEvidence {
@@ -43,5 +44,5 @@ func runTH002(p *analyze.Pass) {
 			}
 		}
 	}
-	p.Report(analyze.Warn, f)
+	p.Report(report.Warn, f)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -22,12 +23,12 @@ var TH003 = analyze.Rule{
 }
 
 func runTH003(p *analyze.Pass) {
-	severity := analyze.Note
+	severity := report.Note
 	var files, why []string
 	for _, problem := range p.Problems {
 		switch trace.Code(problem.Code) {
 		case trace.RankConflict:
-			severity = analyze.Warn
+			severity = report.Warn
 		case trace.RankAssigned:
 		default:
 			continue
@@ -40,7 +41,7 @@ func runTH003(p *analyze.Pass) {
 	if len(files) == 0 {
 		return
 	}
-	p.Report(severity, analyze.Finding{
+	p.Report(severity, report.Finding{
 		Message: plural(int64(len(files)), "rank") + " had to be numbered, first that of " + files[0],
 		Why:     strings.Join(why, "; "),
 	})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // TH004 says that device events have no launch in the recording.
@@ -26,7 +27,7 @@ const lostShare = 0.01
 
 func runTH004(p *analyze.Pass) {
 	var events, unlinked, atStart, unknown, collectives int
-	f := analyze.Finding{}
+	f := report.Finding{}
 	for _, r := range p.Ranks {
 		events += r.DeviceEvents
 		unlinked += r.Unlinked
@@ -42,11 +43,11 @@ func runTH004(p *analyze.Pass) {
 	if unlinked == 0 {
 		return
 	}
-	severity, where := analyze.Note, "all at the start of the recording"
+	severity, where := report.Note, "all at the start of the recording"
 	if lost := unlinked - atStart; lost > 0 {
 		where = fmt.Sprintf("%d of them not at the start of the recording", lost)
 		if float64(lost) >= lostShare*float64(events) {
-			severity = analyze.Warn
+			severity = report.Warn
 		}
 	}
 	if unlinked == events {
@@ -57,8 +58,8 @@ func runTH004(p *analyze.Pass) {
 	p.Report(severity, f)
 }
 
-func firstUnlinked(r *facts.Rank, n int) []analyze.Evidence {
-	var list []analyze.Evidence
+func firstUnlinked(r *facts.Rank, n int) []report.Evidence {
+	var list []report.Evidence
 	for _, row := range r.FirstUnlinked[:min(n, len(r.FirstUnlinked))] {
 		list = append(list, analyze.EvidenceOf(r, row))
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/ranks"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // TH005 says that the clocks of ranks cannot be compared.
@@ -25,16 +26,16 @@ var TH005 = analyze.Rule{
 
 func runTH005(p *analyze.Pass) {
 	m := p.Matched()
-	severity := analyze.Note
+	severity := report.Note
 	var why []string
-	var evidence []analyze.Evidence
+	var evidence []report.Evidence
 	for _, g := range m.Groups {
 		if g.Status != ranks.Matched {
 			continue
 		}
 		switch {
 		case g.NoFigures != "":
-			severity = analyze.Warn
+			severity = report.Warn
 			why = append(why, fmt.Sprintf("%s: %s", nameOf(g), g.NoFigures))
 		case g.Impossible > 0:
 			why = append(why, fmt.Sprintf("%s: %d of %d collectives have impossible times and are left out", nameOf(g), g.Impossible, len(g.Collectives)))
@@ -49,13 +50,13 @@ func runTH005(p *analyze.Pass) {
 		return
 	}
 	message := "waiting between ranks is measured on clocks that had to be aligned or contradict each other"
-	if severity == analyze.Warn {
+	if severity == report.Warn {
 		message = "the clocks of the ranks cannot be compared: no rank's waiting is known"
 		if p.WaitsKnown() {
 			message = "the clocks of some ranks cannot be compared: the waiting in their process group is unknown"
 		}
 	}
-	p.Report(severity, analyze.Finding{Message: message, Why: strings.Join(why, "; "), Evidence: evidence})
+	p.Report(severity, report.Finding{Message: message, Why: strings.Join(why, "; "), Evidence: evidence})
 }
 
 func largest(list []int64) int64 {
@@ -70,8 +71,8 @@ func us(ns int64) string { return fmt.Sprintf("%.1f us", float64(ns)/1e3) }
 
 // clockEvidence shows what contradicts itself: the impossible collectives, else the
 // last one on the ranks whose clocks are off.
-func clockEvidence(m *ranks.Result, g *ranks.Group, n int) []analyze.Evidence {
-	var list []analyze.Evidence
+func clockEvidence(m *ranks.Result, g *ranks.Group, n int) []report.Evidence {
+	var list []report.Evidence
 	show := func(k int, c *ranks.Collective) {
 		if r := m.Sources[g.Ranks[k]].Rank; len(list) < n {
 			list = append(list, analyze.EvidenceOf(r, messageOf(r, c, k).Row))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // TH006 says that steps hold compilation or loading of kernels.
@@ -22,7 +23,7 @@ var TH006 = analyze.Rule{
 const warmupShare = 0.01
 
 func runTH006(p *analyze.Pass) {
-	var evidence []analyze.Evidence
+	var evidence []report.Evidence
 	var steps []int
 	for _, r := range p.Ranks {
 		for i := range r.Steps {
@@ -39,7 +40,7 @@ func runTH006(p *analyze.Pass) {
 	if len(steps) == 0 {
 		return
 	}
-	p.Report(analyze.Warn, analyze.Finding{
+	p.Report(report.Warn, report.Finding{
 		Message:  fmt.Sprintf("code is compiled or loaded during %s of those recorded, first in step %d", plural(int64(len(steps)), "step"), steps[0]),
 		Why:      "at least 1 % of their host time; figures of these steps are not those of training",
 		Evidence: evidence,

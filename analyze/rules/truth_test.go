@@ -12,6 +12,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -204,7 +205,7 @@ func orUnknown(n *int) string {
 	return fmt.Sprint(*n)
 }
 
-func checkSteps(t *testing.T, r *analyze.Report, want *truth) {
+func checkSteps(t *testing.T, r *report.Report, want *truth) {
 	t.Helper()
 	same(t, "steps", len(r.Steps), want.Steps)
 	same(t, "accumulation steps", orUnknown(r.AccumulationSteps), orUnknown(want.Accumulation))
@@ -235,11 +236,11 @@ func checkParams(t *testing.T, r *facts.Rank, want *truth) {
 type passKey struct {
 	kind, where string
 	parameters  int
-	verdict     analyze.Verdict
+	verdict     report.Verdict
 }
 
 // passesOf counts the passes of some kinds over all steps, alike ones together.
-func passesOf(r *analyze.Report, kinds ...string) map[passKey]int {
+func passesOf(r *report.Report, kinds ...string) map[passKey]int {
 	count := make(map[passKey]int)
 	for _, p := range r.GradientPasses {
 		if slices.Contains(kinds, p.Kind) {
@@ -249,34 +250,34 @@ func passesOf(r *analyze.Report, kinds ...string) map[passKey]int {
 	return count
 }
 
-func checkScale(t *testing.T, r *analyze.Report, want *truth) {
+func checkScale(t *testing.T, r *report.Report, want *truth) {
 	t.Helper()
 	count := make(map[passKey]int)
 	s := want.Scale
-	verdict := analyze.UnknownVerdict
+	verdict := report.UnknownVerdict
 	switch {
 	case want.Needless:
 		// Where the factor is a Python number (single-accum1-scale-float) only the aten::item that read the count before it tells this from
 		// weights that decay by hand: aten::mul_ is recorded without the number. cases/decay.txt has the loop without it.
-		verdict = analyze.Needless
+		verdict = report.Needless
 	case want.Avoidable:
-		verdict = analyze.Avoidable
+		verdict = report.Avoidable
 	}
 	switch {
 	case s.Place == "between_micro_batches":
-		count[passKey{"scale", s.Place, s.Count, analyze.UnknownVerdict}] = want.Steps * (s.Calls - 1)
-		count[passKey{"scale", "after_backward", s.Count, analyze.UnknownVerdict}] = want.Steps // the last of them
+		count[passKey{"scale", s.Place, s.Count, report.UnknownVerdict}] = want.Steps * (s.Calls - 1)
+		count[passKey{"scale", "after_backward", s.Count, report.UnknownVerdict}] = want.Steps // the last of them
 	case s.Kind == "per_parameter" || s.Kind == "foreach":
 		count[passKey{"scale", s.Place, s.Count, verdict}] += want.Steps * s.Calls
 	}
 	got := passesOf(r, "scale")
 	if want.Decay {
-		delete(got, passKey{"scale", "after_backward", want.Params, analyze.UnknownVerdict})
+		delete(got, passKey{"scale", "after_backward", want.Params, report.UnknownVerdict})
 	}
 	if want.Average.Kind == "per_parameter" && want.Average.Place == "after_backward" {
 		// Each gradient is divided by the number of ranks by the loop itself: avoidable in the same way.
-		delete(got, passKey{"scale", "after_backward", want.Params, analyze.Avoidable})
-		delete(count, passKey{"scale", "after_backward", want.Params, analyze.Avoidable})
+		delete(got, passKey{"scale", "after_backward", want.Params, report.Avoidable})
+		delete(count, passKey{"scale", "after_backward", want.Params, report.Avoidable})
 	}
 	same(t, "scale passes", fmt.Sprint(got), fmt.Sprint(count))
 	for _, p := range r.GradientPasses {
@@ -286,18 +287,18 @@ func checkScale(t *testing.T, r *analyze.Report, want *truth) {
 	}
 }
 
-func checkClip(t *testing.T, r *analyze.Report, want *truth) {
+func checkClip(t *testing.T, r *report.Report, want *truth) {
 	t.Helper()
 	count := make(map[passKey]int)
 	switch want.ClipPlace {
 	case "after_backward":
-		count[passKey{"clip", "after_backward", want.Params, analyze.Required}] = want.Steps
+		count[passKey{"clip", "after_backward", want.Params, report.Required}] = want.Steps
 	case "between_micro_batches":
-		count[passKey{"clip", "between_micro_batches", want.Params, analyze.Required}] = want.Steps * (want.MicroBatches - 1)
-		count[passKey{"clip", "after_backward", want.Params, analyze.Required}] = want.Steps
+		count[passKey{"clip", "between_micro_batches", want.Params, report.Required}] = want.Steps * (want.MicroBatches - 1)
+		count[passKey{"clip", "after_backward", want.Params, report.Required}] = want.Steps
 	}
 	if want.Unscale {
-		count[passKey{"unscale", "after_backward", want.Params, analyze.Required}] = want.Steps
+		count[passKey{"unscale", "after_backward", want.Params, report.Required}] = want.Steps
 	}
 	got := passesOf(r, "clip", "unscale")
 	for k, n := range got {
@@ -310,7 +311,7 @@ func checkClip(t *testing.T, r *analyze.Report, want *truth) {
 	same(t, "clip and unscale passes", fmt.Sprint(got), fmt.Sprint(count))
 }
 
-func checkSync(t *testing.T, r *analyze.Report, want *truth) {
+func checkSync(t *testing.T, r *report.Report, want *truth) {
 	t.Helper()
 	sync, tokens := r.GradientSync[0], r.TokenAllReduce[0]
 	same(t, "sync", sync.Pattern, want.Sync)
@@ -323,7 +324,7 @@ func checkSync(t *testing.T, r *analyze.Report, want *truth) {
 }
 
 // checkPlanted wants each planted bug found and nothing else above a note.
-func checkPlanted(t *testing.T, r *analyze.Report, want *truth, loop string) {
+func checkPlanted(t *testing.T, r *report.Report, want *truth, loop string) {
 	t.Helper()
 	found := findings(r)
 	for _, id := range want.Planted {
@@ -334,7 +335,7 @@ func checkPlanted(t *testing.T, r *analyze.Report, want *truth, loop string) {
 	}
 	for _, f := range r.Findings {
 		byHand := f.Rule == "GS002" && want.Average.Kind == "per_parameter" // the division by the number of ranks
-		if f.Severity != analyze.Note && !slices.Contains(want.Planted, f.Rule) && !byHand {
+		if f.Severity != report.Note && !slices.Contains(want.Planted, f.Rule) && !byHand {
 			t.Errorf("%s %s of a loop with %v: %s", f.Rule, f.Severity, want.Planted, f.Message)
 		}
 	}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/internal/ingest"
 )
 
 // analyzeFlags are the flags of analyze.
@@ -63,25 +65,22 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	defer machine.Apply()() // also for what the report takes
 	options.Version = version
 	options.Drawing = f.drawing || outputs.has("html")
-	report, err := analyzePaths(s, paths, f.inputFlags, machine, options)
+	r, err := reportOf(s, paths, f.inputFlags, f.selectFlags, machine, options)
 	if err != nil {
 		return err
 	}
-	if len(report.Source.Ranks) == 0 {
-		return nothingToAnalyse(report.Source.Files, f.selectFlags)
-	}
-	failed := failing(report, threshold)
+	failed := failing(r.Findings, threshold)
 	if failed != nil {
-		report.Exit = analyze.Exit{Code: exitGate, Reason: failed.Error()}
+		r.Exit = report.Exit{Code: exitGate, Reason: failed.Error()}
 	}
-	if err := outputs.write(s, report, render.Options{Show: f.show, Quiet: f.quiet, Made: made}); err != nil {
+	if err := outputs.write(s, r, render.Options{Show: f.show, Quiet: f.quiet, Made: made}); err != nil {
 		return err
 	}
 	return failed
 }
 
 // parse checks every flag before any input is read.
-func (f *analyzeFlags) parse() (analyze.Severity, outputs, analyze.Options, error) {
+func (f *analyzeFlags) parse() (report.Severity, outputs, analyze.Options, error) {
 	var o analyze.Options
 	if err := f.inputFlags.check(); err != nil {
 		return "", nil, o, err
@@ -91,7 +90,7 @@ func (f *analyzeFlags) parse() (analyze.Severity, outputs, analyze.Options, erro
 			return "", nil, o, usage("sections are "+strings.Join(render.Sections(), ", "), "unknown section %q", section)
 		}
 	}
-	threshold, err := analyze.ParseSeverity(f.failOn)
+	threshold, err := report.ParseSeverity(f.failOn)
 	if err != nil {
 		return "", nil, o, usage("", "--fail-on: %v", err)
 	}
@@ -105,6 +104,19 @@ func (f *analyzeFlags) parse() (analyze.Severity, outputs, analyze.Options, erro
 	return threshold, outputs, o, f.readTokens(&o)
 }
 
+// reportOf makes one report of the traces that paths name, or says that there is nothing to
+// report on.
+func reportOf(s streams, paths []string, in inputFlags, chosen selectFlags, m ingest.Limits, o analyze.Options) (*report.Report, error) {
+	result, err := analyzePaths(s, paths, in, m, o)
+	if err != nil {
+		return nil, err
+	}
+	if r := result.Report; len(r.Source.Ranks) > 0 {
+		return r, nil
+	}
+	return nil, nothingToAnalyse(result.Report.Source.Files, chosen)
+}
+
 // nothingToAnalyse explains a run in which no rank was found.
 func nothingToAnalyse(files []string, f selectFlags) error {
 	err := fmt.Errorf("%s: nothing to analyse: no operators, launches or device events", strings.Join(files, ", "))
@@ -116,12 +128,12 @@ func nothingToAnalyse(files []string, f selectFlags) error {
 }
 
 // failing is the error of a finding at or above the threshold, or nil.
-func failing(r *analyze.Report, threshold analyze.Severity) error {
-	if threshold == analyze.Off {
+func failing(findings []report.Finding, threshold report.Severity) error {
+	if threshold == report.Off {
 		return nil
 	}
 	var hits []string
-	for _, f := range r.Findings {
+	for _, f := range findings {
 		if f.Severity.AtLeast(threshold) {
 			hits = append(hits, f.Rule+" "+string(f.Severity))
 		}

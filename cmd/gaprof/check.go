@@ -16,6 +16,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/gate"
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
@@ -68,7 +69,7 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	if len(config.Budgets) == 0 && (len(config.Regressions) == 0 || len(f.baseline) == 0) && checkOptions.FailOn == analyze.Off {
+	if len(config.Budgets) == 0 && (len(config.Regressions) == 0 || len(f.baseline) == 0) && checkOptions.FailOn == report.Off {
 		return usage("write budgets, extend gaprof:recommended, or pass --baseline", "%s asks for nothing that could be checked", file)
 	}
 	checkOptions.Config = file
@@ -83,7 +84,7 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	}
 	result := gate.Check(config, reports, baseline, checkOptions)
 	if result.Verdict == gate.Inconclusive && f.allowInconclusive {
-		result.Exit = analyze.Exit{Reason: result.Exit.Reason + "; allowed"}
+		result.Exit = report.Exit{Reason: result.Exit.Reason + "; allowed"}
 	}
 	if err := writeCheck(s, outputs, render.Checked{Result: result, Reports: reports}, render.Options{Quiet: f.quiet}); err != nil {
 		return err
@@ -102,7 +103,7 @@ func (f *checkFlags) parse(c *gate.Config) (outputs, analyze.Options, gate.Optio
 	if o.Now, err = madeAt(); err != nil {
 		return nil, analyze.Options{}, o, err
 	}
-	if o.FailOn, err = analyze.ParseSeverity(f.failOn); err != nil {
+	if o.FailOn, err = report.ParseSeverity(f.failOn); err != nil {
 		return nil, analyze.Options{}, o, usage("", "--fail-on: %v", err)
 	}
 	outputs, options, err := f.diffFlags.parse()
@@ -166,7 +167,7 @@ func findConfig() (string, error) {
 }
 
 // readBaseline reads the reports that a baseline is made of.
-func readBaseline(s streams, paths []string, quiet bool) ([]*analyze.Report, error) {
+func readBaseline(s streams, paths []string, quiet bool) ([]*report.Report, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
@@ -177,20 +178,20 @@ func readBaseline(s streams, paths []string, quiet bool) ([]*analyze.Report, err
 	if !quiet {
 		sayAgain(s, again)
 	}
-	var reports []*analyze.Report
+	var reports []*report.Report
 	for _, file := range files {
 		if file == tracefile.Stdin {
 			return nil, usage("", "a baseline is a file, not the standard input")
 		}
-		report, err := openReport(s, file)
-		if err == nil && report == nil {
+		r, err := openReport(s, file)
+		if err == nil && r == nil {
 			err = &codeError{code: exitInput, err: fmt.Errorf("%s: a baseline is a report, and this is none", file),
 				hint: "write it with gaprof analyze --format json -o FILE"}
 		}
 		if err != nil {
 			return nil, err
 		}
-		reports = append(reports, report)
+		reports = append(reports, r)
 	}
 	return reports, nil
 }

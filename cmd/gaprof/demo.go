@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
 	"github.com/gaprof/gaprof/internal/units"
 	"github.com/gaprof/gaprof/reference"
@@ -64,7 +64,7 @@ var demoSides = [2]struct{ name, choices string }{
 
 // demoSide is one of the two runs, analysed.
 type demoSide struct {
-	report    *analyze.Report
+	report    *report.Report
 	lead      []int64
 	gradients []sidecar.Tensor // of the first step, before the optimizer
 }
@@ -95,7 +95,7 @@ func runDemo(ctx context.Context, s streams, f demoFlags) error {
 	if err != nil {
 		return err
 	}
-	d := compare.Between([]*analyze.Report{sides[0].report}, []*analyze.Report{sides[1].report}, version)
+	d := compare.Between([]*report.Report{sides[0].report}, []*report.Report{sides[1].report}, version)
 	if err := form.Write(s.out, d, render.Options{Quiet: f.quiet}); err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func demoAnswers(before, after *demoSide) (string, error) {
 }
 
 // scalePasses sums up the passes over gradients of a run's complete steps.
-func scalePasses(r *analyze.Report) string {
+func scalePasses(r *report.Report) string {
 	n, kernels, bytes, span := 0, 0, int64(0), int64(0)
 	steps := max(1, len(r.Steps))
 	for _, p := range r.GradientPasses {
@@ -217,7 +217,7 @@ func scalePasses(r *analyze.Report) string {
 func milliseconds(ns int64) string { return fmt.Sprintf("%.2f ms", float64(ns)/1e6) }
 
 // launchSites lists where reduce-scatters are launched, of all ranks.
-func launchSites(r *analyze.Report) string {
+func launchSites(r *report.Report) string {
 	count := make(map[string]int)
 	var names []string
 	for _, c := range r.Collectives {
@@ -282,7 +282,7 @@ func lead(ns []int64) string {
 }
 
 // exposedScatter is the mean over steps of what nothing hides.
-func exposedScatter(r *analyze.Report) string {
+func exposedScatter(r *report.Report) string {
 	exposed, total := int64(0), int64(0)
 	n := int64(0)
 	for _, s := range r.Steps {
@@ -296,7 +296,7 @@ func exposedScatter(r *analyze.Report) string {
 	return fmt.Sprintf("%s of %s (%.1f %%)", milliseconds(exposed/n), milliseconds(total/n), 100*float64(exposed)/float64(total))
 }
 
-func tokenWeights(r *analyze.Report) string {
+func tokenWeights(r *report.Report) string {
 	w := r.Normalization.Ratio
 	switch {
 	case w == nil:

@@ -15,6 +15,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace/tracefile"
@@ -70,7 +71,7 @@ func runDiff(s streams, args []string, f diffFlags) error {
 		return err
 	}
 	s.in = bufio.NewReader(s.in) // a report on it is told from a trace by its beginning
-	var reports [2][]*analyze.Report
+	var reports [2][]*report.Report
 	for i, paths := range [][]string{base, new} {
 		if reports[i], err = readSide(s, paths, options, f); err != nil {
 			return err
@@ -129,7 +130,7 @@ func (f *diffFlags) parse() (outputs, analyze.Options, error) {
 }
 
 // readSide reads the reports of a side and makes one of all its traces.
-func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*analyze.Report, error) {
+func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*report.Report, error) {
 	files, again, err := tracefile.ExpandOnce(paths)
 	if err != nil {
 		return nil, err
@@ -137,41 +138,29 @@ func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*ana
 	if !f.quiet {
 		sayAgain(s, again)
 	}
-	var reports []*analyze.Report
+	var reports []*report.Report
 	var traces []string
 	for _, file := range files {
-		report, err := openReport(s, file)
+		r, err := openReport(s, file)
 		switch {
 		case err != nil:
 			return nil, err
-		case report == nil:
+		case r == nil:
 			traces = append(traces, file)
 		case f.steps != "" || f.ranks != "":
 			return nil, usage("pass the traces that it was made of", "--steps and --ranks cannot be applied to the report %s", file)
 		default:
-			reports = append(reports, report)
+			reports = append(reports, r)
 		}
 	}
 	if len(traces) > 0 {
-		report, err := analyzeFiles(s, traces, o, f)
+		r, err := reportOf(s, traces, f.inputFlags, f.selectFlags, f.machine, o)
 		if err != nil {
 			return nil, err
 		}
-		reports = append([]*analyze.Report{report}, reports...)
+		reports = append([]*report.Report{r}, reports...)
 	}
 	return reports, nil
-}
-
-// analyzeFiles makes one report of some traces.
-func analyzeFiles(s streams, files []string, o analyze.Options, f diffFlags) (*analyze.Report, error) {
-	report, err := analyzePaths(s, files, f.inputFlags, f.machine, o)
-	if err != nil {
-		return nil, err
-	}
-	if len(report.Source.Ranks) == 0 {
-		return nil, nothingToAnalyse(report.Source.Files, f.selectFlags)
-	}
-	return report, nil
 }
 
 // reportHead is how many bytes of a file are looked at to tell a report from a trace.
@@ -179,7 +168,7 @@ const reportHead = 512
 
 // openReport reads a file that holds a report, also a compressed one. It is nil for
 // any other file, which the readers of traces judge.
-func openReport(s streams, file string) (*analyze.Report, error) {
+func openReport(s streams, file string) (*report.Report, error) {
 	in, ok := s.in.(*bufio.Reader)
 	if file != tracefile.Stdin || !ok {
 		f := openRegular(file)
@@ -197,17 +186,17 @@ func openReport(s streams, file string) (*analyze.Report, error) {
 		defer z.Close()
 		in = bufio.NewReader(z)
 	}
-	if head, _ := in.Peek(reportHead); !analyze.IsReport(head) {
+	if head, _ := in.Peek(reportHead); !report.Sniff(head) {
 		return nil, nil
 	}
-	report, err := analyze.ReadReport(in)
+	r, err := report.Read(in)
 	if err != nil {
 		return nil, &codeError{code: exitInput, err: fmt.Errorf("%s: %w", file, err), hint: "write it with gaprof analyze --format json"}
 	}
-	if len(report.Source.Ranks) == 0 {
+	if len(r.Source.Ranks) == 0 {
 		return nil, &codeError{code: exitInput, err: fmt.Errorf("%s: the report is of no rank", strings.TrimSpace(file))}
 	}
-	return report, nil
+	return r, nil
 }
 
 // openRegular opens what is a file, nil for all else. A pipe is not even opened: it is read
@@ -233,5 +222,5 @@ func isReport(file string) bool {
 	defer f.Close()
 	head := make([]byte, reportHead)
 	n, _ := io.ReadFull(f, head)
-	return analyze.IsReport(head[:n])
+	return report.Sniff(head[:n])
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/gate"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 )
 
@@ -75,7 +75,7 @@ var schemas = []struct {
 	name string
 	make func() (*jsonschema.Schema, error)
 }{
-	{"report", analyze.JSONSchema},
+	{"report", report.JSONSchema},
 	{"diff", compare.JSONSchema},
 	{"check", gate.JSONSchema},
 	{"config", func() (*jsonschema.Schema, error) { return gate.ConfigSchema(), nil }},

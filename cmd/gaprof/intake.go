@@ -9,10 +9,10 @@ import (
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
-// analyzePaths reads the traces that paths name and returns their report. What cannot
+// analyzePaths reads the traces that paths name and returns what they come to. What cannot
 // be read is named on stderr and left out as long as anything can be, unless damage is
 // refused.
-func analyzePaths(s streams, paths []string, f inputFlags, l ingest.Limits, o analyze.Options) (*analyze.Report, error) {
+func analyzePaths(s streams, paths []string, f inputFlags, l ingest.Limits, o analyze.Options) (*analyze.Result, error) {
 	files, again, err := tracefile.ExpandOnce(paths)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func analyzePaths(s streams, paths []string, f inputFlags, l ingest.Limits, o an
 	if err := tell(s, result, f.strict); err != nil {
 		return nil, err
 	}
-	return analysis.Report(), nil
+	return analysis.Result(), nil
 }
 
 // sayAgain tells of files that were named more than once, the first few one by one.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/trace"
@@ -196,17 +197,17 @@ func renamer(names string) *strings.Replacer {
 // loopFacts are the facts of one rank's trace as text, sizes as multiples of the
 // parameters' own. What may change from step to step is a list of what there is.
 func loopFacts(tr *trace.Trace, names string) map[string]string {
-	report := analyze.Run([]analyze.Input{{Trace: tr}}, analyze.Options{Rules: rules.All()})
+	r := analyze.Run([]analyze.Input{{Trace: tr}}, analyze.Options{Rules: rules.All()})
 	rank := facts.Compute(tr)[0]
 	list := map[string]string{
-		"steps":              fmt.Sprint(len(report.Steps)),
-		"accumulation steps": orNull(report.AccumulationSteps),
-		"wrong by the rules": wrongRules(report),
+		"steps":              fmt.Sprint(len(r.Steps)),
+		"accumulation steps": orNull(r.AccumulationSteps),
+		"wrong by the rules": wrongRules(r),
 	}
 	name := renamer(names).Replace
-	stepFacts(list, report, name)
-	passFacts(list, report, rank, name)
-	syncFacts(list, report, rank, name)
+	stepFacts(list, r, name)
+	passFacts(list, r, rank, name)
+	syncFacts(list, r, rank, name)
 	return list
 }
 
@@ -214,7 +215,7 @@ func loopFacts(tr *trace.Trace, names string) map[string]string {
 // clipped in every micro-batch, one backward over all, an optimizer in every backward.
 var ofTheLoop = []string{"GS007", "CL004", "AC005", "OP002"}
 
-func wrongRules(r *analyze.Report) string {
+func wrongRules(r *report.Report) string {
 	var ids []string
 	for _, f := range r.Findings {
 		if slices.Contains(ofTheLoop, f.Rule) {
@@ -232,7 +233,7 @@ func orNull[T any](p *T) string {
 }
 
 // stepFacts are the micro-batches and optimizers that complete steps have.
-func stepFacts(list map[string]string, r *analyze.Report, name func(string) string) {
+func stepFacts(list map[string]string, r *report.Report, name func(string) string) {
 	var micros, optimizers []string
 	for _, s := range r.Steps {
 		if !s.Complete {
@@ -261,7 +262,7 @@ func distinct(list []string) string {
 
 // passFacts are the passes over gradients by kind: place, calls, tensors, bytes and
 // verdict, and how many there are in a step.
-func passFacts(list map[string]string, r *analyze.Report, rank *facts.Rank, name func(string) string) {
+func passFacts(list map[string]string, r *report.Report, rank *facts.Rank, name func(string) string) {
 	count := make(map[[2]string]map[int]int) // by kind and text, by step
 	for _, p := range r.GradientPasses {
 		text := fmt.Sprintf("%s, %s of %s, %s, %s, %s", p.Where, times(int64(p.Parameters), int64(rank.Params.Count), "parameters"), name(p.Optimizer),
@@ -286,7 +287,7 @@ func passFacts(list map[string]string, r *analyze.Report, rank *facts.Rank, name
 }
 
 // calls says whether a pass is one call or one for each tensor.
-func calls(p analyze.GradientPassRow) string {
+func calls(p report.GradientPass) string {
 	switch p.Launches {
 	case 1:
 		return "one call"
@@ -318,7 +319,7 @@ func each(list []int, parameters int) []string {
 }
 
 // syncFacts are how gradients and tokens are reduced.
-func syncFacts(list map[string]string, r *analyze.Report, rank *facts.Rank, name func(string) string) {
+func syncFacts(list map[string]string, r *report.Report, rank *facts.Rank, name func(string) string) {
 	sync, tokens := r.GradientSync[0], r.TokenAllReduce[0]
 	list["gradient sync"] = sync.Pattern + " " + sync.Kind
 	list["reducing ranks"] = orNull(sync.Ranks)

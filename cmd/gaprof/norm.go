@@ -14,6 +14,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/internal/ingest"
 )
@@ -88,7 +89,7 @@ func normRules() []analyze.Rule {
 
 // auditRun audits what a run has written.
 func auditRun(s streams, paths []string, f normFlags) error {
-	threshold, err := analyze.ParseSeverity(f.failOn)
+	threshold, err := report.ParseSeverity(f.failOn)
 	if err != nil {
 		return usage("", "--fail-on: %v", err)
 	}
@@ -116,7 +117,7 @@ func auditRun(s streams, paths []string, f normFlags) error {
 	if err != nil {
 		return err
 	}
-	failed := failing(&analyze.Report{Findings: findings}, threshold)
+	failed := failing(findings, threshold)
 	if report.Exit.Reason = "ok"; failed != nil {
 		report.Exit = normalization.Exit{Code: exitGate, Reason: failed.Error()}
 	}
@@ -131,7 +132,8 @@ func auditRun(s streams, paths []string, f normFlags) error {
 }
 
 // audit compares gradients, decides how each step is normalized, and describes it all.
-func audit(s streams, m *material, f normFlags, machine ingest.Limits, o analyze.Options) (*normalization.Report, []analyze.Finding, error) {
+func audit(s streams, m *material, f normFlags, machine ingest.Limits, o analyze.Options) (*normalization.Report, []report.Finding, error) {
+	var findings []report.Finding
 	report := &normalization.Report{Schema: normalization.Schema, Version: version, Files: m.files, Findings: []normalization.Judgement{}, Steps: []normalization.StepReport{},
 		Gradients: []normalization.GradientReport{}, Notes: []string{}}
 	gradients, err := compareGradients(m, f.against, &o, report)
@@ -140,14 +142,13 @@ func audit(s streams, m *material, f normFlags, machine ingest.Limits, o analyze
 	}
 	report.Gradients = append(report.Gradients, gradients...)
 	var steps []analyze.NormalizedStep
-	var findings []analyze.Finding
 	if len(m.traces) > 0 {
 		traced, err := analyzePaths(s, m.traces, f.inputFlags, machine, o)
 		if err != nil {
 			return nil, nil, err
 		}
-		if steps, findings = traced.NormalizedSteps(), traced.Findings; len(steps) == 0 {
-			report.Notes = append(report.Notes, traced.Normalization.Evidence)
+		if steps, findings = traced.Normalized, traced.Report.Findings; len(steps) == 0 {
+			report.Notes = append(report.Notes, traced.Report.Normalization.Evidence)
 		}
 	}
 	if len(steps) == 0 {
@@ -175,7 +176,7 @@ func verdictOn(r *normalization.Report) normalization.Judgement {
 	for i := range r.Gradients {
 		if g := &r.Gradients[i]; g.Cause != nil && !g.Cause.Right() {
 			text := "gradients differ from those in " + filepath.Base(filepath.Dir(g.Against)) + ": " + g.Cause.Text
-			return normalization.Judgement{Severity: string(analyze.Note), Message: text}
+			return normalization.Judgement{Severity: string(report.Note), Message: text}
 		}
 	}
 	known := 0
@@ -190,7 +191,7 @@ func verdictOn(r *normalization.Report) normalization.Judgement {
 	}
 	switch {
 	case known == 0 && len(r.Steps) > 0:
-		return normalization.Judgement{Severity: string(analyze.Note), Message: "what a token counts is not known", Why: r.Steps[0].Evidence,
+		return normalization.Judgement{Severity: string(report.Note), Message: "what a token counts is not known", Why: r.Steps[0].Evidence,
 			Fix: "write a loss log with optimized_loss, or gradients, and pass --against"}
 	case known < len(r.Steps):
 		return normalization.Judgement{Message: fmt.Sprintf("every token counts alike, as it should, in %d of %d steps; of the others it is not known", known, len(r.Steps)), Why: why}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
@@ -100,7 +100,7 @@ func (list outputs) check() error {
 
 // write renders the report into every output, and for the format github into the summary
 // of the run too.
-func (list outputs) write(s streams, r *analyze.Report, o render.Options) error {
+func (list outputs) write(s streams, r *report.Report, o render.Options) error {
 	err := list.each(s, func(w io.Writer, name string) error {
 		format, err := render.ByName(name)
 		if err != nil {

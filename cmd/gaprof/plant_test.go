@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/kineto"
 )
@@ -36,7 +36,7 @@ var ofTheMachine = []string{"ST001", "OV001", "OP001", "GS003", "TH005"}
 
 // found returns the rules whose findings stand in a report and are at least this severe,
 // but for those of the machine.
-func found(r *analyze.Report, least analyze.Severity, planted string) []string {
+func found(r *report.Report, least report.Severity, planted string) []string {
 	var list []string
 	for _, f := range r.Findings {
 		if f.Severity.AtLeast(least) && (f.Rule == planted || !slices.Contains(ofTheMachine, f.Rule)) {
@@ -58,7 +58,7 @@ func TestPlants(t *testing.T) {
 			o := small()
 			o.Plant = plant
 			r := trainQuick(t, o).report()
-			if got := found(r, analyze.Note, plant); !slices.Equal(got, []string{plant}) {
+			if got := found(r, report.Note, plant); !slices.Equal(got, []string{plant}) {
 				t.Errorf("found %v:%s", got, messages(r))
 			}
 			if len(r.Health.Problems) > 0 {
@@ -68,7 +68,7 @@ func TestPlants(t *testing.T) {
 	}
 }
 
-func messages(r *analyze.Report) string {
+func messages(r *report.Report) string {
 	var b strings.Builder
 	for _, f := range r.Findings {
 		b.WriteString("\n  " + f.Rule + " " + string(f.Severity) + " " + f.Message + " | " + f.Why)
@@ -95,7 +95,7 @@ func TestCleanRuns(t *testing.T) {
 				}
 			}
 			r := trainQuick(t, o).report()
-			if got := found(r, analyze.Warn, ""); len(got) > 0 {
+			if got := found(r, report.Warn, ""); len(got) > 0 {
 				t.Errorf("found %v:%s", got, messages(r))
 			}
 			if len(r.Health.Problems) > 0 {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // The ranks of a run become one profile, whose exposed communication is that of the
@@ -33,7 +33,7 @@ func TestProfileOfSeveralRanks(t *testing.T) {
 		}
 	}
 	_, text, _ := runWith("", "analyze", "--format", "json", "../../traces/demo-before")
-	var report analyze.Report
+	var report report.Report
 	if err := json.Unmarshal([]byte(text), &report); err != nil {
 		t.Fatal(err)
 	}

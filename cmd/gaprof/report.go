@@ -12,6 +12,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/render"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace/tracefile"
@@ -63,12 +64,12 @@ func runReport(s streams, paths []string, f reportFlags) error {
 		return err
 	}
 	s.in = bufio.NewReader(s.in) // a report on it is told from a trace by its beginning
-	report, err := f.read(s, paths, machine, options)
+	r, err := f.read(s, paths, machine, options)
 	if err != nil {
 		return err
 	}
 	for _, out := range outputs {
-		if err := writeReport(s, out, report, render.Options{Made: made}); err != nil {
+		if err := writeReport(s, out, r, render.Options{Made: made}); err != nil {
 			return err
 		}
 		if !f.quiet && !isStream(out.file) {
@@ -143,38 +144,31 @@ func refusedFigures(out output) error {
 }
 
 // read makes the report of some traces, or reads one that was made.
-func (f *reportFlags) read(s streams, paths []string, m ingest.Limits, o analyze.Options) (*analyze.Report, error) {
+func (f *reportFlags) read(s streams, paths []string, m ingest.Limits, o analyze.Options) (*report.Report, error) {
 	files, err := tracefile.Expand(paths)
 	if err != nil {
 		return nil, err
 	}
 	for _, file := range files {
-		report, err := openReport(s, file)
+		r, err := openReport(s, file)
 		switch {
 		case err != nil:
 			return nil, err
-		case report == nil:
+		case r == nil:
 		case len(files) > 1:
 			return nil, usage("pass one report, or the traces of one run", "%s is a report, and a page is made of one report alone", file)
 		case f.steps != "" || f.ranks != "":
 			return nil, usage("pass the traces that it was made of", "--steps and --ranks cannot be applied to the report %s", file)
 		default:
-			return report, nil
+			return r, nil
 		}
 	}
-	report, err := analyzePaths(s, paths, f.inputFlags, m, o)
-	if err != nil {
-		return nil, err
-	}
-	if len(report.Source.Ranks) == 0 {
-		return nil, nothingToAnalyse(report.Source.Files, f.selectFlags)
-	}
-	return report, nil
+	return reportOf(s, paths, f.inputFlags, f.selectFlags, m, o)
 }
 
 // writeReport draws one output and, of Markdown, the files of its figures first, so that
 // what a page shows is there.
-func writeReport(s streams, out output, r *analyze.Report, o render.Options) error {
+func writeReport(s streams, out output, r *report.Report, o render.Options) error {
 	var b strings.Builder
 	switch out.format {
 	case "md":

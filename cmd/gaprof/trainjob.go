@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/cpu"
@@ -202,10 +203,10 @@ type finite struct {
 func (d finite) Len(rank int) int { return (d.n + d.world - 1 - rank) / d.world }
 
 // report analyses the run as gaprof analyze does its files.
-func (t *trained) report() *analyze.Report {
+func (t *trained) report() *report.Report {
 	a := analyze.New(analyze.Options{Version: version, Rules: rules.All(), Losses: t.losses()})
 	for rank := range t.options.WorldSize {
 		a.Add(rank, analyze.Input{File: fmt.Sprintf("rank%d.json.gz", rank), Trace: t.trace(rank)})
 	}
-	return a.Report()
+	return a.Result().Report
 }

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // bar is one stacked bar of the ledger: a step, or the mean of several.
@@ -19,7 +19,7 @@ type bar struct {
 	ns    [7]int64 // sums, by class
 }
 
-func (b *bar) add(l *analyze.Ledger) {
+func (b *bar) add(l *report.Ledger) {
 	for i, ns := range []int64{l.Compute, l.Memory, l.ReduceScatter, l.AllGather, l.AllReduce, l.OtherComm, l.Idle} {
 		b.ns[i] += ns
 	}
@@ -27,8 +27,8 @@ func (b *bar) add(l *analyze.Ledger) {
 }
 
 // ledger is where the device time of each step goes, as stacked bars.
-func ledger(r *analyze.Report) []Figure {
-	all := joined(r, func(i int, s *analyze.Step) any { return i })
+func ledger(r *report.Report) []Figure {
+	all := joined(r, func(i int, s *report.Step) any { return i })
 	if len(all) == 0 {
 		return nil
 	}
@@ -62,7 +62,7 @@ func exposedLabel(i int) string {
 }
 
 // joined makes bars of the steps with a ledger, those with equal keys one.
-func joined(r *analyze.Report, keyOf func(i int, s *analyze.Step) any) []bar {
+func joined(r *report.Report, keyOf func(i int, s *report.Step) any) []bar {
 	var bars []bar
 	at := make(map[any]int)
 	n := 0
@@ -89,27 +89,27 @@ const leastBar = 4
 
 // fitting are the steps one by one as long as they fit, then means by rank and kind, by
 // rank, and of neighbours.
-func fitting(r *analyze.Report, most int) []bar {
+func fitting(r *report.Report, most int) []bar {
 	type rankKind struct {
 		rank int64
 		kind string
 	}
-	bars := joined(r, func(i int, _ *analyze.Step) any { return i })
+	bars := joined(r, func(i int, _ *report.Step) any { return i })
 	all := len(bars)
 	if len(bars) > most && len(r.Source.Ranks) > 1 {
-		bars = joined(r, func(_ int, s *analyze.Step) any { return rankKind{s.Rank, s.Kind} })
+		bars = joined(r, func(_ int, s *report.Step) any { return rankKind{s.Rank, s.Kind} })
 	}
 	if len(bars) > most && len(r.Source.Ranks) > 1 {
-		bars = joined(r, func(_ int, s *analyze.Step) any { return s.Rank })
+		bars = joined(r, func(_ int, s *report.Step) any { return s.Rank })
 	}
 	if len(bars) > most {
 		part := (all + most - 1) / most
-		bars = joined(r, func(i int, _ *analyze.Step) any { return i / part })
+		bars = joined(r, func(i int, _ *report.Step) any { return i / part })
 	}
 	return bars
 }
 
-func ledgerPlot(r *analyze.Report, used []int, width int) (*plot.Plot, int) {
+func ledgerPlot(r *report.Report, used []int, width int) (*plot.Plot, int) {
 	const left = 50
 	several, room := len(r.Source.Ranks) > 1, (width-left)/leastBar
 	gaps := several && len(r.Source.Ranks) <= room/3

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // dot is one collective, or the mean of a group.
@@ -22,7 +22,7 @@ type dot struct {
 
 // dots are the collectives whose size is known, or groups of them where the report does
 // not hold each; unsized counts the others.
-func dots(r *analyze.Report) (list []dot, unsized int, grouped bool) {
+func dots(r *report.Report) (list []dot, unsized int, grouped bool) {
 	add := func(kind string, bytes *int64, count, busy, over int64) {
 		if bytes == nil || *bytes <= 0 || busy <= 0 {
 			unsized += int(count)
@@ -44,7 +44,7 @@ func dots(r *analyze.Report) (list []dot, unsized int, grouped bool) {
 }
 
 // overlap is how much of each collective is hidden, against its size.
-func overlap(r *analyze.Report) []Figure {
+func overlap(r *report.Report) []Figure {
 	list, unsized, grouped := dots(r)
 	if len(list) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // passBar is the passes over the gradients of one sort at one place, as means.
@@ -16,7 +16,7 @@ type passBar struct {
 	name              string
 	n                 int64
 	busy, span, floor int64 // sums; floor of those that have one
-	verdict           analyze.Verdict
+	verdict           report.Verdict
 	onDevice          bool
 }
 
@@ -24,7 +24,7 @@ type passBar struct {
 const mostPasses = 10
 
 // passes is how long the passes over the gradients take and how long they would have to.
-func passes(r *analyze.Report) []Figure {
+func passes(r *report.Report) []Figure {
 	bars := passBars(r)
 	if len(bars) == 0 {
 		return nil
@@ -44,10 +44,10 @@ func passes(r *analyze.Report) []Figure {
 	return []Figure{f}
 }
 
-func passBars(r *analyze.Report) []passBar {
+func passBars(r *report.Report) []passBar {
 	type passKey struct {
 		kind, where string
-		verdict     analyze.Verdict
+		verdict     report.Verdict
 	}
 	var bars []passBar
 	at := make(map[passKey]int)

@@ -6,7 +6,7 @@
 // bounded by what its width can show, however long the recording was.
 package plots
 
-import "github.com/gaprof/gaprof/analyze"
+import "github.com/gaprof/gaprof/analyze/report"
 
 // The sections that have figures.
 const (
@@ -21,7 +21,7 @@ const (
 // table is every plot; a new one is a row. A plot without anything to show gives none.
 var table = []struct {
 	section string
-	figures func(*analyze.Report) []Figure
+	figures func(*report.Report) []Figure
 }{
 	{Ledger, ledger},
 	{Passes, passes},
@@ -41,7 +41,7 @@ func Sections() []string {
 }
 
 // Of returns the figures of one section.
-func Of(r *analyze.Report, section string) []Figure {
+func Of(r *report.Report, section string) []Figure {
 	for _, row := range table {
 		if row.section == section {
 			return row.figures(r)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	tracetext "github.com/gaprof/gaprof/trace/text"
 )
@@ -21,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // sample is the report of a sample trace of this repository, with passes and waits of
 // made-up ranks, so that it has every figure.
-func sample(t *testing.T) *analyze.Report {
+func sample(t *testing.T) *report.Report {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "traces", "reduce-scatter-in-hook.trace.txt"))
 	if err != nil {
@@ -34,9 +35,9 @@ func sample(t *testing.T) *analyze.Report {
 	}
 	r := analyze.Run([]analyze.Input{{File: "hook", Trace: tr}}, analyze.Options{Rules: rules.All(), Drawing: true})
 	floor := int64(350_000)
-	r.GradientPasses = []analyze.GradientPassRow{
-		{Kind: "scale", Where: "after_backward", Verdict: analyze.Needless, Busy: 400_000, Span: 1_000_000, Floor: &floor, OnDevice: true},
-		{Kind: "zero", Where: "in_optimizer", Verdict: analyze.Required, Busy: 100_000, Span: 120_000, OnDevice: true},
+	r.GradientPasses = []report.GradientPass{
+		{Kind: "scale", Where: "after_backward", Verdict: report.Needless, Busy: 400_000, Span: 1_000_000, Floor: &floor, OnDevice: true},
+		{Kind: "zero", Where: "in_optimizer", Verdict: report.Required, Busy: 100_000, Span: 120_000, OnDevice: true},
 	}
 	r.Ranks = waitsOf(2_000_000, 0, 500_000)
 	r.Normalization.Tokens = [][]int64{{59, 60, 14, 11}, {12, 268, 133, 6}}
@@ -44,11 +45,11 @@ func sample(t *testing.T) *analyze.Report {
 }
 
 // waitsOf are ranks that wait for so many ns, each of which the next one causes.
-func waitsOf(ns ...int64) []analyze.RankWaits {
-	var rows []analyze.RankWaits
+func waitsOf(ns ...int64) []report.RankWaits {
+	var rows []report.RankWaits
 	for i := range ns {
 		caused := ns[(i+len(ns)-1)%len(ns)]
-		rows = append(rows, analyze.RankWaits{Rank: int64(i), Wait: &ns[i], WaitCaused: &caused})
+		rows = append(rows, report.RankWaits{Rank: int64(i), Wait: &ns[i], WaitCaused: &caused})
 	}
 	return rows
 }
@@ -85,15 +86,15 @@ func golden(t *testing.T, name, got string) {
 }
 
 // many is a report of ranks of steps with collectives and timelines.
-func many(ranks, steps int) *analyze.Report {
-	r := &analyze.Report{Drawing: &analyze.Drawing{}}
+func many(ranks, steps int) *report.Report {
+	r := &report.Report{Drawing: &report.Drawing{}}
 	for rank := range int64(ranks) {
 		r.Source.Ranks = append(r.Source.Ranks, rank)
 		wait := rank * 1000
-		r.Ranks = append(r.Ranks, analyze.RankWaits{Rank: rank, Wait: &wait, WaitCaused: &wait})
-		line := analyze.Timeline{Rank: rank, Duration: 4_000_000, Resolution: 1000}
+		r.Ranks = append(r.Ranks, report.RankWaits{Rank: rank, Wait: &wait, WaitCaused: &wait})
+		line := report.Timeline{Rank: rank, Duration: 4_000_000, Resolution: 1000}
 		for _, row := range []string{"phase", "stream 7", "ledger"} {
-			strip := analyze.TimelineStrip{Row: row, Class: "compute"}
+			strip := report.Strip{Row: row, Class: "compute"}
 			for k := range int64(4000) {
 				strip.Spans = append(strip.Spans, [2]int64{1000 * k, 400})
 			}
@@ -102,10 +103,10 @@ func many(ranks, steps int) *analyze.Report {
 		r.Drawing.Timelines = append(r.Drawing.Timelines, line)
 		for step := range steps {
 			start, duration, bytes := int64(step)*1e6, int64(1e6), int64(1+step*step*1000)
-			r.Steps = append(r.Steps, analyze.Step{Rank: rank, Index: step, Kind: string(rune('A' + step%2)), Complete: true, Start: &start, Duration: &duration,
-				Ledger: &analyze.Ledger{Compute: 500_000, ReduceScatter: int64(step) * 100, Idle: 500_000 - int64(step)*100}})
+			r.Steps = append(r.Steps, report.Step{Rank: rank, Index: step, Kind: string(rune('A' + step%2)), Complete: true, Start: &start, Duration: &duration,
+				Ledger: &report.Ledger{Compute: 500_000, ReduceScatter: int64(step) * 100, Idle: 500_000 - int64(step)*100}})
 			r.Drawing.Collectives = append(r.Drawing.Collectives,
-				analyze.CollectiveRow{Rank: rank, Kind: "reduce_scatter", Bytes: &bytes, Duration: 1000, Exposed: int64(step*7) % 1000})
+				report.Collective{Rank: rank, Kind: "reduce_scatter", Bytes: &bytes, Duration: 1000, Exposed: int64(step*7) % 1000})
 		}
 	}
 	return r
@@ -116,22 +117,22 @@ func TestOddReports(t *testing.T) {
 	zero, big := int64(0), int64(1)<<62
 	for _, test := range []struct {
 		name   string
-		report *analyze.Report
+		report *report.Report
 		want   string // the figures
 	}{
-		{"nothing", &analyze.Report{}, ""},
-		{"a CPU alone", &analyze.Report{Steps: []analyze.Step{{HostDuration: 5}}, Drawing: &analyze.Drawing{}}, ""},
+		{"nothing", &report.Report{}, ""},
+		{"a CPU alone", &report.Report{Steps: []report.Step{{HostDuration: 5}}, Drawing: &report.Drawing{}}, ""},
 		{"one step", many(1, 1), "ledger overlap timeline-0"},
-		{"a step of no time", &analyze.Report{Steps: []analyze.Step{{Duration: &zero, Ledger: &analyze.Ledger{}}}}, "ledger"},
-		{"no collectives", &analyze.Report{Steps: many(1, 3).Steps, Drawing: &analyze.Drawing{}}, "ledger"},
-		{"messages of no size", &analyze.Report{Drawing: &analyze.Drawing{Collectives: []analyze.CollectiveRow{{Bytes: &zero, Duration: 1}, {Duration: 1}}}}, ""},
-		{"a message of all the world", &analyze.Report{Drawing: &analyze.Drawing{Collectives: []analyze.CollectiveRow{{Bytes: &big, Duration: 1}}}}, "overlap"},
-		{"groups alone", &analyze.Report{Groups: []analyze.CollectiveGroup{{Kind: "all_reduce", Count: 2, Bytes: &big, Busy: 10, Over: 5}}}, "overlap"},
-		{"one rank that waits for nobody", &analyze.Report{Ranks: waitsOf(0)}, ""},
-		{"ranks that do not wait", &analyze.Report{Ranks: waitsOf(0, 0)}, "waits"},
-		{"no tokens at all", &analyze.Report{Normalization: analyze.Normalization{Tokens: [][]int64{{}, {0}}}}, "tokens"},
-		{"waits unknown", &analyze.Report{Ranks: make([]analyze.RankWaits, 8)}, ""},
-		{"a timeline of nothing", &analyze.Report{Drawing: &analyze.Drawing{Timelines: []analyze.Timeline{{Duration: 5}, {Strips: make([]analyze.TimelineStrip, 1)}}}}, ""},
+		{"a step of no time", &report.Report{Steps: []report.Step{{Duration: &zero, Ledger: &report.Ledger{}}}}, "ledger"},
+		{"no collectives", &report.Report{Steps: many(1, 3).Steps, Drawing: &report.Drawing{}}, "ledger"},
+		{"messages of no size", &report.Report{Drawing: &report.Drawing{Collectives: []report.Collective{{Bytes: &zero, Duration: 1}, {Duration: 1}}}}, ""},
+		{"a message of all the world", &report.Report{Drawing: &report.Drawing{Collectives: []report.Collective{{Bytes: &big, Duration: 1}}}}, "overlap"},
+		{"groups alone", &report.Report{Groups: []report.CollectiveGroup{{Kind: "all_reduce", Count: 2, Bytes: &big, Busy: 10, Over: 5}}}, "overlap"},
+		{"one rank that waits for nobody", &report.Report{Ranks: waitsOf(0)}, ""},
+		{"ranks that do not wait", &report.Report{Ranks: waitsOf(0, 0)}, "waits"},
+		{"no tokens at all", &report.Report{Normalization: report.Normalization{Tokens: [][]int64{{}, {0}}}}, "tokens"},
+		{"waits unknown", &report.Report{Ranks: make([]report.RankWaits, 8)}, ""},
+		{"a timeline of nothing", &report.Report{Drawing: &report.Drawing{Timelines: []report.Timeline{{Duration: 5}, {Strips: make([]report.Strip, 1)}}}}, ""},
 		{"200 steps", many(1, 200), "ledger overlap timeline-0"},
 		{"2000 steps", many(1, 2000), "ledger overlap timeline-0"},
 		{"64 ranks of 40 steps", many(64, 40), "ledger overlap timeline-0 timeline-1 timeline-2 timeline-3 timeline-4 timeline-5 timeline-6 timeline-7 timeline-8 waits"},
@@ -208,7 +209,7 @@ func TestStreamNames(t *testing.T) {
 func TestTimelineMarksExposed(t *testing.T) {
 	r := many(1, 1)
 	strips := &r.Drawing.Timelines[0].Strips
-	*strips = []analyze.TimelineStrip{
+	*strips = []report.Strip{
 		{Row: "stream 9", Class: "reduce_scatter", Spans: [][2]int64{{0, 2_000_000}}},
 		{Row: "stream 9", Class: "reduce_scatter", Exposed: true, Spans: [][2]int64{{1_000_000, 1_000_000}}},
 	}

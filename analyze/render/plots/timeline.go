@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // MostTimelines is how many ranks have a timeline: a page of more is too long to read.
@@ -15,18 +15,18 @@ const MostTimelines = 9
 
 // timelines is one step of each rank by stream; of many ranks the straggler's first and
 // then the first ones.
-func timelines(r *analyze.Report) []Figure {
+func timelines(r *report.Report) []Figure {
 	if r.Drawing == nil {
 		return nil
 	}
-	var list []analyze.Timeline
+	var list []report.Timeline
 	for _, t := range r.Drawing.Timelines {
 		if len(t.Strips) > 0 && t.Duration > 0 {
 			list = append(list, t)
 		}
 	}
 	if r.Straggler != nil {
-		slices.SortStableFunc(list, func(a, b analyze.Timeline) int { return later(a.Rank != *r.Straggler) - later(b.Rank != *r.Straggler) })
+		slices.SortStableFunc(list, func(a, b report.Timeline) int { return later(a.Rank != *r.Straggler) - later(b.Rank != *r.Straggler) })
 	}
 	var figures []Figure
 	for i := range list[:min(MostTimelines, len(list))] {
@@ -41,7 +41,7 @@ func timelines(r *analyze.Report) []Figure {
 
 // tail is where to begin a closer look at the end of a step: a little before the last
 // compute that backward launches. ok is false where that is no closer.
-func tail(t *analyze.Timeline) (from int64, ok bool) {
+func tail(t *report.Timeline) (from int64, ok bool) {
 	for i := range t.Strips {
 		if s := &t.Strips[i]; s.Row == "phase" && s.Class == "backward" {
 			for _, span := range s.Spans {
@@ -60,7 +60,7 @@ func later(yes bool) int {
 	return 0
 }
 
-func timelineFigure(t *analyze.Timeline, i int) Figure {
+func timelineFigure(t *report.Timeline, i int) Figure {
 	f := Figure{ID: fmt.Sprintf("timeline-%d", i), Title: fmt.Sprintf("Step %d of rank %d by stream, ms from its start", t.Step, t.Rank),
 		Text: timelineText(t),
 		Note: fmt.Sprintf("Device time. Top row: where compute kernels are launched from. Streams: communication is high where nothing hides it, low and pale where something "+
@@ -75,7 +75,7 @@ func timelineFigure(t *analyze.Timeline, i int) Figure {
 }
 
 // tailFigure is the end of a step, where backward ends and the optimizer works.
-func tailFigure(t *analyze.Timeline, i int, from int64) Figure {
+func tailFigure(t *report.Timeline, i int, from int64) Figure {
 	return Figure{ID: fmt.Sprintf("timeline-%d-end", i), Title: fmt.Sprintf("The end of step %d of rank %d: backward, reductions, optimizer, ms from the start of the step", t.Step, t.Rank),
 		Text: fmt.Sprintf("The last %.2f ms of the timeline above, enlarged.", millis(t.Duration-from)),
 		Note: fmt.Sprintf("The last %.2f ms of the step above.", millis(t.Duration-from)),
@@ -92,7 +92,7 @@ func roundMicros(ns int64) string {
 
 // timelineKeys are the phases and classes that occur; of communication its exposed and
 // its hidden part, as far as there is one.
-func timelineKeys(t *analyze.Timeline) []key {
+func timelineKeys(t *report.Timeline) []key {
 	var keys []key
 	for _, c := range phases {
 		if length(t, "phase", c.id, false) > 0 {
@@ -115,7 +115,7 @@ func timelineKeys(t *analyze.Timeline) []key {
 }
 
 // length is the time of a class in ns, on one row or, without one, on all streams.
-func length(t *analyze.Timeline, row, class string, exposed bool) (ns int64) {
+func length(t *report.Timeline, row, class string, exposed bool) (ns int64) {
 	for i := range t.Strips {
 		s := &t.Strips[i]
 		if here := s.Row == row || row == "" && s.Row != "phase" && s.Row != "ledger"; !here || s.Class != class || s.Exposed != exposed {
@@ -129,7 +129,7 @@ func length(t *analyze.Timeline, row, class string, exposed bool) (ns int64) {
 }
 
 // rowsOf are the rows of a timeline from top to bottom.
-func rowsOf(t *analyze.Timeline) []string {
+func rowsOf(t *report.Timeline) []string {
 	var rows []string
 	for _, s := range t.Strips {
 		if !slices.Contains(rows, s.Row) {
@@ -139,7 +139,7 @@ func rowsOf(t *analyze.Timeline) []string {
 	return rows
 }
 
-func timelinePlot(t *analyze.Timeline, from int64, width int) (*plot.Plot, int) {
+func timelinePlot(t *report.Timeline, from int64, width int) (*plot.Plot, int) {
 	p := newPlot("ms", "")
 	rows := rowsOf(t)
 	names := make([]string, len(rows))
@@ -171,7 +171,7 @@ func rowName(row string, width int) string {
 }
 
 // stripRects makes boxes of spans, joined where the width cannot tell them apart.
-func stripRects(t *analyze.Timeline, s *analyze.TimelineStrip, begin int64, y float64, width int) rects {
+func stripRects(t *report.Timeline, s *report.Strip, begin int64, y float64, width int) rects {
 	c, at := classOf(classes, s.Class)
 	if s.Row == "phase" {
 		c, _ = classOf(phases, s.Class)
@@ -205,7 +205,7 @@ func stripRects(t *analyze.Timeline, s *analyze.TimelineStrip, begin int64, y fl
 }
 
 // timelineText tells the rows in words.
-func timelineText(t *analyze.Timeline) string {
+func timelineText(t *report.Timeline) string {
 	var parts []string
 	for i, c := range classes {
 		if ns := length(t, "ledger", c.id, false); ns > 0 {

@@ -5,12 +5,12 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // tokens is how many tokens each rank has in one step, against the mean of all: where
 // ranks are not alike, a mean by rank weighs their tokens differently.
-func tokens(r *analyze.Report) []Figure {
+func tokens(r *report.Report) []Figure {
 	n := &r.Normalization
 	if len(n.Tokens) == 0 {
 		return nil
@@ -34,7 +34,7 @@ func tokens(r *analyze.Report) []Figure {
 	return []Figure{f}
 }
 
-func tokensPlot(r *analyze.Report, sums []int64, mean float64, width int) (*plot.Plot, int) {
+func tokensPlot(r *report.Report, sums []int64, mean float64, width int) (*plot.Plot, int) {
 	p := newPlot("rank", "tokens")
 	bars := rects{ink: wait}
 	names := make([]string, len(sums))

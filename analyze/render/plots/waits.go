@@ -5,12 +5,12 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // waits is how long each rank waits inside collectives, and how long others do for it.
-func waits(r *analyze.Report) []Figure {
-	var rows []analyze.RankWaits
+func waits(r *report.Report) []Figure {
+	var rows []report.RankWaits
 	for _, w := range r.Ranks {
 		if w.Wait != nil && w.WaitCaused != nil {
 			rows = append(rows, w)
@@ -27,7 +27,7 @@ func waits(r *analyze.Report) []Figure {
 	return []Figure{f}
 }
 
-func waitsPlot(rows []analyze.RankWaits, width int) (*plot.Plot, int) {
+func waitsPlot(rows []report.RankWaits, width int) (*plot.Plot, int) {
 	p := newPlot("rank", "ms")
 	own, caused := rects{ink: wait}, rects{ink: rs}
 	names := make([]string, len(rows))
@@ -45,7 +45,7 @@ func waitsPlot(rows []analyze.RankWaits, width int) (*plot.Plot, int) {
 	return p, 240
 }
 
-func waitsText(r *analyze.Report, rows []analyze.RankWaits) string {
+func waitsText(r *report.Report, rows []report.RankWaits) string {
 	most, least := rows[0], rows[0]
 	for _, w := range rows {
 		if *w.WaitCaused > *most.WaitCaused {

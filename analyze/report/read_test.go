@@ -1,13 +1,11 @@
-package analyze
+package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 )
 
-func TestIsReport(t *testing.T) {
+func TestSniff(t *testing.T) {
 	for _, test := range []struct {
 		head string
 		want bool
@@ -15,30 +13,18 @@ func TestIsReport(t *testing.T) {
 		{"", false}, {"{", false}, {"[", false}, {`["schema"`, false}, {"{}", false}, {`{"traceEvents": [`, false}, {`{"schemaVersion": 1`, false},
 		{`{"schema": "gapr`, true}, {"\xef\xbb\xbf {\n \"schema\"", true}, {`{"accumulation_steps": 1`, true}, {`"schema"`, false}, {`{1`, false},
 	} {
-		if got := IsReport([]byte(test.head)); got != test.want {
+		if got := Sniff([]byte(test.head)); got != test.want {
 			t.Errorf("%q: %v", test.head, got)
 		}
 	}
 }
 
-func TestReadReport(t *testing.T) {
-	report := Run([]Input{{File: "f", Trace: read(t, steps(3, 100))}}, Options{Rules: []Rule{claimRule("AA001", 60)}})
-	data, err := json.Marshal(report)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := ReadReport(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := json.Marshal(back); err != nil || !bytes.Equal(again, data) {
-		t.Errorf("%v\n%s\n%s", err, data, again)
-	}
-	if _, err := ReadReport(strings.NewReader("\xef\xbb\xbf" + string(data))); err != nil {
-		t.Errorf("with a byte order mark: %v", err)
+func TestReadRefuses(t *testing.T) {
+	if _, err := Read(strings.NewReader(`{"schema": "gaprof.report/1"}`)); err != nil {
+		t.Errorf("the least report: %v", err)
 	}
 	for _, bad := range []string{"", "[]", `{"schema": "gaprof.report/2"}`, `{"schema": 1}`, `{"schema": "gaprof.report/1"} {}`, `{"schema": "gaprof.report/1"`} {
-		if _, err := ReadReport(strings.NewReader(bad)); err == nil {
+		if _, err := Read(strings.NewReader(bad)); err == nil {
 			t.Errorf("%s is a report", bad)
 		}
 	}
@@ -54,7 +40,7 @@ func TestReadHalfKnown(t *testing.T) {
 		`"matching": {"transfer_median_ns": 1}`:                                                 "matching has some",
 		`"steps": [{"start_ns": 1, "duration_ns": 1, "ledger_ns": {}}], "ranks": [{"rank": 0}]`: "",
 	} {
-		_, err := ReadReport(strings.NewReader(`{"schema": "gaprof.report/1", ` + body + `}`))
+		_, err := Read(strings.NewReader(`{"schema": "gaprof.report/1", ` + body + `}`))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", body, err, want)
 		}

@@ -1,4 +1,4 @@
-package analyze
+package report
 
 import (
 	"github.com/google/jsonschema-go/jsonschema"

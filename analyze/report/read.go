@@ -1,4 +1,4 @@
-package analyze
+package report
 
 import (
 	"bufio"
@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// ReadReport reads the JSON form of a report. Fields that it does not know are passed
+// Read reads the JSON form of a report. Fields that it does not know are passed
 // over. Errors name the schema where that is another one, and what is known by half.
-func ReadReport(r io.Reader) (*Report, error) {
+func Read(r io.Reader) (*Report, error) {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
 		_, _ = in.Discard(len(byteOrderMark)) // which some editors and shells put there
@@ -61,14 +61,14 @@ func (r *Report) halfKnown() string {
 	return ""
 }
 
-// together tells whether all are known or none.
+// together reports whether all are known or none.
 func together(known ...bool) bool {
 	return !slices.Contains(known, true) || !slices.Contains(known, false)
 }
 
-// IsReport tells, by the beginning of a file, whether it is a report's JSON form and
-// not a trace: an object whose first key is one of a report.
-func IsReport(head []byte) bool {
+// Sniff reports whether the beginning of a file is that of a report's JSON form and not of
+// a trace: an object whose first key is one of a report.
+func Sniff(head []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(head, []byte(byteOrderMark))))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return false

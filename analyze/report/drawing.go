@@ -1,0 +1,50 @@
+package report
+
+// Drawing is what figures need beyond the figures of a report: a report without it has no
+// timeline.
+type Drawing struct {
+	Timelines   []Timeline   `json:"timelines"`            // one a rank that has a step with a device window
+	Collectives []Collective `json:"collectives"`          // by rank, then start where some were left out
+	LeftOut     int          `json:"collectives_left_out"` // the shortest, of more than can be shown
+}
+
+// Timeline is one representative step of a rank on one device. Times are in ns; spans
+// closer than Resolution are joined.
+type Timeline struct {
+	Rank       int64   `json:"rank"`
+	Device     string  `json:"device"` // as that of Step
+	Step       int     `json:"step"`   // an Index of Steps
+	Kind       string  `json:"kind"`   // as that of Step
+	Start      int64   `json:"start_ns"`
+	Duration   int64   `json:"duration_ns"`
+	Resolution int64   `json:"resolution_ns"`
+	Folded     int     `json:"folded_streams"` // streams that share the row "other streams"
+	Strips     []Strip `json:"strips"`
+}
+
+// Strip is the spans of one class on one row of a timeline.
+type Strip struct {
+	Row string `json:"row"` // "phase" (by the launch of compute kernels), "stream " and its name, "other streams" or "ledger"
+
+	// Class is, on the row "phase", one of forward, backward, gradient_sync,
+	// after_backward, optimizer and unknown, else a bucket of the Ledger.
+	Class string `json:"class"`
+
+	// Exposed strips are the part of communication that the ledger counts; the same time
+	// stands in the strip of all of it too.
+	Exposed bool       `json:"exposed"`
+	Spans   [][2]int64 `json:"spans_ns"` // start, from that of the window, and length; ascending
+}
+
+// Collective is one collective on a device.
+type Collective struct {
+	Rank     int64  `json:"rank"`
+	Step     *int   `json:"step"` // an Index of Steps; null unlinked
+	Kind     string `json:"kind"` // as that of Collectives
+	Site     string `json:"site"` // as that of LaunchSite, with its Name
+	Name     string `json:"name"`
+	Bytes    *int64 `json:"bytes"` // null unknown
+	Start    int64  `json:"start_ns"`
+	Duration int64  `json:"duration_ns"`
+	Exposed  int64  `json:"exposed_ns"` // of Duration, that no compute kernel covers
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Finding is one thing to change: what it is, what it costs and how to see it.
+type Finding struct {
+	Rule     string   `json:"rule"` // its ID: two letters of the family and three digits
+	Severity Severity `json:"severity"`
+	Title    string   `json:"title"` // of the rule
+	Message  string   `json:"message"`
+	Why      string   `json:"why"` // what in the trace says so; may be ""
+
+	// Cost and Saving are in ns, means per optimizer step over the complete steps of
+	// Kinds, and Share is Cost by the mean of those steps, 0..1. Cost and Share are null
+	// where the finding has no cost in time; Saving.High is at most Cost.
+	Cost   *int64   `json:"cost_ns"`
+	Share  *float64 `json:"cost_share"`
+	Saving *Range   `json:"saving_ns"` // null unknown
+	Kinds  []string `json:"kinds"`     // of the steps that cost anything
+
+	Also     []string   `json:"also"` // rules that apply to the time claimed here
+	Evidence []Evidence `json:"evidence"`
+	Fix      string     `json:"fix"`
+	Caveats  []string   `json:"caveats"` // what may make the finding wrong
+}
+
+// Range is a least and a greatest value in ns.
+type Range struct {
+	Low  int64 `json:"low"`
+	High int64 `json:"high"`
+}
+
+// Evidence is an event that a person can open in a viewer.
+type Evidence struct {
+	Rank     int64  `json:"rank"`
+	Name     string `json:"name"`
+	Track    string `json:"track"`       // process and thread or stream, "pid/tid"
+	Start    int64  `json:"start_ns"`    // on the clock of the trace's ts
+	Duration int64  `json:"duration_ns"` // 0 for a moment
+}
+
+// Skip says that a rule did not run, why, and what would let it.
+type Skip struct {
+	Rule   string `json:"rule"`
+	Reason string `json:"reason"`
+}
+
+// Severity orders findings. Package analyze decides it, in one place.
+type Severity string
+
+// The severities, least first. Off is the threshold that nothing reaches.
+const (
+	Note  Severity = "note"
+	Warn  Severity = "warn"
+	Error Severity = "error"
+	Off   Severity = "off"
+)
+
+var severityOrder = map[Severity]int{Note: 1, Warn: 2, Error: 3, Off: 4}
+
+// Compare orders severities, least first.
+func (s Severity) Compare(t Severity) int { return cmp.Compare(severityOrder[s], severityOrder[t]) }
+
+// AtLeast reports whether s is as severe as t or more.
+func (s Severity) AtLeast(t Severity) bool { return s.Compare(t) >= 0 }
+
+// ParseSeverity reads off, note, warn or error.
+func ParseSeverity(s string) (Severity, error) {
+	if _, ok := severityOrder[Severity(s)]; !ok {
+		return "", fmt.Errorf("unknown severity %q (off, note, warn, error)", s)
+	}
+	return Severity(s), nil
+}

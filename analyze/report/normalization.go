@@ -1,0 +1,23 @@
+package report
+
+// Normalization is what is known of how gradients are normalized. Tokens, Step and Ratio
+// are of the first complete step for which every rank has token counts.
+type Normalization struct {
+	Mode     string `json:"mode"`     // global, per_rank, micro_mean, sum, unknown
+	Factor   string `json:"factor"`   // that multiplies all of it: 1, 1/R, A ...; "" unknown
+	Basis    string `json:"basis"`    // what mode and factor rest on: gradients, loss log, trace, declared, unknown
+	Declared string `json:"declared"` // by the user, "" not
+
+	Tokens [][]int64    `json:"tokens"`             // by rank, in the order of Source.Ranks, and micro-batch; empty without counts
+	Step   *int         `json:"step"`               // an Index of Steps, null without Tokens
+	Ratio  *WeightRatio `json:"token_weight_ratio"` // null where mode, factor or counts are not known
+
+	Evidence string `json:"evidence"` // where the counts come from, and what the mode rests on
+}
+
+// WeightRatio is the least and the greatest weight of a token relative to 1/N, the weight
+// that is right: 1 where every token counts as it should.
+type WeightRatio struct {
+	Min float64 `json:"min"`
+	Max float64 `json:"max"`
+}

@@ -1,0 +1,55 @@
+package report
+
+// Source says what was read.
+type Source struct {
+	// Files are the names of the inputs, in their order; Format is that of the first,
+	// "unknown" without any.
+	Files  []string `json:"files"`
+	Format string   `json:"format"`
+
+	Bytes  int64 `json:"bytes"`  // of all files as stored, compressed or not
+	Events int64 `json:"events"` // of all traces
+
+	Device    string  `json:"device"`     // the model of the first rank's device; "unknown" where no header says it
+	WorldSize *int64  `json:"world_size"` // ranks of the run, also those whose traces are not here; null unknown
+	Ranks     []int64 `json:"ranks"`      // the numbers of the ranks that were read, ascending; empty where nothing was found
+
+	// StepSource says where the first rank's steps come from: optimizer, profiler_step (a
+	// fallback that may be one per micro-batch) or none.
+	StepSource string `json:"step_source"`
+
+	Fingerprint Fingerprint `json:"fingerprint"`
+}
+
+// Fingerprint is what must agree, beside device and world size, before the times of two
+// reports are compared.
+type Fingerprint struct {
+	Model        string `json:"model"`        // a hash of optimizers and parameters, in hexadecimal; "unknown" without shapes
+	Accumulation []int  `json:"accumulation"` // accumulation steps by optimizer name, -1 unknown; empty where Model is unknown
+}
+
+// Health says how far the input can be believed.
+type Health struct {
+	DeviceEvents []DeviceEvents `json:"device_events"` // of every rank with any
+	Problems     []Problem      `json:"problems"`      // by rank
+}
+
+// DeviceEvents counts the kernels, copies and sets of one rank.
+type DeviceEvents struct {
+	Rank     int64 `json:"rank"`
+	Count    int   `json:"count"`
+	Unlinked int   `json:"unlinked"`          // whose launch lies outside the recording
+	Edge     int   `json:"unlinked_at_start"` // those of Unlinked before the first linked one
+}
+
+// Problem is one kind of damage in one file.
+type Problem struct {
+	Rank     int64  `json:"rank"`
+	File     string `json:"file"`
+	Code     string `json:"code"`     // a trace.Code
+	Severity string `json:"severity"` // of the damage, not of a finding: note, warn, error
+	Count    int64  `json:"count"`    // how often it occurred, at least 1
+	Message  string `json:"message"`  // what it is
+	Action   string `json:"action"`   // what the user can do
+	Offset   *int64 `json:"offset"`   // bytes of the decompressed file before the first of them; null where it has no place
+}
