@@ -2,20 +2,22 @@ package chrome
 
 import (
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
+	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
 // readArg reads the value at i of the argument behind h.
 func (d *reader) readArg(h *hop, i int) int {
-	c := d.buf[i]
+	c := d.Buf[i]
 	if c-'0' <= 9 || c == '-' {
-		if v, next, ok := integer(d.buf, i); ok {
+		if v, next, ok := scan.Integer(d.Buf, i); ok {
 			if h.keep {
 				d.keepArg(trace.Arg{Key: h.key, Num: v}, i)
 			}
 			return next
 		}
 	}
-	if d.mode != strict || d.opts.rules || h.keep && h.key == trace.KeyNone {
+	if d.Mode != token.Strict || d.opts.rules || h.keep && h.key == trace.KeyNone {
 		return d.newArg(h, i)
 	}
 	switch {
@@ -24,18 +26,18 @@ func (d *reader) readArg(h *hop, i int) int {
 	case h.keep:
 		return d.newArg(h, i)
 	case c == '"':
-		end, _ := scanString(d.buf, i+1)
-		return after(end)
+		end, _ := scan.String(d.Buf, i+1)
+		return token.After(end)
 	case c == '-' || c-'0' <= 9:
-		return d.closed(scanNumber(d.buf, i))
+		return d.Closed(scan.Number(d.Buf, i))
 	}
 	return d.newArg(h, i)
 }
 
 // newArg reads a value at i that was not seen before.
 func (d *reader) newArg(h *hop, i int) int {
-	t, next := d.value(i, '}')
-	if next >= 0 && h.keep && t.kind != deepKind {
+	t, next := d.Value(i, '}')
+	if next >= 0 && h.keep && t.Kind != token.Deep {
 		d.keepArg(d.argValue(h.key, t), i)
 	}
 	return next
@@ -47,26 +49,26 @@ func (d *reader) knownArg(h *hop, i int) int {
 	if h.keep {
 		key = h.key
 	}
-	if m := d.memos.recall(d.buf, i, key, d.ev.row.Name); m != nil {
+	if m := d.memos.recall(d.Buf, i, key, d.ev.row.Name); m != nil {
 		if h.keep {
 			d.keepArg(m.arg, i)
 		}
 		return i + len(m.text)
 	}
-	notes := len(d.notes)
-	t, next := d.value(i, '}')
-	if next < 0 || t.kind == deepKind {
+	notes := len(d.Notes)
+	t, next := d.Value(i, '}')
+	if next < 0 || t.Kind == token.Deep {
 		return next
 	}
 	arg := trace.Arg{Key: key}
-	if m := d.memos.find(d.buf, i, next, key, d.ev.row.Name); m != nil {
+	if m := d.memos.find(d.Buf, i, next, key, d.ev.row.Name); m != nil {
 		arg = m.arg
 	} else {
 		if h.keep {
 			arg = d.argValue(key, t)
 		}
-		if len(d.notes) == notes {
-			d.memos.remember(d.buf, i, next, arg, d.ev.row.Name)
+		if len(d.Notes) == notes {
+			d.memos.remember(d.Buf, i, next, arg, d.ev.row.Name)
 		}
 	}
 	if h.keep {
@@ -89,34 +91,32 @@ func (d *reader) keepArg(a trace.Arg, at int) {
 }
 
 // argValue makes an argument of a token.
-func (d *reader) argValue(key trace.Key, t token) trace.Arg {
+func (d *reader) argValue(key trace.Key, t token.Token) trace.Arg {
 	a := trace.Arg{Key: key, Kind: trace.JSON}
-	switch t.kind {
-	case textKind:
-		s := d.text(t)
-		if v, ok := whole(s); ok {
+	switch t.Kind {
+	case token.Text:
+		s := d.Text(t)
+		if v, ok := scan.Whole(s); ok {
 			return trace.Arg{Key: key, Num: v}
 		}
 		a.Kind, a.Str = trace.Text, d.b.Intern(s)
-	case numberKind:
-		s := d.buf[t.start:t.end]
-		if v, ok := whole(s); ok {
+	case token.Number:
+		s := d.Buf[t.Start:t.End]
+		if v, ok := scan.Whole(s); ok {
 			return trace.Arg{Key: key, Num: v}
 		}
 		a.Str = d.b.Intern(s)
-	case nullKind:
+	case token.Null:
 		a.Str = d.b.Intern([]byte("null"))
-	case boolKind:
-		a.Str = d.b.Intern(d.buf[t.start:t.end])
-	case listKind:
-		d.scratch = compact(d.scratch[:0], d.buf[t.start:t.end])
-		if t.damaged { // no JSON, but not to be lost
+	case token.Bool:
+		a.Str = d.b.Intern(d.Buf[t.Start:t.End])
+	case token.List:
+		text := d.Compact(t)
+		if t.Damaged { // no JSON, but not to be lost
 			a.Kind = trace.Text
-			d.quoted, _ = unescape(d.quoted[:0], d.scratch)
-			a.Str = d.b.Intern(d.quoted)
-			break
+			text = d.Decoded(text)
 		}
-		a.Str = d.b.Intern(d.scratch)
+		a.Str = d.b.Intern(text)
 	}
 	return a
 }
@@ -131,7 +131,7 @@ func (d *reader) addArg(a trace.Arg, at int) {
 		d.args = append(d.args, a)
 		return
 	}
-	d.note(trace.DuplicateKey, at)
+	d.Note(trace.DuplicateKey, at)
 	for i := range d.args {
 		if d.args[i].Key == a.Key {
 			d.args[i] = a

@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
+	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
 // A trace uses few categories, processes and threads, over and over. The
@@ -16,7 +18,7 @@ const slots = 256 // a power of two
 func slotOf(s []byte) uint64 {
 	h := uint64(len(s))
 	if n := len(s); n >= 8 {
-		h ^= load(s, 0) ^ load(s, n-8)<<1
+		h ^= scan.Load(s, 0) ^ scan.Load(s, n-8)<<1
 	} else {
 		for _, c := range s {
 			h = h<<8 | uint64(c)
@@ -131,12 +133,12 @@ func (n *name) at(b []byte, i int) bool {
 
 // plainName reads a quoted name without escapes at i; ok is false for all else.
 func (d *reader) plainName(i int) (id trace.StringID, next int, ok bool) {
-	b := d.buf[:d.n]
-	if d.buf[i] != '"' || d.mode != strict || d.opts.rules || i+18 > len(b) {
+	b := d.Buf[:d.N]
+	if d.Buf[i] != '"' || d.Mode != token.Strict || d.opts.rules || i+18 > len(b) {
 		return 0, i, false
 	}
 	i++
-	slot := &d.names.slots[(load(b, i)*0x9e3779b97f4a7c15^load(b, i+8)*0xc2b2ae3d27d4eb4f)>>54]
+	slot := &d.names.slots[(scan.Load(b, i)*0x9e3779b97f4a7c15^scan.Load(b, i+8)*0xc2b2ae3d27d4eb4f)>>54]
 	if last := *slot; last != nil {
 		if n := last.next; n.at(b, i) {
 			*slot = n
@@ -147,8 +149,8 @@ func (d *reader) plainName(i int) (id trace.StringID, next int, ok bool) {
 			return last.id, i + len(last.text) + 1, true
 		}
 	}
-	end, raw := scanString(d.buf, i)
-	if raw || end < 0 || end+1-i > maxText {
+	end, raw := scan.String(d.Buf, i)
+	if raw || end < 0 || end+1-i > token.MaxText {
 		return 0, i, false
 	}
 	before := d.b.NumStrings()

@@ -2,6 +2,8 @@ package chrome
 
 import (
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
+	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
 // event is what has been read of the event at hand.
@@ -71,18 +73,8 @@ func (d *reader) event(i int) int {
 func (d *reader) startEvent() {
 	d.ev = event{}
 	d.ev.row.NoDur = true
-	d.args, d.notes = d.args[:0], d.notes[:0]
+	d.args, d.Notes = d.args[:0], d.Notes[:0]
 	d.eventNo++
-}
-
-// fieldOf finds the field called d.buf[ks:ke].
-func (d *reader) fieldOf(ks, ke int, raw bool) field {
-	name := d.buf[ks:ke]
-	if raw {
-		d.scratch, _ = unescape(d.scratch[:0], name)
-		name = d.scratch
-	}
-	return fields[string(name)]
 }
 
 // field reads the value at i of f.
@@ -118,14 +110,14 @@ func (d *reader) field(f field, i int) (next int) {
 	case fieldID:
 		return d.flowID(i)
 	}
-	_, next = d.value(i, '}')
+	_, next = d.Value(i, '}')
 	return next
 }
 
 // once notes a key that stood in the event before; the last one counts.
 func (d *reader) once(f field, at int) {
 	if d.ev.seen&f.bit() != 0 {
-		d.note(trace.DuplicateKey, at)
+		d.Note(trace.DuplicateKey, at)
 		if f == fieldArgs {
 			d.args = d.args[:0]
 		}
@@ -135,13 +127,13 @@ func (d *reader) once(f field, at int) {
 
 // phase reads the value of ph: one character.
 func (d *reader) phase(i int) int {
-	if b := d.buf; b[i] == '"' && b[i+2] == '"' && b[i+1] > ' ' && b[i+1] < 0x7f && b[i+1] != '\\' && b[i+1] != '"' {
+	if b := d.Buf; b[i] == '"' && b[i+2] == '"' && b[i+1] > ' ' && b[i+1] < 0x7f && b[i+1] != '\\' && b[i+1] != '"' {
 		d.ev.ph = b[i+1]
 		return i + 3
 	}
-	t, next := d.value(i, '}')
-	if next >= 0 && t.kind == textKind {
-		if s := d.text(t); len(s) == 1 {
+	t, next := d.Value(i, '}')
+	if next >= 0 && t.Kind == token.Text {
+		if s := d.Text(t); len(s) == 1 {
 			d.ev.ph = s[0]
 		}
 	}
@@ -151,54 +143,31 @@ func (d *reader) phase(i int) int {
 // time reads a number of microseconds, quoted or not, as nanoseconds. ok is
 // false where there is no such number; one beyond int64 is noted.
 func (d *reader) time(i int) (ns int64, ok bool, next int) {
-	if ns, next, ok = micros(d.buf, i); ok {
+	if ns, next, ok = scan.Micros(d.Buf, i); ok {
 		return ns, true, next
 	}
-	t, next := d.value(i, '}')
+	t, next := d.Value(i, '}')
 	if next < 0 {
 		return 0, false, next
 	}
-	number, isNumber := d.number(t)
+	number, isNumber := d.Digits(t)
 	if !isNumber {
 		return 0, false, next
 	}
-	dec := parseDecimal(number, d.digits)
-	d.digits = dec.digits
-	if ns, ok = dec.scaled(3); !ok {
-		d.note(trace.NumberRange, i)
+	dec := scan.ParseDecimal(number, d.digits)
+	d.digits = dec.Digits
+	if ns, ok = dec.Scaled(3); !ok {
+		d.Note(trace.NumberRange, i)
 	}
 	return ns, ok, next
 }
 
-// number returns the digits of a token that is a number or a quoted one.
-func (d *reader) number(t token) (s []byte, ok bool) {
-	switch t.kind {
-	case numberKind:
-		return d.buf[t.start:t.end], true
-	case textKind:
-		s = trimSpace(d.text(t))
-		d.quoted = append(append(d.quoted[:0], s...), 0, 0)
-		return s, len(s) > 0 && scanNumber(d.quoted, 0) == len(s)
-	}
-	return nil, false
-}
-
-func trimSpace(s []byte) []byte {
-	for len(s) > 0 && s[0] <= ' ' {
-		s = s[1:]
-	}
-	for len(s) > 0 && s[len(s)-1] <= ' ' {
-		s = s[:len(s)-1]
-	}
-	return s
-}
-
 // label reads a process or thread id as text; writers use numbers and names.
 func (d *reader) label(i int) (trace.StringID, int) {
-	if v, next, ok := integer(d.buf, i); ok {
+	if v, next, ok := scan.Integer(d.Buf, i); ok {
 		slot := &d.labels[uint64(v)%uint64(len(d.labels))]
 		if !slot.used || slot.v != v {
-			*slot = label{v: v, id: d.b.Intern(d.buf[i:next]), used: true}
+			*slot = label{v: v, id: d.b.Intern(d.Buf[i:next]), used: true}
 		}
 		return slot.id, next
 	}
@@ -207,27 +176,27 @@ func (d *reader) label(i int) (trace.StringID, int) {
 
 // name reads text; any other value stands for its JSON text, null for none.
 func (d *reader) name(i int) (trace.StringID, int) {
-	t, next := d.value(i, '}')
+	t, next := d.Value(i, '}')
 	if next < 0 {
 		return 0, next
 	}
-	switch t.kind {
-	case textKind:
-		return d.b.Intern(d.text(t)), next
-	case nullKind, deepKind:
+	switch t.Kind {
+	case token.Text:
+		return d.b.Intern(d.Text(t)), next
+	case token.Null, token.Deep:
 		return 0, next
 	}
-	t.raw = false
-	return d.b.Intern(d.text(t)), next
+	t.Raw = false
+	return d.b.Intern(d.Text(t)), next
 }
 
 // category reads cat; of a list separated by commas the first known one counts.
 func (d *reader) category(i int) int {
-	t, next := d.value(i, '}')
-	if next < 0 || t.kind != textKind {
+	t, next := d.Value(i, '}')
+	if next < 0 || t.Kind != token.Text {
 		return next
 	}
-	d.ev.row.Cat = d.cats.find(d, d.text(t))
+	d.ev.row.Cat = d.cats.find(d, d.Text(t))
 	return next
 }
 
@@ -236,10 +205,10 @@ func (d *reader) category(i int) int {
 func (d *reader) flowID(i int) int {
 	ev := &d.ev
 	ev.num, ev.rawID = 0, 0
-	v, next, ok := integer(d.buf, i)
+	v, next, ok := scan.Integer(d.Buf, i)
 	if !ok {
-		var t token
-		if t, next = d.value(i, '}'); next < 0 || t.kind == nullKind || t.kind == deepKind {
+		var t token.Token
+		if t, next = d.Value(i, '}'); next < 0 || t.Kind == token.Null || t.Kind == token.Deep {
 			return next
 		}
 		s := d.idText(t)
@@ -252,10 +221,9 @@ func (d *reader) flowID(i int) int {
 }
 
 // idText is the text of an id; an object is the same however it is laid out.
-func (d *reader) idText(t token) []byte {
-	if t.kind != listKind {
-		return d.text(t)
+func (d *reader) idText(t token.Token) []byte {
+	if t.Kind != token.List {
+		return d.Text(t)
 	}
-	d.scratch = compact(d.scratch[:0], d.buf[t.start:t.end])
-	return d.scratch
+	return d.Compact(t)
 }

@@ -9,6 +9,8 @@ import (
 	"testing/iotest"
 
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/input"
+	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
 // TestForms: the same two events in every form that files have.
@@ -146,14 +148,14 @@ func TestOnlyWhatIsAsked(t *testing.T) {
 // not be seen in the result.
 func TestWindow(t *testing.T) {
 	var b strings.Builder
-	b.WriteString(`{"header":"` + strings.Repeat("h", windowSize+100) + `","traceEvents":[`)
+	b.WriteString(`{"header":"` + strings.Repeat("h", input.WindowSize+100) + `","traceEvents":[`)
 	for i := range 6000 {
 		fmt.Fprintf(&b, `{"ph":"X","name":"n%d","pid":1,"tid":%d,"ts":%d.%03d,"dur":1,"args":{"stream":%d,"bytes":%d}},`, i%50, i%3, i, i%1000, i%5, i*i)
 		if i%1000 == 7 {
-			b.WriteString(strings.Repeat(" ", 3*windowSize))
+			b.WriteString(strings.Repeat(" ", 3*input.WindowSize))
 		}
 		if i%1500 == 9 {
-			fmt.Fprintf(&b, `{"ph":"X","name":"%s","pid":1,"tid":9,"ts":5,"dur":1,"q":NaN},`, strings.Repeat("long ", windowSize/3))
+			fmt.Fprintf(&b, `{"ph":"X","name":"%s","pid":1,"tid":9,"ts":5,"dur":1,"q":NaN},`, strings.Repeat("long ", input.WindowSize/3))
 		}
 	}
 	in := b.String() + ev + "]}"
@@ -205,7 +207,7 @@ func TestHuge(t *testing.T) {
 			t.Errorf("%s: %d rows, %s", c.what, got.Len(), problems(got))
 		}
 		for i := range got.Len() {
-			if n := len(got.Event(i).Name()); n > maxText {
+			if n := len(got.Event(i).Name()); n > token.MaxText {
 				t.Errorf("%s: a name of %d bytes", c.what, n)
 			}
 		}

@@ -41,7 +41,7 @@ func (h *hand) work() {
 			}
 			h.read(r)
 			t.done <- r
-			if t.ring != nil && t.ring.endsBefore(chunk*t.size) {
+			if t.chunks.EndsBefore(chunk) {
 				return
 			}
 		}
@@ -55,7 +55,7 @@ func (h *hand) read(r *run) {
 	r.start = -1
 	defer func() {
 		if h.d != nil {
-			h.d.giveBack()
+			h.d.Release()
 		}
 		if recover() != nil {
 			r.start, h.d = -1, nil
@@ -68,9 +68,9 @@ func (h *hand) read(r *run) {
 	d.events, d.others, d.kineto, d.spans = 0, 0, false, r.spans[:0]
 	clear(d.known)
 	d.b.Reserve(max(h.rows+h.rows/8, int(h.team.size/typicalEvent)))
-	if h.open(r.chunk) {
+	if h.team.chunks.Open(&h.d.Window, r.chunk, lookback) {
 		if i := d.findEvent(first, first+h.team.size); i >= 0 {
-			start := d.at(i)
+			start := d.At(i)
 			r.stop = h.events(i, first+h.team.size)
 			r.start = start
 		}
@@ -82,28 +82,10 @@ func (h *hand) read(r *run) {
 	r.events, r.others, r.kineto, r.spans = d.events, d.others, d.kineto, d.spans
 }
 
-// open goes to a chunk; ok is false where it is not at hand.
-func (h *hand) open(chunk int64) (ok bool) {
-	t, from := h.team, max(chunk*h.team.size-lookback, 0)
-	if t.ring == nil {
-		if m := lendMapped(&t.d.opts, from, (chunk+1)*t.size+overlap); m != nil {
-			h.d.borrow(m, m.text, len(m.text)-padding, t.d.opts.At, from)
-		} else {
-			h.d.window.open(t.d.opts.At, from)
-		}
-		return true
-	}
-	p, n := t.ring.lend(chunk)
-	if p != nil {
-		i := history - int(chunk*t.size-from)
-		h.d.borrow(p, p.buf[i:history+n+padding], history+n-i, view{t.ring, chunk}, from)
-	}
-	return p != nil
-}
-
 // renew makes a reader that has learned nothing yet.
 func (h *hand) renew() {
-	h.d = &reader{window: newWindow(nil), opts: h.team.d.opts, isHand: true, reach: minChunk}
+	h.d = newReader(nil, h.team.d.opts, minChunk)
+	h.d.isHand = true
 	h.d.begin(0)
 	h.d.b = trace.NewPartBuilder()
 }
@@ -111,18 +93,18 @@ func (h *hand) renew() {
 // findEvent returns the place of the first brace at an offset from first to before
 // end where an event seems to begin, -1 where there is none.
 func (d *reader) findEvent(first, end int64) int {
-	for i := int(first - d.base); ; i++ {
-		if d.n-i < roomy && !d.eof {
+	for i := int(first - d.Base); ; i++ {
+		if d.N-i < roomy && !d.EOF {
 			from := max(i-lookback, 0)
-			d.slide(from)
+			d.Slide(from)
 			i -= from
 		}
-		k := bytes.IndexByte(d.buf[min(i, d.n):d.n], '{')
+		k := bytes.IndexByte(d.Buf[min(i, d.N):d.N], '{')
 		switch {
-		case k < 0 && d.eof || d.at(i+max(k, 0)) >= end:
+		case k < 0 && d.EOF || d.At(i+max(k, 0)) >= end:
 			return -1
 		case k < 0:
-			i = d.n - 1
+			i = d.N - 1
 			continue
 		}
 		if i += k; !d.followsEvent(i) {
@@ -137,17 +119,17 @@ func (d *reader) findEvent(first, end int64) int {
 
 // followsEvent tells whether a closing brace and a comma stand before the brace at i.
 func (d *reader) followsEvent(i int) bool {
-	if i = d.backOverSpace(i); i < 0 || d.buf[i] != ',' {
+	if i = d.backOverSpace(i); i < 0 || d.Buf[i] != ',' {
 		return false
 	}
 	i = d.backOverSpace(i)
-	return i >= 0 && d.buf[i] == '}'
+	return i >= 0 && d.Buf[i] == '}'
 }
 
 // backOverSpace returns the last place before i without white space, -1 for none.
 func (d *reader) backOverSpace(i int) int {
 	for i--; i >= 0; i-- {
-		if c := d.buf[i]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+		if c := d.Buf[i]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
 			break
 		}
 	}
@@ -160,13 +142,13 @@ func (h *hand) events(i int, end int64) (at spot) {
 	d := h.d
 	entry, comma := false, true
 	for {
-		if d.n-i < roomy && !d.eof {
-			d.slide(i)
+		if d.N-i < roomy && !d.EOF {
+			d.Slide(i)
 			i = 0
 		}
-		i = d.space(i)
-		at = spot{d.at(i), entry, comma}
-		switch c := d.buf[i]; {
+		i = d.Space(i)
+		at = spot{d.At(i), entry, comma}
+		switch c := d.Buf[i]; {
 		case c == ',' && entry:
 			entry, comma = false, true
 			i++
@@ -176,7 +158,7 @@ func (h *hand) events(i int, end int64) (at spot) {
 				entry, comma = stopped == behind, stopped == atComma
 				continue
 			}
-			at = spot{d.at(i), false, true}
+			at = spot{d.At(i), false, true}
 			if i = d.strictEvent(i); i < 0 {
 				return at
 			}
@@ -196,10 +178,10 @@ func (d *reader) strictEvent(i int) (next int) {
 			d.accept(i)
 			return next
 		}
-		if !d.wants(i, ^next) {
+		if !d.Wants(i, ^next) {
 			return next
 		}
-		d.slide(i)
+		d.Slide(i)
 		i = 0
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
+	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
 // listKey is the header entry that holds the events.
@@ -60,52 +62,52 @@ const (
 // entry, of the first event, or of the damage.
 func (d *reader) headerEntry(i int, pin *int, first, seenList bool) (s step, next int) {
 	d.ev = event{} // what is noted here is of no event
-	for d.mode = strict; d.mode < numModes; {
-		d.notes = d.notes[:0]
+	for d.Mode = token.Strict; d.Mode < token.NumModes; {
+		d.Notes = d.Notes[:0]
 		var fail int
 		s, next, fail = d.tryEntry(i, first, seenList)
 		if s != wasBroken {
-			d.mode = strict
+			d.Mode = token.Strict
 			d.flush()
 			return s, next
 		}
-		if !d.eof && fail+lookahead > d.n && d.n-i < d.reach {
-			if seenList || i-*pin > d.reach {
+		if d.Wants(i, fail) {
+			if seenList || i-*pin > d.Reach {
 				*pin = i
 			}
-			d.slide(*pin)
+			d.Slide(*pin)
 			i, *pin = i-*pin, 0
 			continue
 		}
-		d.mode++
-		if next = i; fail >= d.n {
+		d.Mode++
+		if next = i; fail >= d.N {
 			s = wasCut
 		}
 	}
-	d.mode, d.notes = strict, d.notes[:0]
+	d.Mode, d.Notes = token.Strict, d.Notes[:0]
 	return s, next
 }
 
 // tryEntry reads the entry of the header at i in the present mode.
 func (d *reader) tryEntry(i int, first, seenList bool) (s step, next, fail int) {
-	ks, ke, vi, raw := d.member(i, first)
+	k, vi := d.Member(i, first)
 	if vi < 0 {
 		return wasBroken, i, ^vi
 	}
-	if ks == 0 {
+	if k.IsNone() {
 		return wasEnd, vi, 0
 	}
-	key := string(d.text(token{raw: raw, start: ks, end: ke}))
+	key := string(d.Text(k.Token()))
 	switch {
-	case key == listKey && d.buf[vi] == '[':
+	case key == listKey && d.Buf[vi] == '[':
 		if seenList {
-			d.note(trace.DuplicateKey, ks)
+			d.Note(trace.DuplicateKey, k.Start)
 		}
 		return wasList, vi + 1, 0
 	case key == "ph" && !seenList:
 		return wasEvent, i, 0
 	}
-	t, next := d.value(vi, '}')
+	t, next := d.Value(vi, '}')
 	if next < 0 {
 		return wasBroken, i, ^next
 	}
@@ -115,10 +117,10 @@ func (d *reader) tryEntry(i int, first, seenList bool) (s step, next, fail int) 
 
 // brokenHeader goes on at the event list behind the damage at i, if there is one.
 func (d *reader) brokenHeader(i int, seenList, cut bool) (reason string) {
-	at := d.at(i)
+	at := d.At(i)
 	if seenList {
 		if cut {
-			d.b.Problem(trace.Truncated, at, fmt.Sprintf("cut at byte %d, after the event list", d.at(d.n)))
+			d.b.Problem(trace.Truncated, at, fmt.Sprintf("cut at byte %d, after the event list", d.At(d.N)))
 		} else {
 			d.b.Problem(trace.TrailingData, at, "")
 		}
@@ -136,10 +138,10 @@ func (d *reader) brokenHeader(i int, seenList, cut bool) (reason string) {
 
 // skipRest reads to the end of the input.
 func (d *reader) skipRest() {
-	for !d.eof {
-		d.slide(d.n)
+	for !d.EOF {
+		d.Slide(d.N)
 	}
-	d.pos = d.n
+	d.pos = d.N
 }
 
 // findList returns the place of the first entry of the event list that begins
@@ -147,10 +149,10 @@ func (d *reader) skipRest() {
 func (d *reader) findList(i int) int {
 	quoted := []byte(`"` + listKey + `"`)
 	for {
-		if k := bytes.Index(d.buf[i:d.n], quoted); k >= 0 && (i+k+lookahead < d.n || d.eof) {
+		if k := bytes.Index(d.Buf[i:d.N], quoted); k >= 0 && (i+k+token.Lookahead < d.N || d.EOF) {
 			i += k + len(quoted)
-			if c := skipSpace(d.buf, i); d.buf[c] == ':' {
-				if c = skipSpace(d.buf, c+1); d.buf[c] == '[' {
+			if c := scan.SkipSpace(d.Buf, i); d.Buf[c] == ':' {
+				if c = scan.SkipSpace(d.Buf, c+1); d.Buf[c] == '[' {
 					return c + 1
 				}
 			}
@@ -158,12 +160,12 @@ func (d *reader) findList(i int) int {
 		} else if k >= 0 {
 			i += k
 		} else {
-			i = max(i, d.n-len(quoted))
+			i = max(i, d.N-len(quoted))
 		}
-		if d.eof {
+		if d.EOF {
 			return -1
 		}
-		d.slide(i)
+		d.Slide(i)
 		i = 0
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
+	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
 // Between two values that vary, a writer puts the same bytes over and over:
@@ -79,11 +81,11 @@ func (h *hop) turnTo(b []byte, i int) *hop {
 // value that varies or to the end of the event; next is negative where a rule is
 // broken.
 func (d *reader) hop(at *hop, i int) (h *hop, next int) {
-	if d.mode == strict && !d.opts.rules {
-		if h = at.follow(d.buf, i); h != nil && h.seen&d.ev.seen == 0 {
+	if d.Mode == token.Strict && !d.opts.rules {
+		if h = at.follow(d.Buf, i); h != nil && h.seen&d.ev.seen == 0 {
 			d.apply(h, i)
-			if i += len(h.text); d.buf[i] <= ' ' && h.goal != theEnd {
-				i = skipSpace(d.buf, i) // more of it than was learned
+			if i += len(h.text); d.Buf[i] <= ' ' && h.goal != theEnd {
+				i = scan.SkipSpace(d.Buf, i) // more of it than was learned
 			}
 			return h, i
 		}
@@ -117,35 +119,35 @@ func (d *reader) apply(h *hop, i int) {
 
 // walk goes the way of hop by the rules, and remembers it.
 func (d *reader) walk(at *hop, i int) (h *hop, next int) {
-	start, from, before, notes, args := i, at.goal, d.ev.seen, len(d.notes), len(d.args)
+	start, from, before, notes, args := i, at.goal, d.ev.seen, len(d.Notes), len(d.args)
 	first, inArgs, plain := from == opening, from == argValue, true
-	learns := d.mode == strict && !d.opts.rules && at != &d.unknown // nobody comes back to what is not learned
+	learns := d.Mode == token.Strict && !d.opts.rules && at != &d.unknown // nobody comes back to what is not learned
 	d.unknown = hop{}
 	h = &d.unknown
 	for {
-		ks, ke, vi, raw := d.member(i, first)
+		k, vi := d.Member(i, first)
 		if vi < 0 {
 			return nil, vi
 		}
-		plain, first = plain && !raw, false
+		plain, first = plain && !k.Raw, false
 		switch {
-		case ks == 0 && inArgs:
+		case k.IsNone() && inArgs:
 			inArgs, i = false, vi
 			continue
-		case ks == 0:
+		case k.IsNone():
 			h.goal = theEnd
 		case inArgs:
-			name := d.text(token{raw: raw, start: ks, end: ke})
+			name := d.Text(k.Token())
 			h.goal = argValue
 			h.key, h.keep = d.lookupKey(name)
-			if _, _, ok := integer(d.buf, vi); ok && isSteadyArg(name) {
+			if _, _, ok := scan.Integer(d.Buf, vi); ok && isSteadyArg(name) {
 				i = d.readArg(h, vi)
 				continue
 			}
 		default:
-			h.goal, h.own = ownValue, d.fieldOf(ks, ke, raw)
+			h.goal, h.own = ownValue, fields[string(d.KeyText(k))]
 			switch {
-			case h.own == fieldArgs && d.buf[vi] == '{':
+			case h.own == fieldArgs && d.Buf[vi] == '{':
 				d.once(fieldArgs, vi)
 				inArgs, first, i = true, true, vi+1
 				continue
@@ -160,9 +162,9 @@ func (d *reader) walk(at *hop, i int) (h *hop, next int) {
 		if h.goal == ownValue && h.own == fieldArgs {
 			learns = false // other events have an object here, to be gone into
 		}
-		if learns && plain && len(d.notes) == notes && vi-start <= maxHop && vi <= d.n {
+		if learns && plain && len(d.Notes) == notes && vi-start <= maxHop && vi <= d.N {
 			h.adds = slices.Clone(d.args[args:])
-			h = d.learn(at, from, h, string(d.buf[start:vi]))
+			h = d.learn(at, from, h, string(d.Buf[start:vi]))
 		}
 		return h, vi
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/input"
+	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
 // place tells where a row of events stands.
@@ -30,45 +32,45 @@ func (d *reader) list(i int, in place) (next int, ended bool) {
 	defer d.formTeam(i, in)()
 	entry, comma := false, false // what stands directly before i
 	for {
-		if d.n-i < roomy && !d.eof {
-			d.slide(i)
+		if d.N-i < roomy && !d.EOF {
+			d.Slide(i)
 			i = 0
 			if d.team == nil {
 				rows := int64(d.b.Len())
-				d.makeRoom(d.base-d.start, rows, rows+2*windowSize/leastEvent)
+				d.makeRoom(d.Base-d.start, rows, rows+2*input.WindowSize/leastEvent)
 			}
 			d.tally(i)
 		}
-		i = d.space(i)
-		switch c := d.buf[i]; {
-		case i >= d.n:
+		i = d.Space(i)
+		switch c := d.Buf[i]; {
+		case i >= d.N:
 			d.endOfInput(i, comma, in)
 			return i, false
 		case c == ',':
 			if !entry {
-				d.b.Problem(trace.ExtraComma, d.at(i), "")
+				d.b.Problem(trace.ExtraComma, d.At(i), "")
 			}
 			entry, comma = false, true
 			i++
 		case c == ']' && in != inLines:
 			if comma {
-				d.b.Problem(trace.ExtraComma, d.at(i), "")
+				d.b.Problem(trace.ExtraComma, d.At(i), "")
 			}
 			return i + 1, true
 		case c != '{' && in == inLines:
 			d.b.Problem(trace.LineDelimited, d.start, "")
 			return i, true
-		case comma && d.team.isDue(d.at(i)):
-			at := d.team.join(spot{d.at(i), entry, comma})
-			if at.pos != d.at(i) {
-				d.jump(d.input(), at.pos)
+		case comma && d.team.isDue(d.At(i)):
+			at := d.team.join(spot{d.At(i), entry, comma})
+			if at.pos != d.At(i) {
+				d.source.Jump(&d.Window, at.pos)
 				i = 0
 			}
 			d.tally(i)
 			entry, comma = at.entry, at.comma
 		default:
 			if entry && in != inLines {
-				d.b.Problem(trace.MissingComma, d.at(i), "")
+				d.b.Problem(trace.MissingComma, d.At(i), "")
 			}
 			if c == '{' && in != inLines {
 				var at stop
@@ -90,52 +92,46 @@ func (d *reader) endOfInput(i int, comma bool, in place) {
 	case in == inLines:
 		d.b.Problem(trace.LineDelimited, d.start, "")
 	case d.cutOff:
-	case comma || d.err != nil:
-		d.b.Problem(trace.Truncated, d.at(i), fmt.Sprintf("cut at byte %d, after a whole event", d.at(i)))
+	case comma || d.Err != nil:
+		d.b.Problem(trace.Truncated, d.At(i), fmt.Sprintf("cut at byte %d, after a whole event", d.At(i)))
 	default:
-		d.b.Problem(trace.UnclosedArray, d.at(i), "")
+		d.b.Problem(trace.UnclosedArray, d.At(i), "")
 	}
 }
 
 // entry reads the entry of the event list at i, by the rules, then carefully.
 // Where that fails, reading goes on at the next event and whole is false.
 func (d *reader) entry(i int) (next int, whole bool) {
-	for d.mode = strict; d.mode < numModes; {
+	for d.Mode = token.Strict; d.Mode < token.NumModes; {
 		next = d.attempt(i)
 		if next >= 0 {
-			if d.mode != strict && len(d.notes) == 0 {
-				d.note(trace.BrokenEvent, i) // no rule may be broken in silence
+			if d.Mode != token.Strict && len(d.Notes) == 0 {
+				d.Note(trace.BrokenEvent, i) // no rule may be broken in silence
 			}
 			d.accept(i)
-			d.mode = strict
+			d.Mode = token.Strict
 			return next, true
 		}
-		if d.wants(i, ^next) {
-			d.slide(i)
+		if d.Wants(i, ^next) {
+			d.Slide(i)
 			i = 0
 			continue
 		}
-		d.mode++
+		d.Mode++
 	}
-	d.mode = strict
+	d.Mode = token.Strict
 	return d.resync(i, ^next), false
 }
 
 // attempt reads one entry; what is not an object is none.
 func (d *reader) attempt(i int) (next int) {
-	if d.buf[i] == '{' {
+	if d.Buf[i] == '{' {
 		return d.event(i)
 	}
 	d.startEvent()
-	_, next = d.value(i, ']')
+	_, next = d.Value(i, ']')
 	d.ev.seen = 1
 	return next
-}
-
-// wants tells whether more of the input must be seen before the entry at i, which
-// breaks a rule at fail, is judged.
-func (d *reader) wants(i, fail int) bool {
-	return !d.eof && fail+lookahead > d.n && d.n-i < d.reach
 }
 
 // makeRoom sees to it that there is room for some rows: at first for the rest of the
@@ -144,7 +140,7 @@ func (d *reader) wants(i, fail int) bool {
 // A team knows what it will add next; who reads alone asks for as many rows as might
 // stand in the next windows besides those that are known.
 func (d *reader) makeRoom(read, known, rows int64) {
-	if read < 2*windowSize || rows <= d.reserved {
+	if read < 2*input.WindowSize || rows <= d.reserved {
 		return
 	}
 	want := rows + rows/2

@@ -1,6 +1,9 @@
 package chrome
 
-import "github.com/gaprof/gaprof/trace"
+import (
+	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
+)
 
 // Strings and lists say by themselves where they end. So one that was read by the
 // rules before is recognised by its bytes, and neither scanned nor made into an
@@ -39,7 +42,7 @@ func newMemoTable() memoTable { return memoTable{all: make(map[memoKey]*memo)} }
 
 // hash is that of the first bytes of the value at i of key.
 func (t *memoTable) hash(b []byte, i int, key trace.Key) uint64 {
-	return load(b, i)*0x9e3779b97f4a7c15 ^ load(b, i+8)*0xc2b2ae3d27d4eb4f ^ uint64(key)*0x165667b19e3779f9
+	return scan.Load(b, i)*0x9e3779b97f4a7c15 ^ scan.Load(b, i+8)*0xc2b2ae3d27d4eb4f ^ uint64(key)*0x165667b19e3779f9
 }
 
 // named is where a value of some hash may stand in an event called name, any where it

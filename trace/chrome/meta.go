@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
+	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
 // maxExtra is the length in bytes beyond which a header entry is not kept.
@@ -14,7 +16,7 @@ const maxExtra = 16 << 20
 
 // header takes over one entry of the header. Entries of which the model holds
 // only a part are kept as a whole as well.
-func (d *reader) header(key string, t token) {
+func (d *reader) header(key string, t token.Token) {
 	m := d.b.Meta()
 	switch key {
 	case "baseTimeNanoseconds":
@@ -27,14 +29,14 @@ func (d *reader) header(key string, t token) {
 		d.kineto = true
 		return
 	case "traceName":
-		if t.kind == textKind {
-			m.TraceName = string(d.text(t))
+		if t.Kind == token.Text {
+			m.TraceName = string(d.Text(t))
 			return
 		}
 	case "displayTimeUnit":
 		return
 	}
-	if t.kind == deepKind {
+	if t.Kind == token.Deep {
 		return
 	}
 	text := d.jsonText(t)
@@ -46,10 +48,10 @@ func (d *reader) header(key string, t token) {
 		d.kineto = true
 		m.Distributed = distributed(text)
 	case "INFO", "WARNING", "ERROR":
-		d.profilerLog(text, t.start)
+		d.profilerLog(text, t.Start)
 	}
 	if len(text) > maxExtra {
-		d.note(trace.LongString, t.start)
+		d.Note(trace.LongString, t.Start)
 		return
 	}
 	if json.Valid(text) {
@@ -57,24 +59,24 @@ func (d *reader) header(key string, t token) {
 	}
 }
 
-func (d *reader) wholeNumber(t token) (int64, bool) {
-	s, ok := d.number(t)
+func (d *reader) wholeNumber(t token.Token) (int64, bool) {
+	s, ok := d.Digits(t)
 	if !ok {
 		return 0, false
 	}
-	return whole(s)
+	return scan.Whole(s)
 }
 
 // jsonText returns a token as compact JSON.
-func (d *reader) jsonText(t token) []byte {
-	start, end := t.start, t.end
-	switch t.kind {
-	case textKind:
+func (d *reader) jsonText(t token.Token) []byte {
+	start, end := t.Start, t.End
+	switch t.Kind {
+	case token.Text:
 		start, end = start-1, end+1
-	case nullKind:
+	case token.Null:
 		return []byte("null")
 	}
-	return compact(nil, d.buf[start:end])
+	return scan.Compact(nil, d.Buf[start:end])
 }
 
 // profilerLog reads what Kineto's own log says of device events that it lost.
@@ -88,9 +90,9 @@ func (d *reader) profilerLog(text []byte, at int) {
 		var n int64
 		if k, _ := fmt.Sscanf(rest, "%d activity records", &n); found && k == 1 && n > 0 {
 			d.b.Meta().Dropped += n
-			d.note(trace.DroppedDevice, at)
+			d.Note(trace.DroppedDevice, at)
 		} else if strings.Contains(line, "Exceeded max GPU buffer count") {
-			d.note(trace.DroppedDevice, at)
+			d.Note(trace.DroppedDevice, at)
 		}
 	}
 }
@@ -152,7 +154,7 @@ func decode(text []byte, to any) error {
 
 // integerOf returns a number or a quoted one, 0 for anything else.
 func integerOf(v any) int64 {
-	n, _ := whole([]byte(textOf(v)))
+	n, _ := scan.Whole([]byte(textOf(v)))
 	return n
 }
 

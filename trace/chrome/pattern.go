@@ -1,5 +1,7 @@
 package chrome
 
+import "github.com/gaprof/gaprof/trace/chrome/scan"
+
 // pattern is a text that is looked for, with its first and its last bytes as words:
 // comparisons that always run beat a loop that ends now here, now there.
 type pattern struct {
@@ -27,7 +29,7 @@ func words(text string) (w [3]uint64) {
 	var b [ends]byte
 	copy(b[:], text)
 	for i := range w {
-		w[i] = load(b[:], 8*i)
+		w[i] = scan.Load(b[:], 8*i)
 	}
 	return w
 }
@@ -35,7 +37,7 @@ func words(text string) (w [3]uint64) {
 // stands tells whether the text stands at i, before the last bytes of the padding.
 func (p *pattern) stands(b []byte, i int) bool {
 	head := b[i : i+ends]
-	if (load(head, 0)^p.head[0])&p.mask[0]|(load(head, 8)^p.head[1])&p.mask[1]|(load(head, 16)^p.head[2])&p.mask[2] != 0 {
+	if (scan.Load(head, 0)^p.head[0])&p.mask[0]|(scan.Load(head, 8)^p.head[1])&p.mask[1]|(scan.Load(head, 16)^p.head[2])&p.mask[2] != 0 {
 		return false
 	}
 	return len(p.text) <= ends || p.endStands(b, i)
@@ -48,7 +50,7 @@ func (p *pattern) endStands(b []byte, i int) bool {
 		return false
 	}
 	tail := b[end-ends : end]
-	if (load(tail, 0)^p.tail[0])|(load(tail, 8)^p.tail[1])|(load(tail, 16)^p.tail[2]) != 0 {
+	if (scan.Load(tail, 0)^p.tail[0])|(scan.Load(tail, 8)^p.tail[1])|(scan.Load(tail, 16)^p.tail[2]) != 0 {
 		return false
 	}
 	return len(p.text) <= 2*ends || string(b[i+ends:end-ends]) == p.text[ends:len(p.text)-ends]

@@ -4,13 +4,14 @@ import (
 	"strconv"
 
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
 )
 
 // accept takes the event that began at i and was read into d.ev over into the
 // trace, with what was noted of it.
 func (d *reader) accept(i int) {
 	ev := &d.ev
-	ev.row.Offset = d.at(i)
+	ev.row.Offset = d.At(i)
 	d.events++
 	d.kineto = d.kineto || ev.row.Cat.IsKnown()
 	switch {
@@ -18,12 +19,12 @@ func (d *reader) accept(i int) {
 		d.events--
 		if !d.isEmptyObject(i) { // some writers end the list with {}
 			d.others++
-			d.note(trace.NotAnEvent, i)
+			d.Note(trace.NotAnEvent, i)
 		}
 	case ev.ph == 'M':
 		d.metadata()
 	case !ev.hasTime:
-		d.note(trace.NoTimestamp, i)
+		d.Note(trace.NoTimestamp, i)
 	default:
 		d.place()
 	}
@@ -31,7 +32,7 @@ func (d *reader) accept(i int) {
 }
 
 func (d *reader) isEmptyObject(i int) bool {
-	return d.buf[i] == '{' && d.buf[skipSpace(d.buf, i+1)] == '}'
+	return d.Buf[i] == '{' && d.Buf[scan.SkipSpace(d.Buf, i+1)] == '}'
 }
 
 // place adds the event to the trace.
@@ -82,7 +83,7 @@ func parseID(s []byte) (int64, bool) {
 		}
 		return int64(v), true
 	}
-	return whole(s)
+	return scan.Whole(s)
 }
 
 // span widens the profiler's own window to the span from start to end, in ns.

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
+	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
 // Most events go the way of one before them: hop by hop through bytes that were
@@ -81,7 +83,7 @@ func (d *reader) planOf() *plan {
 	ev := &d.ev
 	phase := phaseOf(ev.ph)
 	switch {
-	case d.mode != strict || len(d.notes) > 0 || ev.ph == 0 || ev.ph == 'M' || !ev.hasTime:
+	case d.Mode != token.Strict || len(d.Notes) > 0 || ev.ph == 0 || ev.ph == 'M' || !ev.hasTime:
 		return nil
 	case ev.row.Cat == trace.CatProfiler && phase == trace.Complete:
 		return nil
@@ -109,32 +111,34 @@ type gap struct {
 func (g *gap) learn(b []byte, end, i int) {
 	if n := i - end; n < 8 {
 		g.n, g.mask = n, 1<<(8*(n+1))-1
-		g.word = load(b, end) & g.mask
+		g.word = scan.Load(b, end) & g.mask
 	}
 }
 
 // stands tells whether it stands at end again.
-func (g *gap) stands(b []byte, end int) bool { return (load(b, end)^g.word)&g.mask == 0 && g.n > 0 }
+func (g *gap) stands(b []byte, end int) bool {
+	return (scan.Load(b, end)^g.word)&g.mask == 0 && g.n > 0
+}
 
 // plain reads the events from the one at i on, up to the first that is not plain or
 // begins at limit or behind it, or stands at the end of the window.
 func (d *reader) plain(i int, limit int64) (next int, at stop) {
-	for d.n-i >= roomy || d.eof {
+	for d.N-i >= roomy || d.EOF {
 		end := d.plainEvent(i)
 		if end < 0 {
 			return i, atEvent
 		}
-		if d.gap.stands(d.buf, end) && d.at(end+d.gap.n) < limit {
+		if d.gap.stands(d.Buf, end) && d.At(end+d.gap.n) < limit {
 			i = end + d.gap.n
 			continue
 		}
-		if i = skipSpace(d.buf, end); d.buf[i] != ',' {
+		if i = scan.SkipSpace(d.Buf, end); d.Buf[i] != ',' {
 			return i, behind
 		}
-		if i = skipSpace(d.buf, i+1); d.buf[i] != '{' || d.at(i) >= limit {
+		if i = scan.SkipSpace(d.Buf, i+1); d.Buf[i] != '{' || d.At(i) >= limit {
 			return i, atComma
 		}
-		d.gap.learn(d.buf, end, i)
+		d.gap.learn(d.Buf, end, i)
 	}
 	return i, atComma
 }
@@ -144,9 +148,9 @@ func (d *reader) plain(i int, limit int64) (next int, at stop) {
 // the hop behind it begins is taken, so what a number must not be followed by need not
 // be looked for.
 func (d *reader) plainEvent(i int) (next int) {
-	b, row := d.buf, &d.ev.row
+	b, row := d.Buf, &d.ev.row
 	row.Start, row.Dur, row.Name, row.Corr, row.External, d.ev.num = 0, 0, 0, 0, 0, 0
-	row.Args, row.Stored, row.Offset = nil, 0, d.at(i)
+	row.Args, row.Stored, row.Offset = nil, 0, d.At(i)
 	d.args = d.args[:0]
 	d.eventNo++
 	first := d.opening.follow(b, i+1)
@@ -162,26 +166,26 @@ func (d *reader) plainEvent(i int) (next int) {
 		ok := true
 		switch h.value {
 		case startValue:
-			if row.Start, ok = d.moment.read(b, i); ok {
-				i += momentLen
+			if row.Start, ok = d.moment.Read(b, i); ok {
+				i += scan.MomentLen
 				break
 			}
 			at := i
-			if row.Start, i, ok = micros(b, at); ok {
-				d.moment.learn(b, at, i)
+			if row.Start, i, ok = scan.Micros(b, at); ok {
+				d.moment.Learn(b, at, i)
 			}
 		case durValue:
-			if row.Dur, i, ok = fewMicros(b, i); !ok {
-				row.Dur, i, ok = micros(b, i)
+			if row.Dur, i, ok = scan.FewMicros(b, i); !ok {
+				row.Dur, i, ok = scan.Micros(b, i)
 			}
 		case nameValue:
 			row.Name, i, ok = d.plainName(i)
 		case idValue:
-			d.ev.num, i, ok = integer(b, i)
+			d.ev.num, i, ok = scan.Integer(b, i)
 		case corrValue:
-			row.Corr, i, ok = integer(b, i)
+			row.Corr, i, ok = scan.Integer(b, i)
 		case externalValue:
-			row.External, i, ok = integer(b, i)
+			row.External, i, ok = scan.Integer(b, i)
 		case argValues:
 			i = d.plainArg(h, i)
 			ok = i >= 0
@@ -204,10 +208,10 @@ func (d *reader) plainEvent(i int) (next int) {
 // plain way, whose keys are fixed: of an event with such a key something was noted, and
 // planOf makes no plan of it.
 func (d *reader) plainArg(h *hop, i int) (next int) {
-	b := d.buf
+	b := d.Buf
 	switch c := b[i]; {
 	case c-'1' < 9 && !h.keep:
-		if n := digitsAt(b, i); n < 8 && b[i+n] != '.' {
+		if n := scan.Digits(b, i); n < 8 && b[i+n] != '.' {
 			return i + n
 		}
 	case c == '[' && h.keep == (h.key != trace.KeyNone):
@@ -225,7 +229,7 @@ func (d *reader) plainArg(h *hop, i int) (next int) {
 // to the trace; next is negative where that is not a plain one.
 func (d *reader) follows(last, first *hop, i int) (next int) {
 	p, row := last.plan, &d.ev.row
-	if p == nil || len(d.notes) > 0 {
+	if p == nil || len(d.Notes) > 0 {
 		return -1
 	}
 	d.opening = first.sequel

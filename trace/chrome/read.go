@@ -6,6 +6,9 @@ import (
 	"io"
 
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/input"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
+	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
 // Options tells Read how to read. Its zero value is right for analysing.
@@ -47,6 +50,9 @@ func Sniff(head []byte) bool {
 // mark is the byte-order mark of UTF-8.
 const mark = "\xef\xbb\xbf"
 
+// maxValue is how many bytes one event or header value may span.
+const maxValue = 256 << 20
+
 // maxDocuments is how many traces one file may hold: each has tables of its own.
 const maxDocuments = 2_000
 
@@ -55,10 +61,11 @@ const maxDocuments = 2_000
 // the end of the input. err is a *trace.FormatError where nothing could be read,
 // or where o.Strict is set and anything was damaged.
 func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
-	d := &reader{window: newWindow(r), opts: o, reach: maxValue}
+	reach := maxValue
 	if o.Reach > 0 {
-		d.reach = min(o.Reach, maxValue)
+		reach = min(o.Reach, maxValue)
 	}
+	d := newReader(r, o, reach)
 	defer d.readAhead()()
 	doc, err := d.first()
 	if err != nil {
@@ -67,8 +74,8 @@ func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
 	var docs []*document
 	for ; doc != nil; doc = d.next() {
 		if docs = append(docs, doc); len(docs) == maxDocuments {
-			if i := d.space(d.pos); i < d.n {
-				d.b.Problem(trace.TrailingData, d.at(i), "")
+			if i := d.Space(d.pos); i < d.N {
+				d.b.Problem(trace.TrailingData, d.At(i), "")
 			}
 			break
 		}
@@ -76,8 +83,8 @@ func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
 	if d.refused != nil {
 		return nil, d.refused
 	}
-	if d.err != nil {
-		d.b.Problem(trace.CompressionDamage, d.at(d.n), d.err.Error())
+	if d.Err != nil {
+		d.b.Problem(trace.CompressionDamage, d.At(d.N), d.Err.Error())
 	}
 	traces := make([]*trace.Trace, len(docs))
 	for i, doc := range docs {
@@ -124,10 +131,10 @@ type document struct {
 
 // reader reads one input.
 type reader struct {
-	window
-	opts Options
-	mode mode
-	pos  int // between documents: where the next one begins
+	token.Scanner
+	opts   Options
+	source input.Text
+	pos    int // between documents: where the next one begins
 
 	b      *trace.Builder
 	kineto bool  // the category of an event or a header entry is Kineto's
@@ -138,12 +145,8 @@ type reader struct {
 
 	ev      event
 	args    []trace.Arg
-	notes   []note // of the event at hand
 	eventNo int64
 
-	stack    []byte // closing bytes of open lists and objects
-	scratch  []byte // decoded text
-	quoted   []byte // a quoted number, with padding
 	digits   []byte
 	keyEvent []int64 // by key: the event that carried it last
 	reserved int64   // rows there is room for
@@ -158,10 +161,9 @@ type reader struct {
 	alone  bool       // no team is to be formed
 	isHand bool       // this reader is one of a team
 	spans  [][2]int64 // of the profiler's own window, noted by one of a team
-	reach  int        // bytes that one event may span
 
 	gap      gap
-	moment   moment
+	moment   scan.Moment
 	part     int // number of the part that is being made, where this reader is one of a team
 	hops     map[hopKey]*hop
 	learning int64 // eventNo when learning them began
@@ -175,39 +177,36 @@ type reader struct {
 	tracks trackTable
 }
 
-// note is a damage that counts if the event it is in is taken.
-type note struct {
-	code trace.Code
-	at   int64
-}
-
-func (d *reader) note(code trace.Code, i int) {
-	d.notes = append(d.notes, note{code, d.at(i)})
+// newReader returns a reader of src; an event may span reach bytes.
+func newReader(src io.Reader, o Options, reach int) *reader {
+	d := &reader{opts: o, source: input.Text{At: o.At, Size: o.Size, Map: o.Map, Again: o.Again}}
+	d.Window, d.Reach = input.NewWindow(src), reach
+	return d
 }
 
 // flush counts what was noted, with the event's name where it is the first.
 func (d *reader) flush() {
-	for _, n := range d.notes {
+	for _, n := range d.Notes {
 		detail := ""
-		if !d.known[n.code] {
-			d.known[n.code] = true
-			detail = string(cut([]byte(d.b.String(d.ev.row.Name)), 80))
+		if !d.known[n.Code] {
+			d.known[n.Code] = true
+			detail = string(scan.Cut([]byte(d.b.String(d.ev.row.Name)), 80))
 		}
-		d.b.Problem(n.code, n.at, detail)
+		d.b.Problem(n.Code, n.At, detail)
 	}
-	d.notes = d.notes[:0]
+	d.Notes = d.Notes[:0]
 }
 
 // begin makes the reader ready for a document whose first byte is at i.
 func (d *reader) begin(i int) {
 	d.b = trace.NewBuilder()
 	d.cutOff, d.reserved, d.taken = false, 0, 0
-	d.kineto, d.events, d.others, d.start = false, 0, 0, d.at(i)
+	d.kineto, d.events, d.others, d.start = false, 0, 0, d.At(i)
 	d.known = make(map[trace.Code]bool)
 	d.forgetHops()
 	d.cats, d.labels, d.tracks = catTable{}, [slots]label{}, trackTable{}
 	d.names, d.memos = nameTable{}, newMemoTable()
-	d.ev, d.notes = event{}, d.notes[:0]
+	d.ev, d.Notes = event{}, d.Notes[:0]
 	if d.marked {
 		d.b.Problem(trace.ByteOrderMark, 0, "")
 	}
@@ -227,20 +226,20 @@ func (d *reader) finish() *document {
 
 // first reads the first document of the input.
 func (d *reader) first() (*document, error) {
-	d.fill()
-	if d.marked = d.has(0, mark); d.marked {
+	d.Fill()
+	if d.marked = d.Has(0, mark); d.marked {
 		d.pos = len(mark)
 	}
-	i := d.space(d.pos)
-	if i >= d.n {
+	i := d.Space(d.pos)
+	if i >= d.N {
 		return nil, d.refuse(i, "the input is empty")
 	}
-	if c := d.buf[i]; c != '{' && c != '[' {
-		return nil, d.refuse(i, notJSON(d.buf[i:d.n]))
+	if c := d.Buf[i]; c != '{' && c != '[' {
+		return nil, d.refuse(i, notJSON(d.Buf[i:d.N]))
 	}
-	at := d.at(i)
+	at := d.At(i)
 	if reason := d.body(i); reason != "" {
-		return nil, d.refuse(int(at-d.base), reason)
+		return nil, d.refuse(int(at-d.Base), reason)
 	}
 	d.marked = false
 	return d.finish(), nil
@@ -249,12 +248,12 @@ func (d *reader) first() (*document, error) {
 // next reads one more document; it is nil at the end of the input, or where
 // something else follows, which is noted to the document before.
 func (d *reader) next() *document {
-	before, i := d.b, d.space(d.pos)
-	if i >= d.n {
+	before, i := d.b, d.Space(d.pos)
+	if i >= d.N {
 		return nil
 	}
-	at := d.at(i)
-	if c := d.buf[i]; c == '{' || c == '[' {
+	at := d.At(i)
+	if c := d.Buf[i]; c == '{' || c == '[' {
 		if d.body(i) == "" {
 			return d.finish()
 		}
@@ -267,10 +266,10 @@ func (d *reader) next() *document {
 // body reads the document at i and sets d.pos behind it; reason says why it is
 // not a trace.
 func (d *reader) body(i int) (reason string) {
-	at, rescan := d.at(i), d.rescan
+	at, rescan := d.At(i), d.rescan
 	reason = d.document(i)
 	if d.taken > 0 && d.b.Full() && d.refused == nil { // which names were the last to find room depends on the order
-		d.again(at)
+		d.source.Restart(&d.Window, at)
 		alone := d.alone
 		d.alone, d.rescan = true, rescan
 		reason = d.document(0)
@@ -281,7 +280,7 @@ func (d *reader) body(i int) (reason string) {
 
 func (d *reader) document(i int) (reason string) {
 	d.begin(i)
-	if d.buf[i] == '{' {
+	if d.Buf[i] == '{' {
 		reason = d.object(i)
 	} else {
 		d.pos, _ = d.list(i+1, inList)
@@ -293,8 +292,11 @@ func (d *reader) document(i int) (reason string) {
 }
 
 func (d *reader) refuse(i int, reason string) error {
-	if d.err != nil {
-		reason += fmt.Sprintf(" (reading ended with: %v)", d.err)
+	if d.Err != nil {
+		reason += fmt.Sprintf(" (reading ended with: %v)", d.Err)
 	}
-	return &trace.FormatError{File: d.opts.File, Offset: d.at(i), Reason: reason}
+	return &trace.FormatError{File: d.opts.File, Offset: d.At(i), Reason: reason}
 }
+
+// Mapped is a text that stands in memory because its file is mapped.
+type Mapped = input.Mapped

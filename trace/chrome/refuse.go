@@ -3,6 +3,8 @@ package chrome
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/gaprof/gaprof/trace/chrome/scan"
 )
 
 // magics are the heads of files that are given to trace readers by mistake.
@@ -29,5 +31,5 @@ func notJSON(head []byte) string {
 			return "not a JSON trace but " + m.what
 		}
 	}
-	return fmt.Sprintf("not a JSON trace: it begins with %q", cut(head, 16))
+	return fmt.Sprintf("not a JSON trace: it begins with %q", scan.Cut(head, 16))
 }

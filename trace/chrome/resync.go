@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
+	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
 // resync leaves out the entry at i, which breaks a rule at fail, and returns the
@@ -14,25 +16,25 @@ import (
 // taken for one. Trying may read bytes again, but in all not more than a small
 // multiple of the input.
 func (d *reader) resync(i, fail int) int {
-	start, cut := d.at(i), d.eof && fail >= d.n
-	d.notes = d.notes[:0]
+	start, cut := d.At(i), d.EOF && fail >= d.N
+	d.Notes = d.Notes[:0]
 	d.others++
 	for i++; ; {
-		if i+lookahead > d.n && !d.eof {
-			d.slide(i)
+		if i+token.Lookahead > d.N && !d.EOF {
+			d.Slide(i)
 			i = 0
 		}
-		if i >= d.n {
+		if i >= d.N {
 			break
 		}
-		switch d.buf[i] {
+		switch d.Buf[i] {
 		case '{':
 			found, at, end := d.try(i)
 			if i = at; found {
 				d.b.Problem(trace.BrokenEvent, start, "")
 				return i
 			}
-			if d.rescan += int64(end - i); d.rescan > 4*d.at(i)+maxValue/8 {
+			if d.rescan += int64(end - i); d.rescan > 4*d.At(i)+maxValue/8 {
 				i = max(i, end-1)
 			}
 		case ']':
@@ -45,23 +47,23 @@ func (d *reader) resync(i, fail int) int {
 	}
 	if d.cutOff = true; cut {
 		d.b.Problem(trace.Truncated, start,
-			fmt.Sprintf("cut at byte %d, first incomplete event at %d", d.at(d.n), start))
+			fmt.Sprintf("cut at byte %d, first incomplete event at %d", d.At(d.N), start))
 	} else {
 		d.b.Problem(trace.BrokenEvent, start, "")
 	}
-	return d.n
+	return d.N
 }
 
 // try tells whether an event stands at i; at is its place, which may have moved,
 // and end how far it was read.
 func (d *reader) try(i int) (found bool, at, end int) {
-	if next := skipSpace(d.buf, i+1); d.buf[next] != '"' {
+	if next := scan.SkipSpace(d.Buf, i+1); d.Buf[next] != '"' {
 		return false, i, i
 	}
 	for {
 		end = d.event(i)
-		if end < 0 && d.wants(i, ^end) {
-			d.slide(i)
+		if end < 0 && d.Wants(i, ^end) {
+			d.Slide(i)
 			i = 0
 			continue
 		}
@@ -69,7 +71,7 @@ func (d *reader) try(i int) (found bool, at, end int) {
 		if end < 0 {
 			end = ^end
 		}
-		d.notes = d.notes[:0]
+		d.Notes = d.Notes[:0]
 		return found, i, end
 	}
 }
@@ -77,18 +79,18 @@ func (d *reader) try(i int) (found bool, at, end int) {
 // endsList tells whether the bracket at i ends the event list: what follows is
 // the end of the document or an entry that Kineto writes behind its events.
 func (d *reader) endsList(i int) bool {
-	i = skipSpace(d.buf, i+1)
+	i = scan.SkipSpace(d.Buf, i+1)
 	switch {
-	case i >= d.n:
+	case i >= d.N:
 		return true
-	case d.buf[i] == '}':
-		return skipSpace(d.buf, i+1) >= d.n
-	case d.buf[i] != ',':
+	case d.Buf[i] == '}':
+		return scan.SkipSpace(d.Buf, i+1) >= d.N
+	case d.Buf[i] != ',':
 		return false
 	}
-	i = skipSpace(d.buf, i+1)
+	i = scan.SkipSpace(d.Buf, i+1)
 	for _, key := range []string{`"traceName"`, `"distributedInfo"`, `"displayTimeUnit"`, `"metadata"`, `"WARNING"`} {
-		if d.has(i, key) {
+		if d.Has(i, key) {
 			return true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/gaprof/gaprof/internal/inflate"
 	"github.com/gaprof/gaprof/internal/tracegen"
 )
 
@@ -89,37 +90,6 @@ func TestRingLongEvent(t *testing.T) {
 	}
 }
 
-// TestRingLends: what is lent stays as it is until it is given back, even where the
-// reader needs the room.
-func TestRingLends(t *testing.T) {
-	text := []byte(strings.Repeat("a", 100) + strings.Repeat("b", 100) + strings.Repeat("c", 100) + strings.Repeat("d", 30))
-	g := newRing(bytes.NewReader(text), 2, 100)
-	defer g.close()
-	p, n := g.lend(0)
-	done := make(chan string)
-	go func() {
-		var all [400]byte
-		n, _ := view{g, theReader}.ReadAt(all[:], 150)
-		done <- string(all[:n])
-	}()
-	time.Sleep(10 * time.Millisecond)
-	if got := string(p.buf[history : history+n]); got != string(text[:100]) {
-		t.Errorf("became %s", got)
-	}
-	p.release()
-	if got := <-done; got != string(text[150:]) {
-		t.Errorf("the reader has %s", got)
-	}
-	p, n = g.lend(3) // stood in by b before
-	if got := string(p.buf[history : history+n+padding]); got != string(text[300:])+strings.Repeat("\x00", padding) {
-		t.Errorf("the end is %q", got)
-	}
-	p.release()
-	if p, _ := g.lend(4); p != nil {
-		t.Error("there is more than all")
-	}
-}
-
 // TestRingHint: what is said of the length changes nothing.
 func TestRingHint(t *testing.T) {
 	text := generated(t, tracegen.AsIs, 500_000)
@@ -155,7 +125,7 @@ func (f *filler) Read([]byte) (int, error) {
 }
 
 func (f *filler) Fill(buf []byte, from int) (int, error) {
-	if before := f.text[max(f.pos-history, 0):f.pos]; !bytes.HasSuffix(buf[:from], before) {
+	if before := f.text[max(f.pos-inflate.History, 0):f.pos]; !bytes.HasSuffix(buf[:from], before) {
 		f.t.Error("the history is not there")
 	}
 	n := copy(buf[from:], f.text[f.pos:])
@@ -170,8 +140,8 @@ func TestRingTakesOver(t *testing.T) {
 	text := generated(t, tracegen.AsIs, 4_000_000)
 	for _, chunk := range []int64{300_000, 20_000} {
 		src := &filler{t: t, text: text}
-		d := &reader{window: newWindow(src), reach: maxValue, opts: Options{SizeHint: int64(len(text)), chunk: chunk,
-			Again: func() (io.Reader, error) { return nil, errBroken }}}
+		d := newReader(src, Options{SizeHint: int64(len(text)), chunk: chunk,
+			Again: func() (io.Reader, error) { return nil, errBroken }}, maxValue)
 		end := d.readAhead()
 		if _, err := d.first(); err != nil {
 			t.Fatal(err)
@@ -180,30 +150,6 @@ func TestRingTakesOver(t *testing.T) {
 		if alone := len(text) - int(d.taken); chunk > 100_000 && alone > 1_000_000 {
 			t.Errorf("the reader read %d of %d bytes by itself", alone, len(text))
 		}
-	}
-}
-
-// TestRingBounded: the source is not read further ahead of the reader than there is room.
-func TestRingBounded(t *testing.T) {
-	read := make(chan int, 1000)
-	g := newRing(readFunc(func(p []byte) (int, error) { read <- len(p); return len(p), nil }), 3, 100)
-	for range 3 {
-		<-read
-	}
-	time.Sleep(10 * time.Millisecond)
-	if len(read) > 0 {
-		t.Error("more was read than there is room for")
-	}
-	var p [150]byte
-	if n, err := (view{g, theReader}).ReadAt(p[:], 320); n != 150 || err != nil { // nobody has the text before any more
-		t.Errorf("%d bytes, %v", n, err)
-	}
-	if n, err := (view{g, 0}).ReadAt(p[:], 10); n != 0 || err != errGone {
-		t.Errorf("a hand: %d bytes, %v", n, err)
-	}
-	g.close()
-	if n, err := (view{g, theReader}).ReadAt(p[:], 400); n != 0 || err != errGone {
-		t.Errorf("closed: %d bytes, %v", n, err)
 	}
 }
 

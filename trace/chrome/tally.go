@@ -13,8 +13,7 @@ const (
 // at i, and Read returns the refusal.
 func (d *reader) tally(i int) {
 	if d.isRefused() {
-		d.n, d.eof = i, true
-		clear(d.buf[i : i+padding])
+		d.End(i)
 	}
 }
 
@@ -39,7 +38,7 @@ func (s *size) add(b *trace.Builder) {
 
 // ownBytes is what d takes besides its Builder, in bytes.
 func (d *reader) ownBytes() int64 {
-	return int64(len(d.buf))*3/2 + int64(len(d.hops))*hopBytes + int64(len(d.memos.all))*memoBytes + d.memos.text + int64(len(d.names.all))*nameBytes
+	return int64(len(d.Buf))*3/2 + int64(len(d.hops))*hopBytes + int64(len(d.memos.all))*memoBytes + d.memos.text + int64(len(d.names.all))*nameBytes
 }
 
 // count adds what the hand and the run that it has just made take to that of the team.

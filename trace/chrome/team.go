@@ -1,13 +1,13 @@
 package chrome
 
 import (
-	"io"
 	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/input"
 )
 
 // The event list of a large file is read by a team: hands (hand.go) read chunks of
@@ -24,6 +24,10 @@ const (
 	fewChunks          = 4                // with fewer a team is not worth forming
 	mostHands          = 8
 	runsAHand          = 2 // that wait to be taken over or are being read
+
+	segmentSize   = 1 << 20 // bytes, of a text that is read ahead
+	spare         = 3       // segments besides one for each hand
+	mostReadHands = 4       // of such a text: more have nothing to do, as one goroutine decompresses for all
 )
 
 // spot is a place between two events of a list and what stands directly before it.
@@ -50,7 +54,7 @@ type run struct {
 // team is a reader's view of its hands.
 type team struct {
 	d       *reader
-	ring    *ring // where the text is, nil where all of it is at hand
+	chunks  input.Chunks
 	size    int64 // bytes of a chunk; chunk k begins at k*size
 	end     int64 // number behind the last chunk
 	chunk   int64 // number of the first chunk whose run is not dealt with
@@ -67,18 +71,31 @@ type team struct {
 	hands   sync.WaitGroup
 }
 
+// readAhead lets the input be read ahead, where that is worth it, and returns what ends
+// that.
+func (d *reader) readAhead() (end func()) {
+	hands, size := min(runtime.GOMAXPROCS(0), mostReadHands), int64(segmentSize)
+	if d.opts.chunk > 0 {
+		hands, size = max(hands, 2), d.opts.chunk // a test
+	}
+	if d.opts.Again == nil || hands < 2 {
+		return func() {}
+	}
+	d.source.ReadAhead(&d.Window, hands+spare, size)
+	return d.source.Close
+}
+
 // formTeam makes others read with d the list that begins at i, where that is worth
 // it, and returns what ends that.
 func (d *reader) formTeam(i int, in place) (end func()) {
-	hands, size := d.hands(d.at(i))
-	if d.input() == nil || d.alone || d.err != nil || in == inLines || hands < 2 {
+	hands, size := d.hands(d.At(i))
+	chunks := d.source.Chunks(size)
+	if chunks == nil || d.alone || d.Err != nil || in == inLines || hands < 2 {
 		return func() {}
 	}
-	t := &team{d: d, ring: d.ring, size: size, end: (d.opts.Size + size - 1) / size, chunk: d.at(i)/size + 1}
-	if t.ring != nil {
-		t.end = math.MaxInt64 // the length is not known
-	}
-	t.due = t.chunk * size
+	t := &team{d: d, chunks: chunks, size: chunks.Size(), end: chunks.End()}
+	t.chunk = d.At(i)/t.size + 1
+	t.due = t.chunk * t.size
 	t.start(hands)
 	d.team = t
 	return func() {
@@ -93,8 +110,9 @@ func (d *reader) formTeam(i int, in place) (end func()) {
 func (d *reader) hands(pos int64) (hands int, size int64) {
 	hands, size = min(runtime.GOMAXPROCS(0), mostHands), min(max(d.opts.Size/64, minChunk), maxChunk)
 	length := d.opts.Size
-	if d.ring != nil {
-		hands, size, length = d.ring.hands(), d.ring.size, d.opts.SizeHint
+	if d.source.IsReadAhead() {
+		hands, size = d.source.Segments()
+		hands, length = hands-spare, d.opts.SizeHint
 	}
 	if d.opts.chunk > 0 {
 		return max(hands, 2), d.opts.chunk // a test
@@ -105,14 +123,6 @@ func (d *reader) hands(pos int64) (hands int, size int64) {
 	return hands, size
 }
 
-// input gives the whole input at any place, nil where that is not possible.
-func (d *reader) input() io.ReaderAt {
-	if d.ring != nil {
-		return view{d.ring, theReader}
-	}
-	return d.opts.At
-}
-
 func (t *team) start(hands int) {
 	runs := hands * runsAHand
 	t.free, t.done, t.waiting = make(chan *run, runs), make(chan *run, runs), make(map[int64]*run)
@@ -121,7 +131,7 @@ func (t *team) start(hands int) {
 	for range runs {
 		t.free <- new(run)
 	}
-	t.tell(t.d.base)
+	t.chunks.Progress(t.d.Base, t.chunk)
 	for range hands {
 		t.hands.Go((&hand{team: t}).work)
 	}
@@ -131,26 +141,9 @@ func (t *team) start(hands int) {
 func (t *team) stop() {
 	t.stopped.Store(true)
 	close(t.quit)
-	if g := t.ring; g != nil {
-		g.update(func() { g.idle = true })
-		defer g.update(func() { g.idle, g.hold = false, math.MaxInt64 })
-	}
+	t.chunks.Interrupt()
+	defer t.chunks.Resume()
 	t.hands.Wait()
-}
-
-// tell tells the ring what is still to be read: nothing before the chunk at hand, nor
-// before pos.
-func (t *team) tell(pos int64) {
-	if g := t.ring; g != nil {
-		g.update(func() { g.base, g.hold, g.awaited = pos, t.chunk*t.size, theReader })
-	}
-}
-
-// wait tells the ring that the reader waits for the chunk at hand.
-func (t *team) wait() {
-	if g := t.ring; g != nil {
-		g.update(func() { g.awaited = t.chunk })
-	}
 }
 
 // isDue tells whether the reader, about to read an event at pos, should ask join.
@@ -185,7 +178,7 @@ func (t *team) join(at spot) spot {
 		}
 		delete(t.waiting, t.chunk)
 		t.chunk++
-		t.tell(at.pos)
+		t.chunks.Progress(at.pos, t.chunk)
 		t.free <- r
 		if t.d.isRefused() {
 			break
@@ -198,7 +191,7 @@ func (t *team) join(at spot) spot {
 // takes a chunk, so whoever has this chunk needs nothing to finish it.
 func (t *team) fetch() *run {
 	for t.waiting[t.chunk] == nil {
-		t.wait()
+		t.chunks.Await(t.chunk)
 		r := <-t.done
 		t.waiting[r.chunk] = r
 	}

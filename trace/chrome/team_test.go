@@ -49,7 +49,7 @@ func checkChunks(t *testing.T, text []byte, o Options, chunks ...int64) {
 	for k := range 2 * len(chunks) {
 		chunk := chunks[k/2]
 		if o.Map = nil; k%2 == 1 { // the same where it stands
-			if len(text) < 2*overlap {
+			if len(text) < 128<<10 {
 				continue
 			}
 			o.Map = inMemory(text)
@@ -167,8 +167,7 @@ func TestTeamRealFiles(t *testing.T) {
 // TestTeamTakesOver: the hands do the work, not only the reader.
 func TestTeamTakesOver(t *testing.T) {
 	text := generated(t, tracegen.AsIs, 2_000_000)
-	d := &reader{window: newWindow(bytes.NewReader(text)), reach: maxValue,
-		opts: Options{At: bytes.NewReader(text), Size: int64(len(text)), chunk: 100_000}}
+	d := newReader(bytes.NewReader(text), Options{At: bytes.NewReader(text), Size: int64(len(text)), chunk: 100_000}, maxValue)
 	if _, err := d.first(); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	show "github.com/gaprof/gaprof/internal/escape"
 	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
 )
 
 // Write writes t as Kineto would: header entries before the events, times in
@@ -174,7 +175,7 @@ func (w *writer) place(track *trace.Track) {
 
 // label writes an id as a number where it is one.
 func (w *writer) label(id string) {
-	if _, ok := whole([]byte(id)); ok {
+	if _, ok := scan.Whole([]byte(id)); ok {
 		w.text(id)
 		return
 	}

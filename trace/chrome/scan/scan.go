@@ -1,4 +1,4 @@
-package chrome
+package scan
 
 import (
 	"encoding/binary"
@@ -6,10 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// The functions of this file accept RFC 8259 and UTF-8 and nothing else. They
-// take a window with padding and a place in it, and return the place after what
-// they read, or the complement (^place, negative) of where a rule is broken. The
-// end of the window breaks a rule too, because its padding is no JSON.
+// The functions of this file return the place behind what they read, or the complement
+// (^place, negative) of where a rule is broken.
 
 const (
 	ones  = 0x0101010101010101
@@ -24,14 +22,15 @@ func special(x uint64) uint64 {
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (x-ones*' ')&^x) & highs
 }
 
-func load(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+// Load is the eight bytes at i as a word, the first of them lowest.
+func Load(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
 
-// scanString reads a string whose content begins at i and returns the place of
-// its closing quote; escaped tells whether the content has escapes.
-func scanString(b []byte, i int) (end int, escaped bool) {
+// String reads a string whose content begins at i and returns the place of
+// its closing quote; escaped reports whether the content has escapes.
+func String(b []byte, i int) (end int, escaped bool) {
 	start, high := i, uint64(0)
 	for {
-		x := load(b, i)
+		x := Load(b, i)
 		m := special(x)
 		if m == 0 {
 			high |= x
@@ -44,11 +43,11 @@ func scanString(b []byte, i int) (end int, escaped bool) {
 		switch b[i] {
 		case '"':
 			if high&highs != 0 && !utf8.Valid(b[start:i]) {
-				return ^(start + validPrefix(b[start:i])), escaped
+				return ^(start + ValidPrefix(b[start:i])), escaped
 			}
 			return i, escaped
 		case '\\':
-			n := escapeLen(b, i)
+			n := EscapeLen(b, i)
 			if n == 0 {
 				return ^endOfEscape(b, i), true
 			}
@@ -77,7 +76,8 @@ func endOfEscape(b []byte, i int) int {
 	return i
 }
 
-func validPrefix(s []byte) int {
+// ValidPrefix is the length of the UTF-8 that s begins with.
+func ValidPrefix(s []byte) int {
 	n := 0
 	for n < len(s) {
 		r, size := utf8.DecodeRune(s[n:])
@@ -89,8 +89,8 @@ func validPrefix(s []byte) int {
 	return n
 }
 
-// escapeLen is the length of the escape at i, 0 where it is not one.
-func escapeLen(b []byte, i int) int {
+// EscapeLen is the length of the escape at i, 0 where it is not one.
+func EscapeLen(b []byte, i int) int {
 	switch b[i+1] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return 2
@@ -115,12 +115,12 @@ func hexDigit(c byte) (rune, bool) {
 	return 0, false
 }
 
-// skipSpace returns the first place from i on without white space.
-func skipSpace(b []byte, i int) int {
+// SkipSpace returns the first place from i on without white space.
+func SkipSpace(b []byte, i int) int {
 	for b[i] <= ' ' {
 		switch b[i] {
 		case ' ':
-			for load(b, i) == ones*' ' {
+			for Load(b, i) == ones*' ' {
 				i += 8
 			}
 			if b[i] == ' ' {
@@ -135,8 +135,8 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// scanNumber reads the number at i.
-func scanNumber(b []byte, i int) int {
+// Number reads the number at i.
+func Number(b []byte, i int) int {
 	if b[i] == '-' {
 		i++
 	}
@@ -173,8 +173,8 @@ func skipDigits(b []byte, i int) int {
 	return i
 }
 
-// scanLiteral reads true, false or null at i.
-func scanLiteral(b []byte, i int) int {
+// Literal reads true, false or null at i.
+func Literal(b []byte, i int) int {
 	word := "null"
 	switch b[i] {
 	case 't':

@@ -1,4 +1,4 @@
-package chrome
+package scan
 
 import (
 	"math"
@@ -10,14 +10,14 @@ import (
 )
 
 // padded is s with the padding that scanning functions rely on.
-func padded(s string) []byte { return append([]byte(s), make([]byte, padding)...) }
+func padded(s string) []byte { return append([]byte(s), make([]byte, 32)...) }
 
 func TestMicros(t *testing.T) {
 	for _, c := range []struct {
 		in   string
 		ns   int64
 		ok   bool
-		fast bool // by micros alone
+		fast bool // by Micros alone
 	}{
 		{"0", 0, true, true},
 		{"1", 1000, true, true},
@@ -50,14 +50,14 @@ func TestMicros(t *testing.T) {
 		{"1" + strings.Repeat("0", 5000) + "e-5000", 1000, true, false},
 	} {
 		text := padded(c.in + ",")
-		ns, end, fast := micros(text, 0)
+		ns, end, fast := Micros(text, 0)
 		if fast != c.fast || fast && (ns != c.ns || end != len(c.in)) {
 			t.Errorf("micros(%.40s) = %d, %d, %v", c.in, ns, end, fast)
 		}
-		if end := scanNumber(text, 0); end != len(c.in) {
+		if end := Number(text, 0); end != len(c.in) {
 			t.Errorf("scanNumber(%.40s) = %d", c.in, end)
 		}
-		ns, ok := parseDecimal([]byte(c.in), nil).scaled(3)
+		ns, ok := ParseDecimal([]byte(c.in), nil).Scaled(3)
 		if ok != c.ok || ok && ns != c.ns {
 			t.Errorf("%.40s: got %d, %v, want %d, %v", c.in, ns, ok, c.ns, c.ok)
 		}
@@ -77,7 +77,7 @@ func TestMicrosAgainstBig(t *testing.T) {
 		}
 		want, _ := new(big.Rat).SetString(text)
 		want.Mul(want, big.NewRat(1000, 1))
-		got, ok := parseDecimal([]byte(text), nil).scaled(3)
+		got, ok := ParseDecimal([]byte(text), nil).Scaled(3)
 		half := big.NewRat(1, 2)
 		if want.Sign() < 0 {
 			half.Neg(half)
@@ -87,7 +87,7 @@ func TestMicrosAgainstBig(t *testing.T) {
 		if ok != (rounded.CmpAbs(big.NewInt(math.MaxInt64)) <= 0) || ok && rounded.Int64() != got {
 			t.Fatalf("%s: got %d, %v, want %v", text, got, ok, rounded)
 		}
-		if ns, _, fast := micros(padded(text+"}"), 0); fast && ns != got {
+		if ns, _, fast := Micros(padded(text+"}"), 0); fast && ns != got {
 			t.Fatalf("%s: micros gives %d, want %d", text, ns, got)
 		}
 	}
@@ -104,11 +104,11 @@ func TestInteger(t *testing.T) {
 		{"1000000000000000", 0, false}, {"12345678901234567890", 0, false},
 		{"01", 0, false}, {"-0", 0, false}, {"-", 0, false}, {"", 0, false}, {"1.5", 0, false}, {"1e3", 0, false}, {"x", 0, false},
 	} {
-		v, end, ok := integer(padded(c.in+","), 0)
+		v, end, ok := Integer(padded(c.in+","), 0)
 		if ok != c.fast || ok && (v != c.v || end != len(c.in)) {
 			t.Errorf("integer(%q) = %d, %d, %v", c.in, v, end, ok)
 		}
-		if _, _, ok := integer(padded(c.in), 0); ok {
+		if _, _, ok := Integer(padded(c.in), 0); ok {
 			t.Errorf("integer(%q) at the end of the window is taken for whole", c.in)
 		}
 	}
@@ -117,12 +117,12 @@ func TestInteger(t *testing.T) {
 func TestWhole(t *testing.T) {
 	for _, s := range []string{"0", "5", "-5", "9223372036854775807", "-9223372036854775808"} {
 		want, _ := strconv.ParseInt(s, 10, 64)
-		if v, ok := whole([]byte(s)); !ok || v != want {
+		if v, ok := Whole([]byte(s)); !ok || v != want {
 			t.Errorf("whole(%s) = %d, %v", s, v, ok)
 		}
 	}
 	for _, s := range []string{"", "-", "-0", "01", "+1", "1.0", "1e1", " 1", "9223372036854775808", "-9223372036854775809", "99999999999999999999"} {
-		if v, ok := whole([]byte(s)); ok {
+		if v, ok := Whole([]byte(s)); ok {
 			t.Errorf("whole(%q) = %d", s, v)
 		}
 	}

@@ -1,14 +1,14 @@
-package chrome
+package scan
 
 import (
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// unescape appends the text of a string's content s to out. Illegal escapes stay
+// Unescape appends the text of a string's content s to out. Illegal escapes stay
 // as they are, bytes that are no UTF-8 become U+FFFD, and so does each half of a
 // surrogate pair that stands alone; lone counts those.
-func unescape(out, s []byte) (text []byte, lone int) {
+func Unescape(out, s []byte) (text []byte, lone int) {
 	for i := 0; i < len(s); {
 		if c := s[i]; c != '\\' && c < utf8.RuneSelf {
 			out = append(out, c)
@@ -76,9 +76,9 @@ func hex4(s []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// compact appends JSON text without the white space between its tokens, so that
+// Compact appends JSON text without the white space between its tokens, so that
 // one value is one text however the file is laid out.
-func compact(out, s []byte) []byte {
+func Compact(out, s []byte) []byte {
 	inString := false
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -97,8 +97,8 @@ func compact(out, s []byte) []byte {
 	return out
 }
 
-// cut shortens s to at most limit bytes without splitting a character.
-func cut(s []byte, limit int) []byte {
+// Cut shortens s to at most limit bytes without splitting a character.
+func Cut(s []byte, limit int) []byte {
 	if len(s) <= limit {
 		return s
 	}

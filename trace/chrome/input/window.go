@@ -1,0 +1,137 @@
+package input
+
+import (
+	"bytes"
+	"io"
+	"math"
+)
+
+const (
+	// WindowSize is the length in bytes of a Window that never had to grow: it stays in
+	// a core's own cache.
+	WindowSize = 256 << 10
+	// Padding is how many zero bytes stand behind the text of a Window: scans stop there
+	// without asking for the end.
+	Padding = 32
+)
+
+// Window is the part of an input that is in memory: Buf[:N], then Padding zero bytes.
+// Its fields are open for reading because scans look at every byte; only methods write
+// to them.
+type Window struct {
+	Buf  []byte
+	N    int   // bytes of text in Buf
+	Base int64 // offset of Buf[0] in the input
+	EOF  bool  // nothing follows Buf[:N]
+	Err  error // why the input ended, where that was not its end
+
+	src   io.Reader
+	moved func(base int64) // told of each new Base, or nil
+	lent  lender           // whose buffer Buf is; nil where it is the window's own
+	own   []byte
+}
+
+// NewWindow returns an empty window of src; Fill is to be called first.
+func NewWindow(src io.Reader) Window {
+	return Window{src: src, Buf: make([]byte, WindowSize+Padding)}
+}
+
+// Slide drops what stands before from and reads more; what stood at from is at 0
+// afterwards. Where nothing can be dropped the window grows.
+func (w *Window) Slide(from int) {
+	into, rest := w.Buf, w.Buf[from:w.N]
+	if w.lent != nil {
+		into = w.own
+	}
+	for len(rest) > (len(into)-Padding)/2 {
+		into = make([]byte, 2*len(into))
+	}
+	n := copy(into, rest)
+	w.Release()
+	w.Buf, w.N = into, n
+	w.Base += int64(from)
+	if w.moved != nil {
+		w.moved(w.Base)
+	}
+	w.Fill()
+}
+
+// lender lets text be read where it stands.
+type lender interface {
+	// release takes it back.
+	release()
+}
+
+// borrow goes on in the first n bytes of buf, which has padding more; pos is their place
+// in the input, and behind them it goes on in src.
+func (w *Window) borrow(from lender, buf []byte, n int, src io.ReaderAt, pos int64) {
+	w.Release()
+	w.lent, w.own = from, w.Buf
+	w.Buf, w.N = buf, n
+	w.Base, w.EOF, w.Err = pos, false, nil
+	after := pos + int64(w.N)
+	w.src = io.NewSectionReader(src, after, math.MaxInt64-after)
+}
+
+// Release gives back what was borrowed from a segment or a mapped file; the window is
+// empty then. Any other window stays as it is.
+func (w *Window) Release() {
+	if w.lent != nil {
+		w.lent.release()
+		w.lent, w.Buf, w.N = nil, w.own, 0
+	}
+}
+
+// Fill reads until the window is full or the input ends, so that what is in it
+// does not depend on the sizes in which the source hands out its bytes.
+func (w *Window) Fill() {
+	if room := w.Buf[w.N : len(w.Buf)-Padding]; len(room) > 0 && !w.EOF {
+		got, err := readFull(w.src, room)
+		w.N += got
+		if w.EOF = err != nil; err != io.EOF {
+			w.Err = err
+		}
+	}
+	w.pad()
+}
+
+// pad puts the padding behind the text.
+func (w *Window) pad() { clear(w.Buf[w.N : w.N+Padding]) }
+
+// End makes i the end of the input, whatever follows it. It must not be asked of a
+// window whose text is borrowed.
+func (w *Window) End(i int) {
+	w.N, w.EOF = i, true
+	w.pad()
+}
+
+// open goes on at the place pos of src, which gives the bytes of the whole input.
+func (w *Window) open(src io.ReaderAt, pos int64) {
+	w.src = io.NewSectionReader(src, pos, math.MaxInt64-pos)
+	w.Base, w.N, w.EOF, w.Err = pos, 0, false, nil
+	w.Fill()
+}
+
+// At is the place of Buf[i] in the input.
+func (w *Window) At(i int) int64 { return w.Base + int64(i) }
+
+// Has tells whether text stands at i, as far as the window shows.
+func (w *Window) Has(i int, text string) bool {
+	return i <= w.N && bytes.HasPrefix(w.Buf[i:w.N], []byte(text))
+}
+
+// readFull reads until p is full or the input ends.
+func readFull(r io.Reader, p []byte) (n int, err error) {
+	for empty := 0; n < len(p) && err == nil; {
+		var got int
+		got, err = r.Read(p[n:])
+		n += got
+		if empty++; got > 0 {
+			empty = 0
+		}
+		if err == nil && empty > 100 {
+			err = io.ErrNoProgress
+		}
+	}
+	return n, err
+}
