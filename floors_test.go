@@ -22,7 +22,8 @@ var floors = [][]string{
 	2: {"trace/tracefile", "analyze/timeline", "reference/device", "internal/contract"},
 	3: {"analyze/facts", "reference/ops", "reference/telemetry", "reference/kineto"},
 	4: {
-		"analyze/ranks", "analyze/normalization", "analyze/whatif", "analyze/digest", "analyze/drawing", "analyze/report",
+		"analyze/ranks", "analyze/normalization", "analyze/whatif", "analyze/digest", "analyze/drawing",
+		"analyze/report",
 		"reference", "reference/cpu", "reference/sim", "reference/cuda",
 	},
 	5: {"analyze"},
@@ -215,9 +216,8 @@ func foreign(imported string, test bool) string {
 func TestDependenciesAreUsed(t *testing.T) {
 	all := sources(t)
 	for _, m := range thirdParty {
-		if !slices.ContainsFunc(all, func(s source) bool {
-			return slices.ContainsFunc(s.imports(), func(p string) bool { return p == m.path || strings.HasPrefix(p, m.path+"/") })
-		}) {
+		of := func(p string) bool { return p == m.path || strings.HasPrefix(p, m.path+"/") }
+		if !slices.ContainsFunc(all, func(s source) bool { return slices.ContainsFunc(s.imports(), of) }) {
 			t.Errorf("nothing imports %s", m.path)
 		}
 	}

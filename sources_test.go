@@ -18,6 +18,7 @@ type source struct {
 	path  string // slashes, relative to the root
 	pkg   string // its folder, "." for the root
 	test  bool
+	text  string
 	lines int
 	file  *ast.File
 	fset  *token.FileSet
@@ -74,8 +75,12 @@ func isModule(dir string) bool {
 func parse(name string) (source, error) {
 	s := source{path: filepath.ToSlash(name), test: strings.HasSuffix(name, "_test.go"), fset: token.NewFileSet()}
 	s.pkg = path.Dir(s.path)
-	var err error
-	if s.file, err = parser.ParseFile(s.fset, name, nil, parser.ParseComments); err == nil {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return s, err
+	}
+	s.text = string(text)
+	if s.file, err = parser.ParseFile(s.fset, name, text, parser.ParseComments); err == nil {
 		s.lines = s.fset.File(s.file.FileStart).LineCount()
 	}
 	return s, err
