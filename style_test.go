@@ -90,7 +90,8 @@ var (
 		"internal/escape", "internal/inflate", "internal/ingest", "internal/tracegen", "internal/units", "oracle",
 		"reference", "reference/autograd", "reference/cpu", "reference/cpu/gemm", "reference/gradients",
 		"reference/kineto", "reference/model", "reference/optim", "reference/telemetry", "trace", "trace/chrome",
-		"trace/csv", "trace/record", "trace/sidecar", "trace/text", "trace/tracefile",
+		"trace/chrome/input", "trace/chrome/scan", "trace/chrome/token", "trace/csv", "trace/record",
+		"trace/sidecar", "trace/text", "trace/tracefile",
 	}
 )
 
