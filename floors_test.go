@@ -55,7 +55,8 @@ var parts = [][2]string{
 // leaves are helpers that import the standard library only. They stand under floor
 // 0, and anyone may import them.
 var leaves = []string{
-	"internal/runs", "internal/escape", "internal/inflate", "internal/parallel", "internal/units", "internal/tracegen",
+	"internal/runs", "internal/escape", "internal/inflate", "internal/parallel", "internal/units",
+	"internal/choice", "internal/tracegen",
 }
 
 // module is the path of this module.

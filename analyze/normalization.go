@@ -7,6 +7,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/choice"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
@@ -81,7 +82,7 @@ func (a *assembly) describeDecision(d *normalization.Decision) {
 	if w := d.Weights; w != nil && w.Min != nil {
 		n.Ratio = &report.WeightRatio{Min: *w.Min, Max: *w.Max}
 	}
-	n.Evidence += "; " + d.Evidence
+	n.Evidence += "; " + choice.Name(d.Evidence, a.o.Choices)
 }
 
 // tokenKey is a rank and a step.

@@ -66,6 +66,12 @@ func (l *loop) write(rank int) string {
 // report analyses the traces of all ranks; tokens of rank r are those of rank 0 plus r.
 func (l *loop) report(t *testing.T, o analyze.Options) *report.Report {
 	t.Helper()
+	return analyze.Run(l.inputs(t), o)
+}
+
+// inputs are the traces of all ranks.
+func (l *loop) inputs(t *testing.T) []analyze.Input {
+	t.Helper()
 	var inputs []analyze.Input
 	for rank := range l.ranks {
 		own := *l
@@ -83,7 +89,7 @@ func (l *loop) report(t *testing.T, o analyze.Options) *report.Report {
 		}
 		inputs = append(inputs, analyze.Input{File: fmt.Sprintf("rank%d", rank), Trace: tr})
 	}
-	return analyze.Run(inputs, o)
+	return inputs
 }
 
 func TestNormalizationOfLoops(t *testing.T) {

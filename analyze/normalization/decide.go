@@ -71,7 +71,7 @@ func Decide(o *Observation) *Decision {
 			return d
 		}
 	}
-	return &Decision{Mode: Unknown, Basis: ByNothing, Evidence: "neither the trace nor a log says how gradients are normalized: pass --normalization, a loss log or gradients"}
+	return &Decision{Mode: Unknown, Basis: ByNothing, Evidence: "neither the trace nor a log says how gradients are normalized: pass {normalization}, a loss log or gradients"}
 }
 
 // weigh fills in the weights of tokens.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -133,68 +132,27 @@ func auditRun(s streams, paths []string, f normFlags) error {
 
 // audit compares gradients, decides how each step is normalized, and describes it all.
 func audit(s streams, m *material, f normFlags, machine ingest.Limits, o analyze.Options) (*normalization.Report, []report.Finding, error) {
-	var findings []report.Finding
-	report := &normalization.Report{Schema: normalization.Schema, Version: version, Files: m.files, Findings: []normalization.Judgement{}, Steps: []normalization.StepReport{},
-		Gradients: []normalization.GradientReport{}, Notes: []string{}}
-	gradients, err := compareGradients(m, f.against, &o, report)
+	audit := normalization.NewReport(version, m.files)
+	gradients, err := compareGradients(m, f.against, &o)
 	if err != nil {
 		return nil, nil, err
 	}
-	report.Gradients = append(report.Gradients, gradients...)
-	var steps []analyze.NormalizedStep
+	audit.AddGradients(gradients)
+	var traced *analyze.Result
 	if len(m.traces) > 0 {
-		traced, err := analyzePaths(s, m.traces, f.inputFlags, machine, o)
-		if err != nil {
+		if traced, err = analyzePaths(s, m.traces, f.inputFlags, machine, o); err != nil {
 			return nil, nil, err
 		}
-		if steps, findings = traced.Normalized, traced.Report.Findings; len(steps) == 0 {
-			report.Notes = append(report.Notes, traced.Report.Normalization.Evidence)
+	}
+	findings := analyze.AuditNormalization(audit, traced, o)
+	if audit.Empty() {
+		return nil, nil, &codeError{
+			code: exitInput,
+			err:  fmt.Errorf("%s: nothing to audit: neither token counts nor gradients to compare", strings.Join(m.files, ", ")),
+			hint: "pass --tokens FILE, write tokens.jsonl beside the traces, or compare gradients with --against",
 		}
 	}
-	if len(steps) == 0 {
-		steps, findings = analyze.JudgeLogs(o)
-	}
-	for _, step := range steps {
-		report.Steps = append(report.Steps, normalization.Describe(step.Step, step.Observed, step.Decision))
-	}
-	for _, finding := range findings {
-		report.Findings = append(report.Findings, normalization.Judgement{Rule: finding.Rule, Severity: string(finding.Severity), Message: finding.Message, Why: finding.Why, Fix: finding.Fix})
-	}
-	if len(report.Steps)+len(report.Gradients) == 0 {
-		return nil, nil, &codeError{code: exitInput, err: fmt.Errorf("%s: nothing to audit: neither token counts nor gradients to compare", strings.Join(m.files, ", ")),
-			hint: "pass --tokens FILE, write tokens.jsonl beside the traces, or compare gradients with --against"}
-	}
-	report.Verdict = verdictOn(report)
-	return report, findings, nil
-}
-
-// verdictOn is the first finding, or what is known where there is none.
-func verdictOn(r *normalization.Report) normalization.Judgement {
-	if len(r.Findings) > 0 {
-		return r.Findings[0]
-	}
-	for i := range r.Gradients {
-		if g := &r.Gradients[i]; g.Cause != nil && !g.Cause.Right() {
-			text := "gradients differ from those in " + filepath.Base(filepath.Dir(g.Against)) + ": " + g.Cause.Text
-			return normalization.Judgement{Severity: string(report.Note), Message: text}
-		}
-	}
-	known := 0
-	why := "gradients equal those of the reference"
-	for i := range r.Steps {
-		if step := &r.Steps[i]; step.Weights != nil && step.Basis != normalization.ByWord {
-			if known == 0 {
-				why = step.Evidence
-			}
-			known++
-		}
-	}
-	switch {
-	case known == 0 && len(r.Steps) > 0:
-		return normalization.Judgement{Severity: string(report.Note), Message: "what a token counts is not known", Why: r.Steps[0].Evidence,
-			Fix: "write a loss log with optimized_loss, or gradients, and pass --against"}
-	case known < len(r.Steps):
-		return normalization.Judgement{Message: fmt.Sprintf("every token counts alike, as it should, in %d of %d steps; of the others it is not known", known, len(r.Steps)), Why: why}
-	}
-	return normalization.Judgement{Message: "every token counts alike, as it should", Why: why}
+	audit.Conclude()
+	audit.NameChoices(flagNames)
+	return audit, findings, nil
 }

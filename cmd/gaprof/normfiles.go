@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
@@ -116,49 +115,27 @@ func (m *material) log(path, ext string, o *analyze.Options) error {
 }
 
 // compareGradients compares the gradients of a run with those of another, or with what
-// its own micro-batches give, and puts what they say into the options. Of two runs only
-// the first common step is judged: later ones start from other weights.
-func compareGradients(m *material, against string, o *analyze.Options, report *normalization.Report) ([]normalization.GradientReport, error) {
-	var reference []sidecar.GradientFile
+// its own micro-batches give, and puts what they say into the options.
+func compareGradients(m *material, against string, o *analyze.Options) (*normalization.GradientAudit, error) {
+	set := normalization.GradientSet{Run: m.gradients, Open: sidecar.OpenSafetensors,
+		Case: func(step int64) *normalization.Case { return analyze.CaseOf(*o, step) }}
 	if against != "" {
 		var err error
-		if reference, err = gradientsAt(against); err != nil {
+		if set.Reference, err = gradientsAt(against); err != nil {
 			return nil, err
 		}
 		if len(m.gradients) == 0 {
 			return nil, usage("write gradients with gaprof train --gradients, or pass .safetensors files", "--against: there are no gradients to compare")
 		}
 	}
-	var list []normalization.GradientReport
-	judged := int64(-1)
-	for _, file := range m.gradients {
-		if file.Of.MicroBatch >= 0 {
-			continue
-		}
-		g, err := compareOne(m, file, reference, caseOfStep(o, file.Of))
-		if errors.Is(err, normalization.ErrNoGradients) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if judged < 0 {
-			judged = file.Of.Step
-		}
-		if g.Against != byMicroBatches && file.Of.Step > judged {
-			g.Cause = nil
-		} else {
-			o.Gradients = append(o.Gradients, analyze.GradientCause{Step: file.Of.Step, Cause: g.Cause})
-		}
-		list = append(list, *g)
+	audit, err := set.Audit()
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case len(list) == 0 && len(m.gradients) > 0:
-		report.Notes = append(report.Notes, "gradients have nothing to be compared with: pass --against, or write those of single micro-batches")
-	case slices.ContainsFunc(list, func(g normalization.GradientReport) bool { return g.Cause == nil }):
-		report.Notes = append(report.Notes, "of later steps no cause is named: the two runs start them from other weights")
+	for _, c := range audit.Causes {
+		o.Gradients = append(o.Gradients, analyze.GradientCause(c))
 	}
-	return list, nil
+	return audit, nil
 }
 
 func gradientsAt(path string) ([]sidecar.GradientFile, error) {
@@ -174,78 +151,4 @@ func gradientsAt(path string) ([]sidecar.GradientFile, error) {
 		err = &tracefile.Error{File: path, Reason: "holds no gradients (*.safetensors)", Err: fs.ErrNotExist}
 	}
 	return list, err
-}
-
-// caseOfStep is the tokens of a step by the logs; without any, ranks that have none.
-func caseOfStep(o *analyze.Options, of sidecar.GradientOf) *normalization.Case {
-	if c := analyze.CaseOf(*o, of.Step); c != nil {
-		return c
-	}
-	return &normalization.Case{Tokens: make([][]int64, of.WorldSize)}
-}
-
-// byMicroBatches stands where the right gradients are those that micro-batches give.
-const byMicroBatches = "the gradients of the micro-batches"
-
-// compareOne compares one file with that of the same step and rank, else of the same
-// step, else with what micro-batches give.
-func compareOne(m *material, file sidecar.GradientFile, reference []sidecar.GradientFile, c *normalization.Case) (_ *normalization.GradientReport, err error) {
-	var open []*sidecar.Safetensors
-	defer func() {
-		for _, s := range open {
-			err = errors.Join(err, s.Close())
-		}
-	}()
-	load := func(path string) (*sidecar.Safetensors, error) {
-		s, err := sidecar.OpenSafetensors(path)
-		if err == nil {
-			open = append(open, s)
-		}
-		return s, err
-	}
-	g, report := normalization.Gradients{}, &normalization.GradientReport{Step: file.Of.Step, Rank: file.Of.Rank, File: file.File, Against: byMicroBatches}
-	if g.Observed, err = load(file.File); err != nil {
-		return nil, err
-	}
-	if other, ok := counterpart(reference, file.Of); ok {
-		if g.Reference, err = load(other); err != nil {
-			return nil, err
-		}
-		report.Against = other
-	}
-	for _, micro := range m.gradients {
-		if micro.Of.Step != file.Of.Step || micro.Of.MicroBatch < 0 || micro.Of.Rank >= int64(len(c.Tokens)) {
-			continue
-		}
-		if g.Micro == nil {
-			g.Micro = make([][]*sidecar.Safetensors, len(c.Tokens))
-		}
-		row := &g.Micro[micro.Of.Rank]
-		for int64(len(*row)) <= micro.Of.MicroBatch && len(*row) < len(c.Tokens[micro.Of.Rank]) {
-			*row = append(*row, nil)
-		}
-		if micro.Of.MicroBatch >= int64(len(*row)) {
-			continue
-		}
-		if (*row)[micro.Of.MicroBatch], err = load(micro.File); err != nil {
-			return nil, err
-		}
-	}
-	report.Verdict, err = normalization.Audit(c, g)
-	return report, err
-}
-
-// counterpart finds the reference of a file.
-func counterpart(reference []sidecar.GradientFile, of sidecar.GradientOf) (string, bool) {
-	for _, same := range []func(sidecar.GradientOf) bool{
-		func(r sidecar.GradientOf) bool { return r.Step == of.Step && r.Rank == of.Rank },
-		func(r sidecar.GradientOf) bool { return r.Step == of.Step },
-	} {
-		for _, r := range reference {
-			if r.Of.MicroBatch < 0 && same(r.Of) {
-				return r.File, true
-			}
-		}
-	}
-	return "", false
 }

@@ -42,7 +42,7 @@ func (f *selectFlags) add(flags *pflag.FlagSet) {
 }
 
 func (f *selectFlags) parse(all []analyze.Rule) (analyze.Options, error) {
-	o := analyze.Options{RankOf: rankOfFile(defaultRank), AlignClocks: f.alignClocks}
+	o := analyze.Options{RankOf: rankOfFile(defaultRank), AlignClocks: f.alignClocks, Choices: flagNames}
 	var err error
 	if o.Rules, err = f.rules(all); err != nil {
 		return o, err
