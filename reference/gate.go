@@ -17,14 +17,15 @@ type gate struct {
 	stopped bool
 }
 
-func (p *plan) newGate(d Data) (*gate, error) {
+func newGate(p *plan, d Data) (*gate, error) {
 	whole, more := steps(d, p.WorldSize, p.accumulation)
 	for rank := range p.WorldSize {
 		if d.Len(rank) == 0 {
-			return nil, &OptionError{"world-size", fmt.Sprintf("there is no data for rank %d", rank), "take fewer ranks or more data"}
+			reason := fmt.Sprintf("there is no data for rank %d", rank)
+			return nil, &OptionError{"world-size", reason, "take fewer ranks or more data"}
 		}
 	}
-	if p.bug&partialWindow != 0 && more {
+	if p.has(partialWindow) && more {
 		whole, more = whole+1, false
 	}
 	g := &gate{steps: min(whole, p.MaxSteps), byData: whole < p.MaxSteps}
@@ -32,7 +33,7 @@ func (p *plan) newGate(d Data) (*gate, error) {
 	return g, nil
 }
 
-// enter tells whether a rank begins a step. After a cancel, ranks still begin those
+// enter reports whether a rank begins a step. After a cancel, ranks still begin those
 // that some rank has begun: nobody waits for a peer that has left.
 func (g *gate) enter(ctx context.Context, step int) bool {
 	g.mu.Lock()
@@ -47,7 +48,8 @@ func (g *gate) enter(ctx context.Context, step int) bool {
 	return true
 }
 
-func (g *gate) end(ctx context.Context) string {
+// end returns why the run ended, once all ranks have been turned away.
+func (g *gate) end() string {
 	switch {
 	case g.stopped && g.begun < g.steps:
 		return EndCancel

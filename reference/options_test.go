@@ -104,8 +104,33 @@ func TestRefused(t *testing.T) {
 		o := reference.Defaults()
 		apply(t, &o, c.changes)
 		var refused *reference.OptionError
-		if err := o.Validate(); !errors.As(err, &refused) || refused.Option != c.option || !strings.Contains(err.Error(), c.words) {
+		err := o.Validate()
+		if !errors.As(err, &refused) || refused.Option != c.option || !strings.Contains(asFlags(err), c.words) {
 			t.Errorf("%s: %v, want --%s: ... %s", c.changes, err, c.option, c.words)
+		}
+		if strings.Contains(err.Error(), "--") {
+			t.Errorf("%s: a library has no flags: %v", c.changes, err)
+		}
+	}
+}
+
+// asFlags is an error with the options that it names as the command line has them.
+func asFlags(err error) string {
+	return reference.RewriteOptions(err.Error(), func(name string) string { return "--" + name })
+}
+
+// What is no name of an option stays as it is.
+func TestRewriteOptions(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                   "",
+		"take `scale` loss without `seed`":   "take <scale> loss without <seed>",
+		"`scale`":                            "<scale>",
+		"`scale":                             "`scale",
+		"no fault of the name a`B`c or ``":   "no fault of the name a`B`c or ``",
+		"`optimizer-in-backward`: leave out": "<optimizer-in-backward>: leave out",
+	} {
+		if got := reference.RewriteOptions(text, func(name string) string { return "<" + name + ">" }); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }
@@ -135,7 +160,7 @@ func TestAllowed(t *testing.T) {
 
 func TestSet(t *testing.T) {
 	o := reference.Defaults()
-	if err := o.Set("max-steps", "many"); err == nil || !strings.Contains(err.Error(), `--max-steps: "many"`) {
+	if err := o.Set("max-steps", "many"); err == nil || !strings.Contains(asFlags(err), `--max-steps: "many"`) {
 		t.Error(err)
 	}
 	if err := o.Set("maxsteps", "1"); err == nil {
@@ -143,7 +168,7 @@ func TestSet(t *testing.T) {
 	}
 	var names []string
 	for _, f := range o.Fields() {
-		if f.Usage == "" || slices.Contains(names, f.Name) {
+		if f.Usage == "" || strings.Contains(f.Usage, "--") || slices.Contains(names, f.Name) {
 			t.Errorf("--%s: %q", f.Name, f.Usage)
 		}
 		names = append(names, f.Name)

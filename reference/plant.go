@@ -6,7 +6,7 @@ import "slices"
 type bug uint
 
 const (
-	noWorldFactor   bug = 1 << iota // 1/N on top of a mean over ranks: 1/R too small
+	noWorldFactor   bug = 1 << iota // 1/N on top of a mean over R ranks: gradients are R times too small
 	preshiftCount                   // tokens are counted before labels are shifted
 	noRescale                       // mean losses are added up without / A
 	backwardOutside                 // backward stands behind the loop: the last micro-batch only
@@ -18,7 +18,7 @@ const (
 	anyway                          // a combination that is refused is run
 )
 
-// setting is an option that a plant sets.
+// setting is an option that a plant sets, as Options.Set does.
 type setting struct{ name, value string }
 
 // plant is a fault on purpose: settings, and what they cannot express.
@@ -26,41 +26,64 @@ type plant struct {
 	name     string
 	about    string
 	settings []setting
-	bug      bug
+	bug      bug // asked for at the place of the loop where that trainer went wrong; 0 where settings do
 }
 
 // plants holds first one plant per rule, which is to make that rule fire and no other,
 // then the loops of others whose faults no option expresses.
 var plants = []plant{
-	{"GS001", "a scale pass at accumulation 1 on one rank", []setting{{"world-size", "1"}, {"global-batch-size", "-1"}, {"token-counts", ""}, {"scale", "pass"}}, 0},
-	{"GS002", "a scale pass that the loss could carry", []setting{{"scale", "pass"}}, 0},
-	{"GS007", "zero_grad before every backward", []setting{{"scale", "loss"}}, zeroEach},
-	{"AC001", "all-reduces in every micro-batch", []setting{{"scale", "loss"}, {"sync", "every-micro-batch"}, {"reduce-scatter", ""}}, 0},
+	{"GS001", "a scale pass at accumulation 1 on one rank",
+		[]setting{{"world-size", "1"}, {"global-batch-size", "-1"}, {"token-counts", ""}, {"scale", "pass"}}, 0},
+	{"GS002", "a scale pass that the loss could carry",
+		[]setting{{"scale", "pass"}}, 0},
+	{"GS007", "zero_grad before every backward",
+		[]setting{{"scale", "loss"}}, zeroEach},
+	{"AC001", "all-reduces in every micro-batch",
+		[]setting{{"scale", "loss"}, {"sync", "every-micro-batch"}, {"reduce-scatter", ""}}, 0},
 	{"AC004", "reduce-scatters in every micro-batch",
-		[]setting{{"scale", "loss"}, {"sync", "every-micro-batch"}, {"grad-sync", "reduce-then-accumulate"}, {"reduce-scatter", "hook"}}, 0},
-	{"AC005", "one backward over all micro-batches", []setting{{"scale", "loss"}, {"backward", "step"}}, 0},
-	{"OV004", "reduce-scatters inside the optimizer's step", []setting{{"scale", "loss"}, {"reduce-scatter", "step"}}, 0},
-	{"NM001", "each rank divides by its own tokens", []setting{{"normalization", "per-rank"}, {"scale", "loss"}}, 0},
-	{"NM002", "mean of micro-batch means", []setting{{"normalization", "micro-mean"}, {"scale", ""}}, 0},
-	{"NM003", "1/N on top of a mean over ranks", []setting{{"scale", "loss"}}, noWorldFactor},
+		[]setting{{"scale", "loss"}, {"sync", "every-micro-batch"},
+			{"grad-sync", "reduce-then-accumulate"}, {"reduce-scatter", "hook"}}, 0},
+	{"AC005", "one backward over all micro-batches",
+		[]setting{{"scale", "loss"}, {"backward", "step"}}, 0},
+	{"OV004", "reduce-scatters inside the optimizer's step",
+		[]setting{{"scale", "loss"}, {"reduce-scatter", "step"}}, 0},
+	{"NM001", "each rank divides by its own tokens",
+		[]setting{{"normalization", "per-rank"}, {"scale", "loss"}}, 0},
+	{"NM002", "mean of micro-batch means",
+		[]setting{{"normalization", "micro-mean"}, {"scale", ""}}, 0},
+	{"NM003", "1/N on top of a mean over ranks",
+		[]setting{{"scale", "loss"}}, noWorldFactor},
 	{"NM004", "the last window is partial, and divided by all its micro-batches",
-		[]setting{{"normalization", "micro-mean"}, {"scale", ""}, {"token-counts", "60,60,60,60/60,60,60,60"}}, partialWindow},
-	{"ST001", "rank 1 is slower", []setting{{"straggler", "1=3"}}, 0},
-	{"CL004", "gradients are clipped after every micro-batch", []setting{{"scale", "loss"}, {"clip-grad-norm", "0.05"}}, clipEach},
-	{"OP002", "the optimizer runs in every backward of an accumulation, on gradients that are kept", []setting{{"world-size", "1"}, {"token-counts", ""}, {"scale", "loss"}, {"optimizer-in-backward", "true"}}, keepUsed | anyway},
+		[]setting{{"normalization", "micro-mean"},
+			{"scale", ""}, {"token-counts", "60,60,60,60/60,60,60,60"}}, partialWindow},
+	{"ST001", "rank 1 is slower",
+		[]setting{{"straggler", "1=3"}}, 0},
+	{"CL004", "gradients are clipped after every micro-batch",
+		[]setting{{"scale", "loss"}, {"clip-grad-norm", "0.05"}}, clipEach},
+	{"OP002", "the optimizer runs in every backward of an accumulation, on gradients that are kept",
+		[]setting{{"world-size", "1"}, {"token-counts", ""},
+			{"scale", "loss"}, {"optimizer-in-backward", "true"}}, keepUsed | anyway},
 
-	{"torchtune_1917_merged", "1 / num_tokens in the scale pass, without the world size", []setting{{"scale", "pass"}, {"sync", "every-micro-batch"}}, noWorldFactor},
-	{"torchtune_2543", "token_count / num_tokens in the loss, without the world size", []setting{{"scale", "loss"}, {"sync", "every-micro-batch"}}, noWorldFactor},
+	{"torchtune_1917_merged", "1 / num_tokens in the scale pass, without the world size",
+		[]setting{{"scale", "pass"}, {"sync", "every-micro-batch"}}, noWorldFactor},
+	{"torchtune_2543", "token_count / num_tokens in the loss, without the world size",
+		[]setting{{"scale", "loss"}, {"sync", "every-micro-batch"}}, noWorldFactor},
 	{"tnt_1049_literal", "summed losses scaled by 1 / total_tokens on top of a mean over ranks",
 		[]setting{{"scale", "pass"}, {"loss-reduction", "sum"}, {"sync", "last"}}, noWorldFactor},
-	{"torchtune_2172_preshift_count", "tokens are counted before labels are shifted", []setting{{"scale", "pass"}, {"sync", "every-micro-batch"}}, preshiftCount},
-	{"micro_mean_no_rescale", "micro-batch means are added up", []setting{{"normalization", "micro-mean"}, {"sync", "every-micro-batch"}}, noRescale},
-	{"tnt_pre1049", "summed losses / accumulation steps", []setting{{"normalization", "micro-mean"}, {"loss-reduction", "sum"}, {"sync", "last"}}, 0},
+	{"torchtune_2172_preshift_count", "tokens are counted before labels are shifted",
+		[]setting{{"scale", "pass"}, {"sync", "every-micro-batch"}}, preshiftCount},
+	{"micro_mean_no_rescale", "micro-batch means are added up",
+		[]setting{{"normalization", "micro-mean"}, {"sync", "every-micro-batch"}}, noRescale},
+	{"tnt_pre1049", "summed losses / accumulation steps",
+		[]setting{{"normalization", "micro-mean"}, {"loss-reduction", "sum"}, {"sync", "last"}}, 0},
 	{"ddp_sum_hook_sync_every_microbatch", "what is reduced is accumulated and summed over ranks again",
 		[]setting{{"scale", "pass"}, {"grad-reduction", "sum"}, {"sync", "every-micro-batch"}}, anyway},
-	{"nathan_az_literal", "backward stands behind the loop", []setting{{"scale", "loss"}, {"sync", "every-micro-batch"}}, backwardOutside},
-	{"zero_grad_each_microbatch", "zero_grad before every backward", []setting{{"scale", "pass"}, {"sync", "every-micro-batch"}}, zeroEach},
-	{"scale_each_microbatch_ema", "gradients are divided by A after every micro-batch", []setting{{"scale", "pass"}, {"sync", "every-micro-batch"}}, scaleEach},
+	{"nathan_az_literal", "backward stands behind the loop",
+		[]setting{{"scale", "loss"}, {"sync", "every-micro-batch"}}, backwardOutside},
+	{"zero_grad_each_microbatch", "zero_grad before every backward",
+		[]setting{{"scale", "pass"}, {"sync", "every-micro-batch"}}, zeroEach},
+	{"scale_each_microbatch_ema", "gradients are divided by A after every micro-batch",
+		[]setting{{"scale", "pass"}, {"sync", "every-micro-batch"}}, scaleEach},
 	{"accum1_skip_naive_distributed", "the shortcut of one rank on several",
 		[]setting{{"scale", "skip"}, {"global-batch-size", "-1"}}, anyway},
 }

@@ -5,249 +5,250 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gaprof/gaprof/reference/autograd"
 	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/gradients"
+	"github.com/gaprof/gaprof/reference/model"
 	"github.com/gaprof/gaprof/reference/ops"
+	"github.com/gaprof/gaprof/reference/optim"
 )
 
-// rank is the program of one rank: what its dispatch thread holds.
+// rank is the program of one rank: the loop, and the parts that it asks. Its dispatch
+// thread only enqueues, and never branches on what is in device memory, so that the
+// order of a step is the same on every device.
 type rank struct {
-	p            *plan
-	d            device.Device
-	comm         device.Communicator
-	compute      device.Stream // forward, backward, optimizer
-	comms        device.Stream // collectives
-	index, world int
-	data         Data
-	callbacks    *Callbacks
+	plan   *plan
+	dev    *device.Rank
+	net    *model.Network
+	in     *inputs
+	s      *scalars
+	norm   *normalizer
+	clip   *clipper
+	grads  *gradients.Set
+	update *updater
+	export *gradientExport
+	back   *readback
+	span   spanFunc
 
-	net        model
-	params     []*param
-	named      map[string]*param
-	optimizers []*optimizer
-	tokens     []*device.Buffer // by micro-batch
-	targets    []*device.Buffer
-	labels     *device.Buffer // before the shift, where those are counted
-
-	// Scalars of a step, read back together when it is over.
-	ints         *device.Buffer // of micro-batches, of the rank, of all ranks
-	floats       *device.Buffer // losses, gradient norm, clip coefficient, factor, loss for the log
-	counts       []*device.Buffer
-	losses       []*device.Buffer
-	local, total *device.Buffer
-	norm, coef   *device.Buffer
-	factor       *device.Buffer // that losses or gradients are multiplied by
-	logged       *device.Buffer // the sum of all losses, where it is reduced
-	part         *device.Buffer // 1/A, of a plant
-	one, sum     *device.Buffer // the gradient at the root, losses added up
-	scratch      []*device.Buffer
-	norms        *device.Buffer // by parameter
-
-	step    int
-	syncing bool      // gradients are reduced in this backward
-	written []written // gradients of the node that runs
-	handed  []Tensor  // gradients that were asked for
-	valid   []int64   // targets of the step, by micro-batch
-	waiting *report
-
-	collector *collector
+	one  *device.Buffer // the gradient at the root of backward
+	sum  *device.Buffer // losses added up, where one backward is of several
+	part *device.Buffer // 1/A, of a plant
 }
 
-func newRank(p *plan, m device.Member, data Data, c *Callbacks) *rank {
-	r := &rank{p: p, d: m.Device, comm: m.Comm, index: m.Comm.Rank(), world: m.Comm.Size(), data: data, callbacks: c, net: models[p.Model]}
-	r.compute = r.d.StreamCreateWithPriority(0)
-	if r.world > 1 {
-		r.comms = r.d.StreamCreateWithPriority(-1)
+// spanFunc brackets a part of the program; the function returned ends it.
+type spanFunc func(name string, number int) (end func())
+
+// spans tells the callbacks of the parts of one rank's program.
+func (c *Callbacks) spans(rank int) spanFunc {
+	if c.Span == nil {
+		nothing := func() {}
+		return func(string, int) func() { return nothing }
 	}
-	r.makeParams(r.net.specs(p))
-	r.named = make(map[string]*param, len(r.params))
-	for _, param := range r.params {
-		r.named[param.name] = param
-	}
-	r.makeScalars()
-	elements := p.LocalBatchSize * p.SequenceLength
-	for range p.accumulation {
-		r.tokens = append(r.tokens, r.d.Malloc(device.I64, p.LocalBatchSize, p.SequenceLength))
-		r.targets = append(r.targets, r.d.Malloc(device.I64, p.LocalBatchSize, p.SequenceLength))
-	}
-	if p.bug&preshiftCount != 0 {
-		r.labels = r.d.Malloc(device.I64, elements)
-	}
+	return func(name string, number int) func() { return c.Span(rank, name, number) }
+}
+
+func newRank(shared *run, m device.Member) *rank {
+	p := shared.plan
+	dev := device.NewRank(m, p.dtype)
+	r := &rank{plan: p, dev: dev, span: shared.callbacks.spans(dev.Index)}
+	o := r.makeParams()
+	r.s = newScalars(dev, p.accumulation)
+	r.norm = newNormalizer(p, dev, r.s)
+	r.clip = newClipper(p, dev, r.s, len(r.grads.Params()))
+	r.one = dev.Alloc()
+	r.sum = dev.Alloc()
+	r.part = dev.Alloc()
+	dev.Upload(r.part, device.Host{Floats: []float64{1 / float64(p.accumulation)}})
+	r.in = newInputs(p, dev, shared.data)
+	r.export = &gradientExport{dev: dev, grads: r.grads, wanted: shared.callbacks.Gradients != nil}
+	r.update = &updater{plan: p, dev: dev, grads: r.grads, optim: o, export: r.export, span: r.span}
+	r.back = &readback{plan: p, dev: dev, s: r.s, collector: shared.collector}
 	return r
 }
 
-func (r *rank) makeScalars() {
-	a := r.p.accumulation
-	r.ints, r.floats = r.d.Malloc(device.I64, a+2), r.d.Malloc(r.p.dt, a+4)
-	for j := range a {
-		r.counts, r.losses = append(r.counts, r.ints.View(j)), append(r.losses, r.floats.View(j))
+// makeParams makes the parameters with their gradients, and the network and the
+// optimizers over them.
+func (r *rank) makeParams() *optim.Optimizer {
+	hooks := gradients.Hooks{Span: r.span}
+	if r.plan.OptimizerInBackward {
+		hooks.Ready = func(p *gradients.Param) { r.update.early(p) }
 	}
-	r.local, r.total = r.ints.View(a), r.ints.View(a+1)
-	r.norm, r.coef, r.factor, r.logged = r.floats.View(a), r.floats.View(a+1), r.floats.View(a+2), r.floats.View(a+3)
-	for range 4 {
-		r.scratch = append(r.scratch, r.d.Malloc(r.p.dt))
+	r.grads = gradients.New(r.dev, r.plan.Policy, hooks)
+	o := optim.New(r.dev, r.plan.Hyperparameters)
+	for _, s := range r.plan.Specs() {
+		r.grads.Insert(s.Name, s.Shape, o.GroupFor(s.Matrix), s.Initial(r.plan.Seed, r.plan.Weights))
 	}
-	r.one, r.sum = r.d.Malloc(r.p.dt), r.d.Malloc(r.p.dt)
-	r.norms = r.d.Malloc(r.p.dt, len(r.params))
-	r.part = r.d.Malloc(r.p.dt)
-	r.d.MemcpyHtoDAsync(r.compute, r.part, device.Host{Floats: []float64{1 / float64(a)}})
+	r.grads.Complete()
+	var params []*autograd.Param
+	for _, p := range r.grads.Params() {
+		params = append(params, &p.Param)
+	}
+	r.net = model.New(r.plan.Shape, params)
+	return o
 }
 
-func (r *rank) launch(k device.Kernel) { r.d.Launch(r.compute, k) }
-
-// train runs steps until data, steps or patience end.
+// train runs steps until data or MaxSteps run out or ctx is cancelled.
 func (r *rank) train(ctx context.Context, g *gate) error {
 	for step := 0; g.enter(ctx, step); step++ {
-		if err := r.trainStep(step, min(r.p.accumulation, r.data.Len(r.index)-step*r.p.accumulation)); err != nil {
+		if err := r.trainStep(step, r.in.micros(step)); err != nil {
 			return err
 		}
-		if err := r.d.Err(); err != nil {
+		if err := r.dev.Err(); err != nil {
 			return err
 		}
 	}
-	r.d.DeviceSynchronize()
-	r.report()
-	return r.d.Err()
+	r.dev.DeviceSynchronize()
+	r.back.deliver()
+	return r.dev.Err()
 }
 
 // trainStep enqueues one optimizer step of so many micro-batches, and reports the step before.
 func (r *rank) trainStep(step, micros int) error {
-	end := r.d.Range("user_annotation", fmt.Sprintf("ProfilerStep#%d", step))
-	done := r.span("train.step", step)
-	defer func() {
-		done()
-		end()
-	}()
-	r.step, r.handed, r.valid = step, nil, nil
-	if err := r.load(step, micros); err != nil {
+	defer r.dev.Range("user_annotation", fmt.Sprintf("ProfilerStep#%d", step))()
+	defer r.span("train.step", step)()
+	r.s.clear(r.dev)
+	if err := r.in.load(step, micros, r.s.counts); err != nil {
 		return err
 	}
-	if r.countsFirst() {
-		r.countAll(micros)
-		r.makeFactor()
+	if r.plan.scalesLoss() {
+		r.norm.countFirst(micros)
 	}
-	r.accumulate(micros)
-	if !r.countsFirst() {
-		r.sumCounts(micros)
+	r.accumulate(step, micros)
+	if !r.plan.scalesLoss() {
+		r.norm.sumCounts(micros)
 	}
-	r.finish(micros)
-	r.readBack(micros)
-	return nil
-}
-
-// load copies the micro-batches of a step to the device.
-func (r *rank) load(step, micros int) error {
-	r.d.MemsetAsync(r.compute, r.ints)
-	r.d.MemsetAsync(r.compute, r.floats)
-	for j := range micros {
-		b := r.data.Batch(r.index, step*r.p.accumulation+j)
-		if err := checkBatch(b, r.tokens[j].N, r.p.Vocabulary); err != nil {
-			return fmt.Errorf("rank %d, step %d, micro-batch %d: %w", r.index, step, j, err)
-		}
-		r.valid = append(r.valid, int64(b.Valid()))
-		r.d.MemcpyHtoDAsync(r.compute, r.tokens[j], device.Host{Ints: b.Tokens})
-		r.d.MemcpyHtoDAsync(r.compute, r.targets[j], device.Host{Ints: b.Targets})
-		counted := r.targets[j]
-		if r.labels != nil {
-			r.d.MemcpyHtoDAsync(r.compute, r.labels, device.Host{Ints: b.Labels})
-			counted = r.labels
-		}
-		r.launch(ops.CountTokens{Count: r.counts[j], Labels: counted})
-	}
+	r.finish(step, micros)
+	r.back.enqueue(&pending{step: step, micros: micros, valid: r.in.valid, gradients: r.export.take()})
 	return nil
 }
 
 // accumulate runs forward and backward of all micro-batches.
-func (r *rank) accumulate(micros int) {
+func (r *rank) accumulate(step, micros int) {
 	switch {
-	case r.p.bug&backwardOutside != 0:
-		r.backwardOnce(micros, micros-1)
-	case r.p.Backward == "step":
-		r.backwardOnce(micros, 0)
+	case r.plan.has(backwardOutside):
+		r.backwardOnce(step, micros, micros-1)
+	case r.plan.Backward == "step":
+		r.backwardOnce(step, micros, 0)
 	default:
 		for j := range micros {
-			r.microBatch(j, micros)
+			r.microBatch(step, j, j == micros-1)
 		}
 	}
 }
 
-func (r *rank) microBatch(j, micros int) {
-	done := r.span("micro_batch", j)
-	defer done()
-	if r.p.bug&zeroEach != 0 {
-		r.zeroGrad()
+func (r *rank) microBatch(step, j int, last bool) {
+	defer r.span("micro_batch", j)()
+	if r.plan.has(zeroEach) {
+		r.update.zeroGrad(step)
 	}
 	t := r.forward(j)
-	r.syncing = r.p.Sync == "every-micro-batch" || j == micros-1 || r.p.OptimizerInBackward
-	r.backward(t)
-	if r.p.bug&scaleEach != 0 {
-		for _, p := range r.params {
-			_, g := p.mine()
-			r.launch(ops.Scale{X: g, Factor: r.part})
+	r.backward(step, last || r.plan.Sync == "every-micro-batch" || r.plan.OptimizerInBackward, t)
+	if r.plan.has(scaleEach) {
+		for _, p := range r.grads.Params() {
+			r.dev.Run(ops.Scale{X: p.Mine().Grad, Factor: r.part})
 		}
 	}
-	if r.p.bug&clipEach != 0 {
-		r.clip(nil)
+	if r.plan.has(clipEach) {
+		r.clip.clip(r.grads.Stored(), nil)
 	}
 }
 
 // backwardOnce runs all forwards, and then backward over those from micro-batch first
 // on, the last one first, as autograd does with the sum of their losses.
-func (r *rank) backwardOnce(micros, first int) {
-	var tapes []*tape
+func (r *rank) backwardOnce(step, micros, first int) {
+	var tapes []*autograd.Tape
 	var sum *device.Buffer
 	for j := range micros {
 		tapes = append(tapes, r.forward(j))
-		if loss := tapes[j].root().Buffer; j > first {
-			r.launch(ops.Add{Y: r.sum, A: sum, B: loss})
+		if loss := tapes[j].Loss(); j > first {
+			r.dev.Run(ops.Add{Y: r.sum, A: sum, B: loss})
 			sum = r.sum
 		} else {
 			sum = loss
 		}
 	}
-	r.syncing = true
-	r.backward(tapes[first:]...)
+	r.backward(step, true, tapes[first:]...)
 	for _, t := range tapes[:first] {
-		t.drop()
+		t.Drop()
 	}
 }
 
-func (r *rank) forward(j int) *tape {
-	done := r.span("forward", j)
-	defer done()
-	defer r.d.Range("user_annotation", fmt.Sprintf("gaprof.tokens=%d", r.valid[j]))()
-	t := r.newTape()
-	r.loss(t, r.net.forward(t, r.tokens[j]), j)
+func (r *rank) forward(j int) *autograd.Tape {
+	defer r.span("forward", j)()
+	defer r.dev.Range("user_annotation", fmt.Sprintf("gaprof.tokens=%d", r.in.valid[j]))()
+	t := autograd.NewTape(r.dev, r.grads)
+	r.norm.loss(t, r.net.Forward(t, r.in.tokens[j]), r.in.targets[j], j)
 	return t
 }
 
 // backward runs tapes back, the last one first, as one backward pass over the sum of
-// their losses.
-func (r *rank) backward(tapes ...*tape) {
-	done := r.span("backward", r.step)
-	defer done()
-	for _, p := range r.params {
-		if p.bucket != nil {
-			p.bucket.ready, p.bucket.sent = 0, false
-		}
-	}
-	r.launch(ops.OnesLike{Y: r.one})
+// their losses. sync says that the gradients are reduced.
+func (r *rank) backward(step int, sync bool, tapes ...*autograd.Tape) {
+	defer r.span("backward", step)()
+	r.grads.Begin(step, sync)
+	r.dev.Run(ops.OnesLike{Y: r.one})
 	for j, t := range slices.Backward(tapes) {
 		if len(tapes) > 1 {
-			r.d.Range("cpu_op", "autograd::engine::evaluate_function: AddBackward0")()
+			r.dev.Range("cpu_op", "autograd::engine::evaluate_function: AddBackward0")()
 		}
-		t.backward(r.one, j == 0)
+		t.Backward(r.one, j == 0)
 	}
-	if !r.p.sharded() {
-		for _, p := range r.params {
-			r.takeBack(p)
-		}
-	}
+	r.grads.End()
 }
 
-// span tells the callbacks of a part of the program.
-func (r *rank) span(name string, number int) func() {
-	if r.callbacks.Span == nil {
-		return func() {}
+// finish is what comes between the last backward and the next step.
+func (r *rank) finish(step, micros int) {
+	p := r.plan
+	if p.scalesStored() && p.Normalization == "global" {
+		r.norm.reduceCount()
 	}
-	return r.callbacks.Span(r.index, name, number)
+	if p.ReduceLoss {
+		r.norm.reduceLoss(micros)
+	}
+	fold := r.scale() // a factor that something else carries
+	if !p.InStep() {
+		for _, param := range r.grads.Params() {
+			r.export.add(step, param)
+		}
+	}
+	if p.ClipGradNorm > 0 && !p.has(clipEach) {
+		if p.Scale == "clip" {
+			r.clip.clip(r.grads.Stored(), fold)
+			fold = nil
+		} else {
+			r.clip.clip(r.grads.Stored(), nil)
+		}
+	}
+	r.update.step(step, fold)
+	r.update.zeroGrad(step)
+}
+
+// scale makes the factor of stored gradients, where they have one, and runs a scale
+// pass, or returns the factor for clipping or the optimizer to apply.
+func (r *rank) scale() *device.Buffer {
+	if !r.plan.scalesStored() {
+		return nil
+	}
+	factor := r.norm.makeFactor()
+	if r.plan.Scale == "pass" || r.plan.Scale == "foreach" {
+		multiply(r.dev, r.grads.Stored(), factor, r.plan.Scale == "foreach")
+		return nil
+	}
+	return factor
+}
+
+// exportWeights gives the parameters at the end of a run to who wants them.
+func (r *rank) exportWeights() {
+	c := r.back.collector
+	if c.callbacks.Weights == nil {
+		return
+	}
+	var list []Tensor
+	for _, p := range r.grads.Params() {
+		values := make([]float64, p.Value.N)
+		r.dev.Download(device.Host{Floats: values}, p.Value)
+		list = append(list, Tensor{p.Name, p.Shape, values})
+	}
+	r.dev.StreamSynchronize(r.dev.Compute)
+	c.weights(r.dev.Index, list)
 }

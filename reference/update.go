@@ -1,104 +1,116 @@
 package reference
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/gaprof/gaprof/reference/device"
-	"github.com/gaprof/gaprof/reference/ops"
+	"github.com/gaprof/gaprof/reference/gradients"
+	"github.com/gaprof/gaprof/reference/optim"
 )
 
-func (o *optimizer) stepName() string { return "Optimizer.step#" + o.name + ".step" }
+// updater steps the optimizers, in the place of the loop that the options say.
+type updater struct {
+	plan   *plan
+	dev    *device.Rank
+	grads  *gradients.Set
+	optim  *optim.Optimizer
+	export *gradientExport
+	span   spanFunc
+}
 
-// optimize steps the optimizers that are due; fold is a factor of the gradients, or nil.
-func (r *rank) optimize(fold *device.Buffer) {
-	if r.p.OptimizerInBackward {
+// step steps the optimizers that are due; fold is a factor of the gradients, or nil.
+func (u *updater) step(step int, fold *device.Buffer) {
+	if u.plan.OptimizerInBackward {
 		return
 	}
-	done := r.span("optimizer", r.step)
-	defer done()
-	for _, o := range r.optimizers {
-		if !o.due(r.step) {
+	defer u.span("optimizer", step)()
+	for _, g := range u.optim.Groups() {
+		if !g.Due(step) {
 			continue
 		}
-		end := r.d.Range("user_annotation", o.stepName())
-		switch {
-		case r.p.sharded():
-			r.stepSharded(o, fold)
-		case r.p.AllReduce == "step":
-			r.reduceAll(o)
-			fallthrough
-		default:
-			r.update(fold, o.params...)
+		end := u.dev.Range("user_annotation", g.StepName())
+		if u.plan.Sharded() {
+			u.stepSharded(step, g, fold)
+		} else {
+			u.stepWhole(step, g, fold)
 		}
 		end()
 	}
 }
 
-// reduceAll all-reduces the gradients of an optimizer one by one, as accumulated over all
-// micro-batches.
-func (r *rank) reduceAll(o *optimizer) {
-	r.onComms(func() {
-		for _, p := range o.params {
-			r.comm.AllReduce(r.comms, p.grad, r.reduction())
+// stepWhole updates all parameters of a group at once.
+func (u *updater) stepWhole(step int, g *optim.Group, fold *device.Buffer) {
+	params := u.grads.Of(g)
+	if u.plan.AllReduce == "step" {
+		u.grads.AllReduce(params)
+		for _, p := range params {
+			u.export.add(step, p)
 		}
-	})
-	for _, p := range o.params {
-		r.handOut(p)
 	}
+	u.update(g, fold, params...)
 }
 
 // stepSharded reduces what has not been reduced in hooks, all launched before the
 // first is waited for; then updates each shard and gathers the parameter.
-func (r *rank) stepSharded(o *optimizer, fold *device.Buffer) {
-	order := r.p.stepOrder(o.params)
-	inStep := r.p.ReduceScatter == "step"
+func (u *updater) stepSharded(step int, g *optim.Group, fold *device.Buffer) {
+	order := stepOrder(u.plan.StepOrder, u.grads.Of(g))
+	inStep := u.plan.ReduceScatter == "step"
 	if inStep {
 		for _, p := range order {
-			r.reduceScatter(p)
+			u.grads.ReduceScatter(p)
 		}
 	}
 	for _, p := range order {
-		if r.await(p); inStep {
-			r.handOut(p)
+		if u.grads.Await(p); inStep {
+			u.export.add(step, p)
 		}
-		r.update(fold, p)
-		r.d.StreamWaitEvent(r.comms, r.d.EventRecord(r.compute))
-		r.comm.AllGather(r.comms, p.shard.value, p.shard.padded)
+		u.update(g, fold, p)
+		u.grads.GatherValue(p)
 	}
-	r.d.StreamWaitEvent(r.compute, r.d.EventRecord(r.comms))
+	u.dev.Join()
 }
 
-// update is one optimizer step of some parameters of one optimizer, or of this rank's
-// shards of them, in one launch.
-func (r *rank) update(fold *device.Buffer, params ...*param) {
-	var values, grads, means, squares []*device.Buffer
-	for _, p := range params {
-		value, grad := p.mine()
-		values, grads = append(values, value), append(grads, grad)
-		if p.m == nil && p.group.name == "AdamW" {
-			p.m, p.v = r.zeros(value.Shape), r.zeros(value.Shape)
-		}
-		means, squares = append(means, p.m), append(squares, p.v)
-		p.updates++
+// stepOrder returns the order in which a sharded optimizer goes through parameters.
+func stepOrder(order string, params []*gradients.Param) []*gradients.Param {
+	switch order {
+	case "reverse":
+		slices.Reverse(params)
+	case "explicit":
+		slices.SortStableFunc(params, func(a, b *gradients.Param) int { return cmp.Compare(a.Value.N, b.Value.N) })
 	}
-	if params[0].group.name == "SGD" {
-		r.launch(ops.SGD{P: values, G: grads, Factor: fold, LR: r.p.LearningRate, Decay: r.p.WeightDecay})
-		return
-	}
-	r.launch(ops.AdamW{P: values, G: grads, M: means, V: squares, Factor: fold, LR: r.p.LearningRate, Beta1: r.p.Beta1, Beta2: r.p.Beta2,
-		Eps: r.p.Epsilon, Decay: r.p.WeightDecay, Step: params[0].updates})
+	return params
 }
 
-// zeroGrad is zero_grad(set_to_none=True) of the optimizers that have stepped.
-func (r *rank) zeroGrad() {
-	for _, o := range r.optimizers {
-		if !o.due(r.step) {
+func (u *updater) update(g *optim.Group, fold *device.Buffer, params ...*gradients.Param) {
+	targets := make([]optim.Target, len(params))
+	for i, p := range params {
+		targets[i] = p.Mine()
+	}
+	u.optim.Update(g, fold, targets)
+}
+
+// early is the hook of an optimizer in backward: it updates a parameter as soon as its
+// gradient is ready, and is done with the gradient.
+func (u *updater) early(p *gradients.Param) {
+	u.grads.TakeBack(p)
+	end := u.dev.Range("user_annotation", p.Group.StepName())
+	u.update(p.Group, nil, p)
+	end()
+	if !u.plan.has(keepUsed) {
+		p.Clear()
+	}
+}
+
+// zeroGrad is zero_grad of the optimizers that step at the end of a step.
+func (u *updater) zeroGrad(step int) {
+	for _, g := range u.optim.Groups() {
+		if !g.Due(step) {
 			continue
 		}
-		end := r.d.Range("user_annotation", "Optimizer.zero_grad#"+o.name+".zero_grad")
-		for _, p := range o.params {
-			p.has = false
-			if p.shard != nil {
-				p.shard.has = false
-			}
+		end := u.dev.Range("user_annotation", g.ZeroGradName())
+		for _, p := range u.grads.Of(g) {
+			p.Clear()
 		}
 		end()
 	}

@@ -66,7 +66,7 @@ func (f *trainFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no notes on stderr")
 	flags.StringVar(&f.progress, "progress", "auto", "progress on stderr: auto (on a terminal), plain or off")
 	for _, field := range f.options.Fields() {
-		usage := field.Usage
+		usage := flagText(field.Usage)
 		if field.Values != nil && field.Name != "plant" {
 			usage += ": " + strings.Join(field.Values, ", ")
 		}
@@ -125,9 +125,14 @@ func (f *trainFlags) window() (kineto.Window, error) {
 func trainError(err error) error {
 	var option *reference.OptionError
 	if errors.As(err, &option) {
-		return usage(option.WayOut, "--%s: %s", option.Option, option.Reason)
+		return usage(flagText(option.WayOut), "--%s: %s", option.Option, flagText(option.Reason))
 	}
 	return err
+}
+
+// flagText returns a text of the trainer with its options named as flags.
+func flagText(text string) string {
+	return reference.RewriteOptions(text, func(name string) string { return "--" + name })
 }
 
 func runTrain(ctx context.Context, s streams, f trainFlags) error {

@@ -1,0 +1,108 @@
+package autograd
+
+import (
+	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/ops"
+)
+
+// Linear is x W^T + b, with w of outputs x inputs; b may be nil.
+func (t *Tape) Linear(x *Value, w, b *Param) *Value {
+	m, n, k := x.N/w.Shape[1], w.Shape[0], w.Shape[1]
+	y := &Value{Buffer: t.rank.Alloc(m, n)}
+	name, forward := "MmBackward0", ops.Linear{Y: y.Buffer, X: x.Buffer, W: w.Value, M: m, N: n, K: k}
+	if b != nil {
+		name, forward.B = "AddmmBackward0", b.Value
+	}
+	t.rank.Run(forward)
+	return t.push(name, y, func() {
+		dx := t.gradient(m, k)
+		t.rank.Run(ops.LinearInput{DX: dx, DY: y.grad, W: w.Value, M: m, N: n, K: k})
+		t.give(x, dx)
+		t.rank.Run(ops.LinearWeight{DW: t.params.Gradient(w), DY: y.grad, X: x.Buffer, M: m, N: n, K: k})
+		if b != nil {
+			t.rank.Run(ops.LinearBias{DB: t.params.Gradient(b), DY: y.grad, M: m, N: n})
+		}
+	})
+}
+
+// Gelu is the Gaussian error linear unit in its tanh form.
+func (t *Tape) Gelu(x *Value) *Value {
+	y := &Value{Buffer: t.rank.Alloc(x.Shape...)}
+	t.rank.Run(ops.Gelu{Y: y.Buffer, X: x.Buffer})
+	return t.push("GeluBackward0", y, func() {
+		dx := t.gradient(x.Shape...)
+		t.rank.Run(ops.GeluBackward{DX: dx, DY: y.grad, X: x.Buffer})
+		t.give(x, dx)
+	})
+}
+
+// Add is a + b: a residual connection.
+func (t *Tape) Add(a, b *Value) *Value {
+	y := &Value{Buffer: t.rank.Alloc(a.Shape...)}
+	t.rank.Run(ops.Add{Y: y.Buffer, A: a.Buffer, B: b.Buffer})
+	return t.push("AddBackward0", y, func() {
+		t.refs[y.grad] += 2 // both get the same
+		t.give(a, y.grad)
+		t.give(b, y.grad)
+	})
+}
+
+// Embedding looks up the row of w for every index.
+func (t *Tape) Embedding(w *Param, index *device.Buffer) *Value {
+	d := w.Shape[1]
+	y := &Value{Buffer: t.rank.Alloc(index.N, d)}
+	t.rank.Run(ops.Embedding{Y: y.Buffer, W: w.Value, Index: index, D: d})
+	return t.push("EmbeddingBackward0", y, func() {
+		t.rank.Run(ops.EmbeddingBackward{DW: t.params.Gradient(w), DY: y.grad, Index: index, D: d})
+	})
+}
+
+// AddPositions adds the rows of w to the positions of every sequence; x has a whole
+// number of sequences as long as w.
+func (t *Tape) AddPositions(x *Value, w *Param) *Value {
+	y := &Value{Buffer: t.rank.Alloc(x.Shape...)}
+	t.rank.Run(ops.AddPositions{Y: y.Buffer, X: x.Buffer, W: w.Value})
+	return t.push("AddBackward0", y, func() {
+		t.rank.Run(ops.PositionsBackward{DW: t.params.Gradient(w), DY: y.grad})
+		t.refs[y.grad]++
+		t.give(x, y.grad)
+	})
+}
+
+// LayerNorm normalizes every row of x, then scales it by w and adds b.
+func (t *Tape) LayerNorm(x *Value, w, b *Param, eps float64) *Value {
+	d := w.Shape[0]
+	y := &Value{Buffer: t.rank.Alloc(x.Shape...)}
+	mean := t.rank.Alloc(x.N / d)
+	rstd := t.rank.Alloc(x.N / d)
+	t.rank.Run(ops.LayerNorm{Y: y.Buffer, X: x.Buffer, W: w.Value, B: b.Value, Mean: mean, Rstd: rstd, D: d, Eps: eps})
+	return t.push("NativeLayerNormBackward0", y, func() {
+		back := ops.LayerNormBackward{DX: t.gradient(x.Shape...), DW: t.params.Gradient(w), DB: t.params.Gradient(b),
+			DY: y.grad, X: x.Buffer, W: w.Value, Mean: mean, Rstd: rstd, D: d}
+		t.rank.Run(back)
+		t.give(x, back.DX)
+	}, mean, rstd)
+}
+
+// Attention is causal self-attention of rows of length positions: q, k and v are
+// rows*length x width, and heads divides the width.
+func (t *Tape) Attention(q, k, v *Value, rows, length, heads int) *Value {
+	d := q.Shape[1]
+	y := &Value{Buffer: t.rank.Alloc(q.Shape...)}
+	p := t.rank.Alloc(rows, heads, length, length)
+	t.rank.Run(ops.Attention{O: y.Buffer, P: p, Q: q.Buffer, K: k.Buffer, V: v.Buffer,
+		B: rows, T: length, D: d, Heads: heads})
+	return t.push("ScaledDotProductAttentionBackward0", y, func() {
+		back := ops.AttentionBackward{DO: y.grad, P: p, Q: q.Buffer, K: k.Buffer, V: v.Buffer,
+			B: rows, T: length, D: d, Heads: heads}
+		back.DQ = t.gradient(q.Shape...)
+		back.DK = t.gradient(q.Shape...)
+		back.DV = t.gradient(q.Shape...)
+		back.Work = t.rank.Alloc(length, length)
+		t.rank.Run(back)
+		t.rank.Free(back.Work)
+		t.give(q, back.DQ)
+		t.give(k, back.DK)
+		t.give(v, back.DV)
+	}, p)
+}

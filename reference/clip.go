@@ -1,0 +1,76 @@
+package reference
+
+import (
+	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/ops"
+)
+
+// multiply multiplies gradients by a number in device memory, in one call for all or
+// one for each: a scale pass.
+func multiply(dev *device.Rank, list []*device.Buffer, by *device.Buffer, foreach bool) {
+	if foreach {
+		dev.Run(ops.ForeachScale{X: list, Factor: by})
+		return
+	}
+	for _, g := range list {
+		dev.Run(ops.Scale{X: g, Factor: by})
+	}
+}
+
+// clipper is clip_grad_norm_: gradients are multiplied by min(1, max/(norm + 1e-6)), and
+// the host reads nothing.
+type clipper struct {
+	dev     *device.Rank
+	most    float64 // norm of the gradient
+	foreach bool    // one call for all gradients
+	sharded bool    // every rank sees its part of each gradient only
+	s       *scalars
+	norms   *device.Buffer   // by parameter
+	scratch []*device.Buffer // numbers on the way
+}
+
+func newClipper(p *plan, dev *device.Rank, s *scalars, params int) *clipper {
+	c := &clipper{dev: dev, most: p.ClipGradNorm, foreach: p.ForeachClip, sharded: p.Sharded(), s: s}
+	for range 3 {
+		c.scratch = append(c.scratch, dev.Alloc())
+	}
+	c.norms = dev.Alloc(params)
+	return c
+}
+
+// clip clips gradients, one a parameter. With fold, which may be nil, gradients are
+// still to be multiplied by it: the norm is taken as if they were, and one pass does
+// both.
+func (c *clipper) clip(list []*device.Buffer, fold *device.Buffer) {
+	c.measure(list)
+	if fold != nil {
+		c.dev.Run(ops.Mul{Y: c.s.norm, A: c.s.norm, B: fold})
+	}
+	c.dev.Run(ops.AddScalar{Y: c.scratch[0], X: c.s.norm, Value: 1e-6})
+	c.dev.Run(ops.Reciprocal{Y: c.scratch[1], X: c.scratch[0]})
+	c.dev.Run(ops.MulScalar{Y: c.scratch[2], X: c.scratch[1], Value: c.most})
+	c.dev.Run(ops.Clamp{Y: c.s.coef, X: c.scratch[2], Max: 1})
+	by := c.s.coef
+	if fold != nil {
+		by = c.scratch[0]
+		c.dev.Run(ops.Mul{Y: by, A: c.s.coef, B: fold})
+	}
+	multiply(c.dev, list, by, c.foreach)
+}
+
+// measure computes the norm of the whole gradient, over ranks where each has a part.
+func (c *clipper) measure(list []*device.Buffer) {
+	if c.foreach {
+		c.dev.Run(ops.ForeachNorm{Norms: c.norms, X: list})
+	} else {
+		for i, g := range list {
+			c.dev.Run(ops.VectorNorm{Norm: c.norms.View(i), X: g})
+		}
+	}
+	norm := c.s.norm
+	c.dev.Run(ops.VectorNorm{Norm: norm, X: c.norms, Squared: c.sharded})
+	if c.sharded {
+		c.dev.Collective(func() { c.dev.Comm.AllReduce(c.dev.Comms, norm, device.Sum) })
+		c.dev.Run(ops.Sqrt{Y: norm, X: norm})
+	}
+}

@@ -1,0 +1,169 @@
+package reference
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Field is one option of a run: a program makes a flag, or a row of a form, of it.
+type Field struct {
+	Name   string   // by which Set, plants and errors call it: global-batch-size
+	Usage  string   // what it is; other options are named in backquotes
+	Values []string // all that are allowed, for a choice; nil for anything
+	Value  any      // points into the Options: *string, *int, *float64 or *bool
+}
+
+// Fields returns the options in the order in which they are best read, with pointers
+// into o.
+func (o *Options) Fields() []Field {
+	return slices.Concat(o.modelFields(), o.batchingFields(), o.lossFields(), o.backwardFields(),
+		o.optimizerFields(), o.runFields())
+}
+
+func (o *Options) modelFields() []Field {
+	return []Field{
+		{"model", "gpt (pre-norm transformer) or mlp (position-wise)", []string{"gpt", "mlp"}, &o.Model},
+		{"layers", "blocks of a gpt", nil, &o.Layers},
+		{"width", "width of the model", nil, &o.Width},
+		{"heads", "attention heads of a gpt", nil, &o.Heads},
+		{"hidden", "width inside the MLP, 0 for 4 x `width`", nil, &o.Hidden},
+		{"sequence-length", "tokens of a row", nil, &o.SequenceLength},
+		{"vocabulary", "tokens that there are, 0 for what the data has", nil, &o.Vocabulary},
+	}
+}
+
+func (o *Options) batchingFields() []Field {
+	return []Field{
+		{"world-size", "ranks", nil, &o.WorldSize},
+		{"local-batch-size", "rows of a micro-batch", nil, &o.LocalBatchSize},
+		{"global-batch-size", "rows of a step over all ranks; negative for local x world size. Accumulation " +
+			"steps follow", nil, &o.GlobalBatchSize},
+		{"token-counts", "valid tokens of each micro-batch, ranks by /, micro-batches by comma: " +
+			"59,60,14,11/12,268,133,6", nil, &o.TokenCounts},
+		{"max-steps", "optimizer steps", nil, &o.MaxSteps},
+		{"seed", "of weights and data", nil, &o.Seed},
+		{"dtype", "precision of everything", []string{"float32", "float64"}, &o.DType},
+	}
+}
+
+func (o *Options) lossFields() []Field {
+	return []Field{
+		{"normalization", "what the loss of a token is divided by",
+			[]string{"global", "per-rank", "micro-mean", "sum"}, &o.Normalization},
+		{"scale", "where that happens",
+			[]string{"pass", "foreach", "skip", "loss", "optimizer", "clip"}, &o.Scale},
+		{"loss-reduction", "of the cross entropy of a micro-batch", []string{"mean", "sum"}, &o.LossReduction},
+		{"grad-reduction", "of gradients over ranks", []string{"mean", "sum"}, &o.GradReduction},
+	}
+}
+
+func (o *Options) backwardFields() []Field {
+	return []Field{
+		{"backward", "after each micro-batch, or once over all of a step",
+			[]string{"micro-batch", "step"}, &o.Backward},
+		{"sync", "gradients are reduced in every micro-batch or in the last",
+			[]string{"every-micro-batch", "last"}, &o.Sync},
+		{"grad-sync", "DDP's or FSDP's order",
+			[]string{"accumulate-then-reduce", "reduce-then-accumulate"}, &o.GradSync},
+		{"reduce-scatter", "sharded optimizer: gradients are reduce-scattered in the optimizer's step or in " +
+			"backward hooks", []string{"step", "hook"}, &o.ReduceScatter},
+		{"all-reduce", "optimizer that is not sharded: gradients are all-reduced in backward hooks, by " +
+			"buckets, or each in the optimizer's step", []string{"hook", "step"}, &o.AllReduce},
+		{"step-order", "of parameters in a sharded optimizer; explicit is small ones first",
+			[]string{"forward", "reverse", "explicit"}, &o.StepOrder},
+		{"bucket-bytes", "bytes of gradients that are all-reduced at once", nil, &o.BucketBytes},
+		{"gradient-as-bucket-view", "gradients live in the buckets of DDP; without, it divides them into those " +
+			"and copies them back", nil, &o.BucketView},
+	}
+}
+
+func (o *Options) optimizerFields() []Field {
+	return []Field{
+		{"optimizer", "adamw or sgd", []string{"adamw", "sgd"}, &o.Optimizer},
+		{"lr", "learning rate", nil, &o.LearningRate},
+		{"beta1", "of AdamW", nil, &o.Beta1},
+		{"beta2", "of AdamW", nil, &o.Beta2},
+		{"eps", "of AdamW", nil, &o.Epsilon},
+		{"weight-decay", "decoupled from the gradient", nil, &o.WeightDecay},
+		{"adam-every", "AdamW has embeddings, norms, biases and head and steps every k-th step; SGD has the " +
+			"matrices", nil, &o.AdamEvery},
+		{"optimizer-in-backward", "each parameter is updated when its gradient is ready",
+			nil, &o.OptimizerInBackward},
+		{"clip-grad-norm", "largest norm of the gradient, 0 for any", nil, &o.ClipGradNorm},
+		{"foreach-clip", "clipping is one call for all gradients; without, one for each", nil, &o.ForeachClip},
+	}
+}
+
+func (o *Options) runFields() []Field {
+	return []Field{
+		{"reduce-loss", "the sum of losses is all-reduced behind the last backward, for the log",
+			nil, &o.ReduceLoss},
+		{"straggler", "rank=factor: the kernels of a rank take as many times as long", nil, &o.Straggler},
+		{"plant", "a fault on purpose: " + strings.Join(Plants(), ", "), Plants(), &o.Plant},
+	}
+}
+
+// Set gives the option of that name a value, written as text: a number in decimal,
+// true or false.
+func (o *Options) Set(name, value string) error {
+	fields := o.Fields()
+	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
+	if i < 0 {
+		return fmt.Errorf("no option `%s`", name)
+	}
+	var err error
+	switch p := fields[i].Value.(type) {
+	case *string:
+		*p = value
+	case *int:
+		*p, err = strconv.Atoi(value)
+	case *float64:
+		*p, err = strconv.ParseFloat(value, 64)
+	case *bool:
+		*p, err = strconv.ParseBool(value)
+	}
+	if err != nil {
+		return &OptionError{Option: name, Reason: fmt.Sprintf("%q is not a number that it takes", value)}
+	}
+	return nil
+}
+
+// check refuses what is none of a field's values. An empty choice is the default.
+func (f Field) check() error {
+	text, ok := f.Value.(*string)
+	if !ok || f.Values == nil || *text == "" || slices.Contains(f.Values, *text) {
+		return nil
+	}
+	return &OptionError{f.Name, fmt.Sprintf("%q is none of its values", *text), "take " + strings.Join(f.Values, ", ")}
+}
+
+// OptionError is a choice that cannot be, with the reason and a way out. Its texts name
+// options in backquotes, as Fields has them, so that a program can put its own notation
+// in their place: RewriteOptions.
+type OptionError struct {
+	Option string // the name of the option
+	Reason string // why it cannot be
+	WayOut string // what to do instead; "" where that is plain
+}
+
+func (e *OptionError) Error() string {
+	text := "`" + e.Option + "`: " + e.Reason
+	if e.WayOut != "" {
+		text += "; " + e.WayOut
+	}
+	return text
+}
+
+var quotedName = regexp.MustCompile("`[a-z0-9-]+`")
+
+// RewriteOptions returns a text of this package, the usage of a Field or the reason of
+// an OptionError, with each option that it names written as the caller's users write
+// it: notation gets the name without its backquotes.
+func RewriteOptions(text string, notation func(name string) string) string {
+	return quotedName.ReplaceAllStringFunc(text, func(quoted string) string {
+		return notation(strings.Trim(quoted, "`"))
+	})
+}

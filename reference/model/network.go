@@ -1,0 +1,100 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/reference/autograd"
+	"github.com/gaprof/gaprof/reference/device"
+)
+
+// Network is a model on one rank.
+type Network struct {
+	shape  Shape
+	params map[string]*autograd.Param
+}
+
+// New returns the network of a shape over its parameters, which stay the caller's.
+func New(s Shape, params []*autograd.Param) *Network {
+	n := &Network{shape: s, params: make(map[string]*autograd.Param, len(params))}
+	for _, p := range params {
+		n.params[p.Name] = p
+	}
+	return n
+}
+
+// Forward writes the forward pass of a micro-batch onto a tape and returns its logits:
+// a row of Vocabulary for every element of tokens, which is rows x SequenceLength.
+func (n *Network) Forward(t *autograd.Tape, tokens *device.Buffer) *autograd.Value {
+	return networks[n.shape.Model].forward(n, t, tokens)
+}
+
+// networks are the models, by their names in Shape.
+var networks = map[string]struct {
+	specs   func(s Shape) []Spec
+	forward func(n *Network, t *autograd.Tape, tokens *device.Buffer) *autograd.Value
+}{
+	"gpt": {gptSpecs, gptForward},
+	"mlp": {mlpSpecs, mlpForward},
+}
+
+// mlpSpecs: a position-wise network, nothing mixes positions.
+func mlpSpecs(s Shape) []Spec {
+	v, d, f := s.Vocabulary, s.Width, s.Hidden
+	return []Spec{
+		weight("tok.weight", v, d),
+		matrix("fc1.weight", f, d), bias("fc1.bias", f),
+		matrix("fc2.weight", v, f), bias("fc2.bias", v),
+	}
+}
+
+func mlpForward(n *Network, t *autograd.Tape, tokens *device.Buffer) *autograd.Value {
+	p := n.params
+	e := t.Embedding(p["tok.weight"], tokens)
+	h := t.Gelu(t.Linear(e, p["fc1.weight"], p["fc1.bias"]))
+	return t.Linear(h, p["fc2.weight"], p["fc2.bias"])
+}
+
+// gptSpecs: pre-LayerNorm blocks, learned positions, an untied head, no biases in
+// attention, because that of the keys has exactly zero gradient, which Adam amplifies.
+func gptSpecs(s Shape) []Spec {
+	v, d, f := s.Vocabulary, s.Width, s.Hidden
+	list := []Spec{weight("tok.weight", v, d), weight("pos.weight", s.SequenceLength, d)}
+	for i := range s.Layers {
+		block := blockName(i)
+		list = append(list, gain(block+"ln1.weight", d), bias(block+"ln1.bias", d))
+		for _, name := range []string{"wq", "wk", "wv", "wo"} {
+			list = append(list, matrix(block+name+".weight", d, d))
+		}
+		list = append(list, gain(block+"ln2.weight", d), bias(block+"ln2.bias", d),
+			matrix(block+"fc1.weight", f, d), bias(block+"fc1.bias", f),
+			matrix(block+"fc2.weight", d, f), bias(block+"fc2.bias", d))
+	}
+	return append(list, gain("lnf.weight", d), bias("lnf.bias", d), weight("head.weight", v, d))
+}
+
+func blockName(i int) string { return fmt.Sprintf("blocks.%d.", i) }
+
+func gptForward(n *Network, t *autograd.Tape, tokens *device.Buffer) *autograd.Value {
+	p := n.params
+	x := t.AddPositions(t.Embedding(p["tok.weight"], tokens), p["pos.weight"])
+	for i := range n.shape.Layers {
+		x = n.block(t, x, blockName(i), tokens.Shape[0])
+	}
+	x = t.LayerNorm(x, p["lnf.weight"], p["lnf.bias"], n.shape.NormEpsilon)
+	return t.Linear(x, p["head.weight"], nil)
+}
+
+// block is attention and an MLP, each behind a LayerNorm and beside the residual stream.
+func (n *Network) block(t *autograd.Tape, x *autograd.Value, name string, rows int) *autograd.Value {
+	p := func(part string) *autograd.Param { return n.params[name+part] }
+	s := n.shape
+	h := t.LayerNorm(x, p("ln1.weight"), p("ln1.bias"), s.NormEpsilon)
+	q := t.Linear(h, p("wq.weight"), nil)
+	k := t.Linear(h, p("wk.weight"), nil)
+	v := t.Linear(h, p("wv.weight"), nil)
+	a := t.Attention(q, k, v, rows, s.SequenceLength, s.Heads)
+	x = t.Add(x, t.Linear(a, p("wo.weight"), nil))
+	h = t.LayerNorm(x, p("ln2.weight"), p("ln2.bias"), s.NormEpsilon)
+	h = t.Gelu(t.Linear(h, p("fc1.weight"), p("fc1.bias")))
+	return t.Add(x, t.Linear(h, p("fc2.weight"), p("fc2.bias")))
+}

@@ -1,0 +1,125 @@
+package reference
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/gradients"
+)
+
+// gradientExport copies gradients to the host, as they are just before clipping and
+// optimizer, if somebody wants them.
+type gradientExport struct {
+	dev    *device.Rank
+	grads  *gradients.Set
+	wanted bool
+	list   []exported
+}
+
+type exported struct {
+	index  int // of the parameter
+	tensor Tensor
+}
+
+// add enqueues the copy of a gradient whose optimizer steps at the end of the step. Of
+// shards it is gathered first.
+func (e *gradientExport) add(step int, p *gradients.Param) {
+	if !e.wanted || !p.Group.Due(step) {
+		return
+	}
+	e.grads.Gather(p)
+	values := make([]float64, p.Grad.N)
+	e.dev.Download(device.Host{Floats: values}, p.Grad)
+	e.list = append(e.list, exported{p.Index, Tensor{p.Name, p.Shape, values}})
+}
+
+// take returns what has been added since the last call, in the order of parameters.
+func (e *gradientExport) take() []Tensor {
+	slices.SortFunc(e.list, func(a, b exported) int { return cmp.Compare(a.index, b.index) })
+	var tensors []Tensor
+	for _, x := range e.list {
+		tensors = append(tensors, x.tensor)
+	}
+	e.list = nil
+	return tensors
+}
+
+// readback brings the numbers of each step to the host while the next one runs.
+type readback struct {
+	plan      *plan
+	dev       *device.Rank
+	s         *scalars
+	collector *collector
+	waiting   *pending // nil before the first step
+}
+
+// pending is a step on its way to the host.
+type pending struct {
+	step, micros int
+	valid        []int64 // targets by micro-batch, as the host has counted them
+	scalars      hostScalars
+	gradients    []Tensor
+	arrived      device.Event
+}
+
+// enqueue begins to read back a step, and delivers the one before.
+func (b *readback) enqueue(next *pending) {
+	next.scalars = b.s.download(b.dev)
+	next.arrived = b.dev.EventRecord(b.dev.Compute)
+	b.deliver()
+	b.waiting = next
+}
+
+// deliver waits for the step that is under way to the host and hands it over.
+func (b *readback) deliver() {
+	w := b.waiting
+	if b.waiting = nil; w == nil {
+		return
+	}
+	if b.dev.EventSynchronize(w.arrived); b.dev.Err() != nil {
+		return
+	}
+	s := b.rankStep(w)
+	if b.plan.Scale == "optimizer" || b.plan.Scale == "clip" {
+		multiplyAll(w.gradients, s.Factor)
+	}
+	total := int64(0)
+	for _, n := range w.valid {
+		total += n
+	}
+	b.collector.add(delivery{step: w.step, micros: w.micros, result: s, valid: total, gradients: w.gradients})
+}
+
+// rankStep says what arrived; what the loop does not compute is NaN.
+func (b *readback) rankStep(w *pending) RankStep {
+	h, nan := w.scalars, math.NaN()
+	s := RankStep{Rank: b.dev.Index, Tokens: h.ints[:w.micros], LocalTokens: h.local(), GlobalTokens: h.total(),
+		GradNorm: nan, ClipCoef: nan, Factor: nan, ReducedLoss: nan}
+	for j, n := range w.valid {
+		loss := h.floats[j]
+		if b.plan.LossReduction == "mean" {
+			loss *= float64(n)
+		}
+		s.LossSums = append(s.LossSums, loss)
+	}
+	if b.plan.ClipGradNorm > 0 {
+		s.GradNorm, s.ClipCoef = h.norm(), h.coef()
+	}
+	if b.plan.scalesStored() || b.plan.scalesLoss() {
+		s.Factor = h.factor()
+	}
+	if b.plan.ReduceLoss {
+		s.ReducedLoss = h.logged()
+	}
+	return s
+}
+
+func multiplyAll(list []Tensor, by float64) {
+	for _, t := range list {
+		for i := range t.Values {
+			t.Values[i] *= by
+		}
+	}
+}

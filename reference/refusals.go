@@ -1,0 +1,134 @@
+package reference
+
+import (
+	"fmt"
+	"slices"
+)
+
+// refusal is a reason why options do not go together.
+type refusal struct {
+	when   bool
+	option string // that is to blame
+	reason string
+	wayOut string
+}
+
+// refuse returns the first reason why the options do not go together. A plant whose
+// fault is such a combination is let through.
+func (p *plan) refuse() error {
+	if p.has(anyway) {
+		return nil
+	}
+	tables := slices.Concat(p.skipRefusals(), p.scaleRefusals(), p.syncRefusals(), p.allReduceRefusals(), p.earlyRefusals(),
+		p.rareRefusals())
+	for _, r := range tables {
+		if r.when {
+			return &OptionError{r.option, r.reason, r.wayOut}
+		}
+	}
+	return nil
+}
+
+// skipRefusals: to leave the loss as it is must already be right.
+func (p *plan) skipRefusals() []refusal {
+	skip := p.Scale == "skip" && p.Normalization == "global"
+	return []refusal{
+		{skip && p.accumulation > 1, "scale",
+			fmt.Sprintf("skip is right with one micro-batch only, a step has %d", p.accumulation),
+			"take loss, or `global-batch-size` -1"},
+		{skip && !p.even(), "scale",
+			fmt.Sprintf("skip leaves every rank its own mean, and the %d ranks have ragged token counts", p.WorldSize),
+			"take loss, or even `token-counts`"},
+		{skip && p.LossReduction == "sum", "scale",
+			"skip leaves the loss as it is, and that is a sum", "take `loss-reduction` mean"},
+		{skip && p.GradReduction == "sum" && p.WorldSize > 1, "scale",
+			"skip leaves the mean to the reduction, and that is a sum", "take `grad-reduction` mean"},
+	}
+}
+
+func (p *plan) scaleRefusals() []refusal {
+	noFactor := p.Normalization == "micro-mean" || p.Normalization == "sum"
+	perRank := p.Normalization == "per-rank"
+	perRankScale := p.Scale == "loss" || p.Scale == "pass" || p.Scale == "foreach"
+	return []refusal{
+		{p.Scale == "clip" && p.ClipGradNorm == 0, "scale",
+			"clip folds the factor into clipping, and that is off", "give `clip-grad-norm`"},
+		{noFactor && p.Scale != "loss", "scale",
+			p.Normalization + " has no factor that " + p.Scale + " could apply", "leave `scale` out"},
+		{perRank && !perRankScale, "scale",
+			"per-rank has another factor on every rank, which " + p.Scale + " cannot apply", "take loss"},
+		{perRank && p.scalesStored() && p.WorldSize > 1 && !p.InStep(), "scale",
+			"per-rank factors must be applied before gradients are reduced, and that happens in backward",
+			"take loss, or `reduce-scatter` step"},
+		{p.ReduceLoss && (p.Normalization != "global" || p.Scale == "skip"), "reduce-loss",
+			"the loop knows no token count of all ranks to divide the sum by",
+			"take `normalization` global, and `scale` loss instead of skip"},
+	}
+}
+
+// everyMicroBatch reports whether gradients are reduced several times a step.
+func (p *plan) everyMicroBatch() bool {
+	return p.Sync == "every-micro-batch" && p.accumulation > 1 && p.Backward == "micro-batch"
+}
+
+func (p *plan) syncRefusals() []refusal {
+	reduceFirst := p.GradSync == "reduce-then-accumulate"
+	return []refusal{
+		{p.Sharded() && p.WorldSize == 1, "reduce-scatter",
+			"there is one rank only, nothing is sharded", "take `world-size` 2"},
+		{reduceFirst && p.ReduceScatter == "step", "grad-sync",
+			"reduce-then-accumulate reduces in backward, `reduce-scatter` step after it", "take `reduce-scatter` hook"},
+		{p.Sharded() && !reduceFirst && p.everyMicroBatch(), "sync",
+			"every reduce-scatter but the last would be thrown away", "take last, or `grad-sync` reduce-then-accumulate"},
+		{!p.Sharded() && p.everyMicroBatch() && p.GradReduction == "sum" && p.WorldSize > 1, "grad-reduction",
+			"what has been summed over ranks is accumulated and summed again: " +
+				"earlier micro-batches count several times",
+			"take `sync` last, or `grad-reduction` mean"},
+		{p.StepOrder != "forward" && !p.Sharded(), "step-order",
+			"it orders a sharded optimizer only", "give `reduce-scatter`"},
+	}
+}
+
+func (p *plan) allReduceRefusals() []refusal {
+	inStep := p.AllReduce == "step"
+	return []refusal{
+		{inStep && p.WorldSize == 1, "all-reduce",
+			"there is one rank only, nothing is reduced", "take `world-size` 2"},
+		{inStep && p.Sharded(), "all-reduce", "gradients of a sharded optimizer are reduce-scattered",
+			"leave out `all-reduce`, or take `reduce-scatter` step alone"},
+		{inStep && p.everyMicroBatch(), "sync",
+			"the optimizer's step reduces once, what all micro-batches have added up", "take last, or `all-reduce` hook"},
+		{p.InStep() && p.ClipGradNorm > 0, "clip-grad-norm",
+			"the norm needs reduced gradients before the step, and they are reduced inside it",
+			"take `reduce-scatter` hook, or `all-reduce` hook"},
+	}
+}
+
+// earlyRefusals: an optimizer in backward uses up each gradient when it is ready.
+func (p *plan) earlyRefusals() []refusal {
+	const option = "optimizer-in-backward"
+	early := p.OptimizerInBackward
+	return []refusal{
+		{early && p.accumulation > 1, option,
+			fmt.Sprintf("gradient accumulation is not supported with it, a step has %d micro-batches", p.accumulation),
+			"take `global-batch-size` -1, or leave it out"},
+		{early && p.ClipGradNorm > 0, option,
+			"clipping needs all gradients before the first update", "leave out one of the two"},
+		{early && p.scalesStored(), option,
+			"gradients are used up before `scale` " + p.Scale + " could run", "take `scale` loss"},
+		{early && p.Sharded(), option, "a sharded optimizer steps after backward", "leave out `reduce-scatter`"},
+		{early && p.AllReduce == "step", option,
+			"there is no step behind backward that could reduce", "take `all-reduce` hook"},
+		{early && p.AdamEvery > 1, option, "every backward updates, `adam-every` does not", "leave out one of the two"},
+	}
+}
+
+// rareRefusals: gradients of a group that does not step every time stay for the next one.
+func (p *plan) rareRefusals() []refusal {
+	rare := p.AdamEvery > 1
+	return []refusal{
+		{rare && p.Optimizer != "adamw", "adam-every", "there is no Adam", "take `optimizer` adamw"},
+		{rare && (p.scalesStored() || p.ClipGradNorm > 0), "adam-every",
+			"gradients of earlier steps are scaled or clipped already", "take `scale` loss without `clip-grad-norm`"},
+	}
+}
