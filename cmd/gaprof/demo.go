@@ -6,13 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/compare"
-	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/analyze/report"
@@ -20,7 +19,6 @@ import (
 	"github.com/gaprof/gaprof/internal/units"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/kineto"
-	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
@@ -65,7 +63,8 @@ var demoSides = [2]struct{ name, choices string }{
 // demoSide is one of the two runs, analysed.
 type demoSide struct {
 	report    *report.Report
-	lead      []int64
+	leadTime  int64 // of the first reduce-scatter on rank 0, median of steps
+	leadKnown bool
 	gradients []sidecar.Tensor // of the first step, before the optimizer
 }
 
@@ -141,7 +140,8 @@ func runSide(ctx context.Context, dir, choices string, force bool) (*demoSide, e
 	if err := folder.write(run); err != nil {
 		return nil, err
 	}
-	side := &demoSide{report: run.report(), lead: scatterLeads(run.trace(0))}
+	side := &demoSide{report: run.report()}
+	side.leadTime, side.leadKnown = analyze.MedianLead(analyze.ScatterLeads(run.trace(0)))
 	for i := range side.report.Source.Files { // as gaprof diff would name them
 		side.report.Source.Files[i] = filepath.Join(dir, side.report.Source.Files[i])
 	}
@@ -180,18 +180,19 @@ func demoAnswers(before, after *demoSide) (string, error) {
 			return "", err
 		}
 	}
+	was, is := compare.GapOf(before.report), compare.GapOf(after.report)
 	var b strings.Builder
 	line := func(what, x, y string) { fmt.Fprintf(&b, "   %-36s %-32s %s\n", what, x, y) }
 	ask := func(question string) { fmt.Fprintf(&b, "\n%s\n", question) }
 	fmt.Fprintf(&b, "\n   %-36s %-32s %s\n", "", "before", "after")
 	ask("1  What does the gap between backward() and optimizer.step() cost?")
-	line("passes that scale gradients", scalePasses(before.report), scalePasses(after.report))
+	line("passes that scale gradients", scaling(was.Scaling), scaling(is.Scaling))
 	ask("2  Is the reduction of gradients hidden?")
-	line("reduce-scatters are launched from", launchSites(before.report), launchSites(after.report))
-	line("the first starts, by backward's end", lead(before.lead), lead(after.lead))
-	line("of them exposed, a step", exposedScatter(before.report), exposedScatter(after.report))
+	line("reduce-scatters are launched from", launchSites(was.Sites), launchSites(is.Sites))
+	line("the first starts, by backward's end", before.lead(), after.lead())
+	line("of them exposed, a step", exposed(was.Exposed), exposed(is.Exposed))
 	ask("3  Are the gradients right?")
-	line("a token counts, times what it should", tokenWeights(before.report), tokenWeights(after.report))
+	line("token weight relative to 1/N", tokenWeights(before.report), tokenWeights(after.report))
 	d := c.Deviation()
 	line("norm of the gradient, against after", figure(d.NormRatio), "1")
 	line("cosine to it", figure(d.Cosine), "1")
@@ -199,101 +200,40 @@ func demoAnswers(before, after *demoSide) (string, error) {
 	return b.String(), nil
 }
 
-// scalePasses sums up the passes over gradients of a run's complete steps.
-func scalePasses(r *report.Report) string {
-	n, kernels, bytes, span := 0, 0, int64(0), int64(0)
-	steps := max(1, len(r.Steps))
-	for _, p := range r.GradientPasses {
-		if p.Kind == "scale" {
-			n, kernels, bytes, span = n+1, kernels+p.Launches, bytes+p.Bytes, span+p.Span
-		}
-	}
-	if n == 0 {
+// scaling says what passes that scale gradients cost.
+func scaling(s compare.Scaling) string {
+	if s.Passes == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%d launches, %s, %s", kernels/n, units.Bytes(bytes/int64(n)), milliseconds(span/int64(steps)))
+	return fmt.Sprintf("%d launches, %s, %s", s.Launches, units.Bytes(s.Bytes), milliseconds(s.Span))
 }
 
 func milliseconds(ns int64) string { return fmt.Sprintf("%.2f ms", float64(ns)/1e6) }
 
-// launchSites lists where reduce-scatters are launched, of all ranks.
-func launchSites(r *report.Report) string {
-	count := make(map[string]int)
-	var names []string
-	for _, c := range r.Collectives {
-		if c.Kind != "reduce_scatter" {
-			continue
-		}
-		for _, site := range c.Sites {
-			name := strings.ReplaceAll(site.Site, "_", " ")
-			if count[name] == 0 {
-				names = append(names, name)
-			}
-			count[name] += site.Count
-		}
+func launchSites(sites []compare.Site) string {
+	list := make([]string, len(sites))
+	for i, site := range sites {
+		list[i] = fmt.Sprintf("%s (%d)", site.Name, site.Count)
 	}
-	for i, name := range names {
-		names[i] = fmt.Sprintf("%s (%d)", name, count[name])
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(list, ", ")
 }
 
-// scatterLeads is, by step, how long before the end of backward's last kernel the first
-// reduce-scatter starts, in ns.
-func scatterLeads(t *trace.Trace) []int64 {
-	var leads []int64
-	col := t.Columns()
-	for _, r := range facts.Compute(t) {
-		ends, starts := make(map[int]int64), make(map[int]int64)
-		launches := r.Launches()
-		for _, d := range r.Devices {
-			for i, row := range d.Rows {
-				if launch := d.Launch[i]; launch >= 0 && launches.Phase(row, launch) == facts.PhaseBackward {
-					step := r.StepAt(col.Start[launch])
-					ends[step] = max(ends[step], col.Start[row]+col.Dur[row])
-				}
-			}
-		}
-		for _, m := range r.Messages {
-			if first, seen := starts[m.Step]; m.Kind == facts.ReduceScatter && (!seen || m.Start < first) {
-				starts[m.Step] = m.Start
-			}
-		}
-		for step := range r.Steps {
-			if start, ok := starts[step]; ok && ends[step] > 0 {
-				leads = append(leads, ends[step]-start)
-			}
-		}
+// lead says where the first reduce-scatter starts.
+func (d *demoSide) lead() string {
+	switch {
+	case !d.leadKnown:
+		return "unknown"
+	case d.leadTime < 0:
+		return milliseconds(-d.leadTime) + " behind it"
 	}
-	return leads
+	return milliseconds(d.leadTime) + " before it"
 }
 
-// lead is the median of leads in words.
-func lead(ns []int64) string {
-	if len(ns) == 0 {
+func exposed(e compare.Exposed) string {
+	if e.Steps == 0 {
 		return "unknown"
 	}
-	slices.Sort(ns)
-	if median := ns[len(ns)/2]; median < 0 {
-		return milliseconds(-median) + " behind it"
-	} else {
-		return milliseconds(median) + " before it"
-	}
-}
-
-// exposedScatter is the mean over steps of what nothing hides.
-func exposedScatter(r *report.Report) string {
-	exposed, total := int64(0), int64(0)
-	n := int64(0)
-	for _, s := range r.Steps {
-		if s.Ledger != nil && s.Duration != nil {
-			exposed, total, n = exposed+s.Ledger.ReduceScatter, total+*s.Duration, n+1
-		}
-	}
-	if n == 0 || total == 0 {
-		return "unknown"
-	}
-	return fmt.Sprintf("%s of %s (%.1f %%)", milliseconds(exposed/n), milliseconds(total/n), 100*float64(exposed)/float64(total))
+	return fmt.Sprintf("%s of %s (%.1f %%)", milliseconds(e.Time), milliseconds(e.Step), 100*e.Share)
 }
 
 func tokenWeights(r *report.Report) string {

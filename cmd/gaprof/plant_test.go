@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/kineto"
@@ -117,7 +118,7 @@ func TestFirstReduceScatter(t *testing.T) {
 	for _, place := range []string{"hook", "step"} {
 		o := small()
 		o.Width, o.Layers, o.ReduceScatter = 64, 2, place
-		leads, early := scatterLeads(trainQuick(t, o).trace(1)), 0
+		leads, early := analyze.ScatterLeads(trainQuick(t, o).trace(1)), 0
 		for _, ns := range leads {
 			if ns > 0 {
 				early++
