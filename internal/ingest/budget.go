@@ -6,26 +6,31 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// What reading costs, in bytes. The columns of a trace, their arguments and facts are
-// 0.25 to 0.55 of the text (docs/performance.md), a quarter of it garbage; the rest is
-// windows, tables of the reader, and decompression. That is what a file is given to
-// begin with. Where names do not repeat, or events stand on a million tracks, the tables
-// take more than the text lets one think: what the reader says of them counts then, with
-// its garbage and facts.
+// What reading costs, in bytes. What a text takes, its columns, arguments and facts, is by
+// the density of its format, a quarter of it garbage; the rest is windows, tables of the
+// reader, and decompression. That is what a file is given to begin with. Where names do not
+// repeat, or events stand on a million tracks, the tables take more than the text lets one
+// think: what the reader says of them counts then, with its garbage and facts.
 const (
-	shareOfText   = 0.5
 	perFile       = 8e6
 	ownMemory     = 24e6 // the program without any file
 	shareOfTables = 1.2
 	unknownText   = 16e6 // of what says no length: reserved at first
 	leastReach    = 4e6
-	keptPart      = 11  // of the text: facts that are kept, and what the report says of them
 	keptTrack     = 200 // a track
 	keptProcess   = 2e3
 )
 
-// needOf is the memory that reading a text and computing its facts takes at most.
-func needOf(text int64) int64 { return int64(shareOfText*float64(text)) + perFile }
+// needOf is the memory that reading a text of some density and computing its facts takes
+// at most.
+func needOf(text int64, density float64) int64 { return int64(density*float64(text)) + perFile }
+
+// keptOfText is how many of these bytes stay, 2 of 11: the facts, and what the report says
+// of them.
+func keptOfText(text int64, density float64) int64 { return int64(density * float64(text) * 2 / 11) }
+
+// textIn is the longest text that so much memory is enough for.
+func textIn(memory int64, density float64) int64 { return int64(float64(memory-perFile) / density) }
 
 // needOfTables is the memory that it takes where the tables say that they take so much.
 func needOfTables(bytes int64) int64 { return int64(shareOfTables * float64(bytes)) }
@@ -42,9 +47,6 @@ func keptOf(tracks []trace.Track) int64 {
 	}
 	return n
 }
-
-// textIn is the longest text that so much memory is enough for.
-func textIn(memory int64) int64 { return int64(float64(memory-perFile) / shareOfText) }
 
 // reachIn is how many bytes of text one event may span: an event is in memory as a whole,
 // up to four times over while the window grows and what is nested in it is followed.

@@ -13,10 +13,12 @@ import (
 // it takes more than text usually does: names that do not repeat, tracks, arguments.
 type reservation struct {
 	budget *budget
-	mu     sync.Mutex
-	text   int64 // bytes of text that memory is reserved for
-	bytes  int64 // reserved
-	tables int64 // what the tables would have needed for which there was not enough
+
+	mu      sync.Mutex
+	density float64 // of the format: bytes of memory that a byte of text takes
+	text    int64   // bytes of text that memory is reserved for
+	bytes   int64   // reserved
+	tables  int64   // what the tables would have needed for which there was not enough
 }
 
 // errOutgrown ends the reading of a text for which there is not enough memory.
@@ -28,28 +30,30 @@ func (b *budget) reserve(size tracefile.Size) *reservation {
 	if size.Stored == 0 {
 		text = unknownText
 	}
-	return &reservation{budget: b, text: text, bytes: needOf(text)}
+	return &reservation{budget: b, density: size.Density, text: text, bytes: needOf(text, size.Density)}
 }
 
 // facts is how many bytes are kept of what was read, whatever its tracks.
-func (r *reservation) facts() int64 { return r.text / keptPart }
+func (r *reservation) facts() int64 { return keptOfText(r.text, r.density) }
 
 // watch makes reading ask r for what it takes.
 func (r *reservation) watch(o *tracefile.Options) { o.Grow, o.Tables = r.grow, r.growTables }
 
-// grow reserves memory for a text that has become longer than expected.
-func (r *reservation) grow(text int64) error {
+// grow reserves memory for a text that has become longer than expected. Of a stream the
+// density, too, may be another one than expected.
+func (r *reservation) grow(text int64, density float64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if text <= r.text {
+	r.density = density
+	if text <= r.text && needOf(text, density) <= r.bytes {
 		return nil
 	}
-	if longer := text + text/4; r.take(needOf(longer)) {
+	if longer := text + text/4; r.take(needOf(longer, density)) {
 		r.text = longer
 		return nil
 	}
-	longer := textIn(r.bytes + r.budget.left())
-	if longer <= text || !r.take(needOf(longer)) {
+	longer := textIn(r.bytes+r.budget.left(), density)
+	if longer <= text || !r.take(needOf(longer, density)) {
 		return errOutgrown
 	}
 	r.text = longer

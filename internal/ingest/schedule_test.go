@@ -36,8 +36,8 @@ func TestOutgrownIsReadAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	spaces(t, "large.json.gz", 20<<20)
 	spaces(t, "as-large.json.gz", 20<<20) // so that neither is given all workers
-	s, jobs, _ := testScheduler(Limits{Workers: 2, Memory: ownMemory + needOf(32<<20)}, "large.json.gz", "as-large.json.gz")
-	other := needOf(10 << 20)
+	s, jobs, _ := testScheduler(Limits{Workers: 2, Memory: ownMemory + needOf(32<<20, 0.5)}, "large.json.gz", "as-large.json.gz")
+	other := needOf(10<<20, 0.5)
 	if !s.budget.take(1, other) {
 		t.Fatal("no room")
 	}

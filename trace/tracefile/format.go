@@ -1,16 +1,3 @@
-// Package tracefile is the only place that knows files: which of them are traces,
-// how they are compressed and in which format they are.
-//
-// A file is told by its content, never by its name:
-//
-//  1. Expand turns what a user names (files, directories, globs, lists) into files.
-//  2. Read looks at the first bytes, takes gzip and zstd off, and asks each row of
-//     the table of formats whether the text is its own.
-//  3. The format reads through a small reused window; nothing holds the whole file.
-//
-// What cannot be opened or recognised is an *Error, what cannot be read from some
-// byte on is a *trace.FormatError; a damaged compressed stream is read up to the
-// damage.
 package tracefile
 
 import (
@@ -29,8 +16,14 @@ type format struct {
 	extensions []string // of files to write
 	known      []string // names that a directory is searched for
 	sniff      func(head []byte) bool
-	read       func(src source, file string, o Options) ([]*trace.Trace, error)
+	read       func(src *Source, o Options) ([]*trace.Trace, error)
 	write      func(w io.Writer, t *trace.Trace) error
+
+	// density is how many bytes of memory a byte of text takes at most, while it is read
+	// and analysed, besides the windows and tables that any reader has: the columns of
+	// the trace, their arguments, the facts, and a quarter of garbage. Readers that call
+	// Options.Tables need not cover odd files here.
+	density float64
 }
 
 // formats is the table; the first that recognises a file reads it.
@@ -38,10 +31,12 @@ var formats = []format{
 	{
 		name: "chrome", extensions: []string{".json"}, known: []string{".json"},
 		sniff: chrome.Sniff, read: readChrome, write: chrome.Write,
+		density: 0.5, // measured: 0.25 to 0.55, docs/performance.md
 	},
 	{
 		name: text.Format, extensions: []string{".txt"}, known: []string{".trace.txt"},
 		sniff: text.Sniff, read: readText, write: text.Write,
+		density: 0.5,
 	},
 	{
 		name: "csv", extensions: []string{".csv"},
@@ -49,37 +44,37 @@ var formats = []format{
 	},
 }
 
-// source is the text of a file as a format reads it.
-type source struct {
-	io.Reader
-	hint int64 // bytes, guessed; 0: unknown
-	// at gives the same text at any place where that is possible, else it is nil, and
-	// size is its length in bytes.
-	at   io.ReaderAt
-	size int64
-	text *mapping // the same in memory, or nil
-	// again gives the text once more where it is decompressed, else it is nil; then it
-	// is for the format to read ahead.
-	again func() (io.Reader, error)
+// densest is the density to reckon with where the format is not known.
+func densest() float64 {
+	most := 0.0
+	for _, f := range formats {
+		most = max(most, f.density)
+	}
+	return most
 }
 
-func readChrome(src source, file string, o Options) ([]*trace.Trace, error) {
-	opts := chrome.Options{File: file, KeepArgs: o.KeepArgs, Strict: o.Strict, Reach: o.Reach, SizeHint: src.hint,
-		At: src.at, Size: src.size, Again: src.again, Tables: o.Tables}
-	if src.text != nil {
-		opts.Map = src.text
+func readChrome(src *Source, o Options) ([]*trace.Trace, error) {
+	opts := chrome.Options{
+		File: src.File, KeepArgs: o.KeepArgs, Strict: o.Strict, Reach: o.Reach, SizeHint: src.Length, Tables: o.Tables,
+	}
+	if src.Cores() > 1 { // else it reads on from where it is, and needs no place twice
+		opts.At, opts.Size = src.At()
+		opts.Again = src.Again()
+		if text := src.Mapped(); text != nil {
+			opts.Map = text
+		}
 	}
 	return chrome.Read(src, opts)
 }
 
-func readText(src source, file string, o Options) ([]*trace.Trace, error) {
-	t, err := text.Read(src, file)
+func readText(src *Source, o Options) ([]*trace.Trace, error) {
+	t, err := text.Read(src, src.File)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range t.Problems() {
 		if o.Strict && p.Code.Info().Strict {
-			return nil, &trace.FormatError{File: file, Offset: max(p.Offset, 0), Reason: p.Message()}
+			return nil, &trace.FormatError{File: src.File, Offset: max(p.Offset, 0), Reason: p.Message()}
 		}
 	}
 	return []*trace.Trace{t}, nil

@@ -200,7 +200,7 @@ func TestEndless(t *testing.T) {
 	} {
 		read := int64(0)
 		counted := io.TeeReader(r, counting{&read})
-		_, err := Read(Stdin, Options{Stdin: counted, Grow: func(text int64) error {
+		_, err := Read(Stdin, Options{Stdin: counted, Grow: func(text int64, _ float64) error {
 			if text > 2e6 {
 				return full
 			}

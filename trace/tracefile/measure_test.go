@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,16 +35,55 @@ func TestMeasure(t *testing.T) {
 		{gz(gz(long)), len(gz(gz(long))) * typicalRatio, false}, // the inner one is no larger than the outer
 	} {
 		got, err := Measure(file(t, "x", c.content))
-		if want := (Size{int64(len(c.content)), int64(c.text), c.plain}); err != nil || got != want {
+		if want := (Size{int64(len(c.content)), int64(c.text), c.plain, densest()}); err != nil || got != want {
 			t.Errorf("%.4q: %+v, %v, want %+v", c.content, got, err, want)
 		}
 	}
-	if got, err := Measure(Stdin); err != nil || got != (Size{}) {
+	if got, err := Measure(Stdin); err != nil || got != (Size{Density: densest()}) {
 		t.Errorf("stdin: %+v, %v", got, err)
 	}
 	var gone *Error
 	if _, err := Measure(filepath.Join(t.TempDir(), "gone")); !errors.As(err, &gone) || gone.Reason != "no such file or directory" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A format has its own density, also behind compression; the greatest counts where the
+// format is not known.
+func TestDensity(t *testing.T) {
+	defer func(old []format) { formats = old }(formats)
+	formats = slices.Clone(formats)
+	for i := range formats {
+		if formats[i].name == "text" {
+			formats[i].density = 7
+		}
+	}
+	const lines = "# a trace\n1/1 1us +2us - a\n"
+	for _, c := range []struct {
+		content string
+		want    float64
+	}{
+		{oneEvent, 0.5}, {gz(oneEvent), 0.5}, {zst(oneEvent), 0.5},
+		{lines, 7}, {gz(lines), 7}, {zst(gz(lines)), 7},
+		{"", 7}, {"\x89PNG", 7}, {gz(oneEvent)[:5], 7}, {gz(gz(gz(oneEvent))), 7},
+	} {
+		if got, err := Measure(file(t, "x", c.content)); err != nil || got.Density != c.want {
+			t.Errorf("%.4q: %v, %v, want %v", c.content, got.Density, err, c.want)
+		}
+	}
+	told := 0.0
+	_, err := Read(Stdin, Options{Stdin: strings.NewReader(lines), Grow: func(_ int64, density float64) error { told = density; return nil }})
+	if err != nil || told != 7 {
+		t.Errorf("stdin: %v, error %v", told, err)
+	}
+}
+
+// Each format that is read says how dense it is.
+func TestFormatsHaveDensity(t *testing.T) {
+	for _, f := range formats {
+		if (f.density > 0) != (f.read != nil) {
+			t.Errorf("%s: density %v", f.name, f.density)
+		}
 	}
 }
 
@@ -74,7 +114,7 @@ func (f tailAt) ReadAt(p []byte, off int64) (int, error) {
 func TestGrow(t *testing.T) {
 	stop := errors.New("enough")
 	var told int64
-	o := Options{Grow: func(text int64) error {
+	o := Options{Grow: func(text int64, _ float64) error {
 		told = text
 		if text > 1e6 {
 			return stop

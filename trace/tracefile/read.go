@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/gaprof/gaprof/trace"
 )
@@ -19,9 +18,10 @@ type Options struct {
 	// another goroutine, but by one at a time.
 	Progress func(done, total int64)
 	// Grow is told how long a text has become whose length is not known for certain,
-	// before it is read on. Its error ends reading and is what Read returns. It is
-	// called by one goroutine at a time, not always the caller's.
-	Grow func(text int64) error
+	// before it is read on, and the density of its format, as in Size. Its error ends
+	// reading and is what Read returns. It is called by one goroutine at a time, not
+	// always the caller's.
+	Grow func(text int64, density float64) error
 	// Tables is told now and then how many bytes of memory reading takes. Its error ends
 	// reading and is what Read returns. It is called by the caller's goroutine.
 	Tables func(bytes int64) error
@@ -80,73 +80,16 @@ func readStream(r io.Reader, file string, size int64, o Options) ([]*trace.Trace
 	if !ok {
 		return nil, unknown(file, head)
 	}
-	src := source{Reader: in, hint: in.sizeHint(r, size)}
-	at, _ := r.(io.ReaderAt)
-	several := !o.Alone && runtime.GOMAXPROCS(0) > 1
-	if in.layers == "" && size > 0 {
-		if at != nil && several {
-			src.at, src.size = c.at(at), size
-			src.text = mapFile(at, size, c)
-			defer src.text.close()
-		}
-		return f.read(src, file, o)
+	src := newSource(file, in, c, o)
+	defer src.close()
+	if src.growing != nil {
+		src.growing.density = f.density
 	}
-	g := &growing{r: in, grow: o.Grow}
-	src.Reader = g
-	switch {
-	case !several || in.layers == "":
-	case at != nil && size > 0:
-		src.again = func() (io.Reader, error) { return g.again(io.NewSectionReader(c.at(at), 0, size)) }
-	default:
-		a := startAhead(in)
-		defer a.Close()
-		g.r = a
-	}
-	traces, err := f.read(src, file, o)
-	if g.err != nil {
-		return nil, g.err
+	traces, err := f.read(src, o)
+	if refused := src.refused(); refused != nil {
+		return nil, refused
 	}
 	return traces, err
-}
-
-// growing tells of the length of a text while it is read.
-type growing struct {
-	r    io.Reader
-	n    int64
-	grow func(text int64) error
-	err  error
-}
-
-// tell tells of it, and returns the error that ends reading.
-func (g *growing) tell() error {
-	if g.grow != nil && g.err == nil {
-		g.err = g.grow(g.n)
-	}
-	return g.err
-}
-
-func (g *growing) Read(p []byte) (n int, err error) {
-	if err = g.tell(); err == nil {
-		n, err = g.r.Read(p)
-		g.n += int64(n)
-	}
-	return n, err
-}
-
-// Fill is that of input.
-func (g *growing) Fill(buf []byte, from int) (n int, err error) {
-	if err = g.tell(); err == nil {
-		n, err = fillFrom(g.r, buf, from, 0)
-		g.n += int64(n)
-	}
-	return n, err
-}
-
-// again goes back to the beginning of the text in file.
-func (g *growing) again(file io.Reader) (io.Reader, error) {
-	in, err := unpack(&counter{r: file})
-	g.r, g.n = in, 0
-	return g, err
 }
 
 // nothing explains an input without a single byte.

@@ -76,7 +76,7 @@ func TestCompressedGrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := int64(-1)
-	_, err := Read(path, Options{Grow: func(text int64) error {
+	_, err := Read(path, Options{Grow: func(text int64, _ float64) error {
 		if text < last {
 			t.Errorf("went back from %d to %d", last, text)
 		}

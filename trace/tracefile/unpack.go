@@ -42,7 +42,7 @@ func fillFrom(r io.Reader, buf []byte, from, n int) (int, error) {
 // compressions are told by their first bytes.
 var compressions = []struct {
 	kind, magic string
-	open        func(p peeker) (io.Reader, error)
+	open        func(r io.Reader) (io.Reader, error)
 }{
 	{"gzip", "\x1f\x8b", openGzip},
 	{"zstd", "\x28\xb5\x2f\xfd", openZstd},
@@ -51,8 +51,8 @@ var compressions = []struct {
 // maxZstdWindow is what the zstd program accepts without being asked to.
 const maxZstdWindow = 128 << 20
 
-func openZstd(p peeker) (io.Reader, error) {
-	return zstd.NewReader(p.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
+func openZstd(r io.Reader) (io.Reader, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
 }
 
 // maxLayers bounds how often a file may be compressed: by its writer, and once
@@ -75,7 +75,7 @@ func unpack(c *counter) (*input, error) {
 }
 
 // compression tells how the text is compressed at this layer.
-func (in *input) compression() (kind string, open func(peeker) (io.Reader, error)) {
+func (in *input) compression() (kind string, open func(io.Reader) (io.Reader, error)) {
 	for _, k := range compressions {
 		if head, _ := in.Peek(len(k.magic)); string(head) == k.magic {
 			return k.kind, k.open
@@ -85,9 +85,9 @@ func (in *input) compression() (kind string, open func(peeker) (io.Reader, error
 }
 
 // push takes one layer off.
-func (in *input) push(kind string, open func(peeker) (io.Reader, error)) {
+func (in *input) push(kind string, open func(io.Reader) (io.Reader, error)) {
 	compressed := in.peeker
-	r, err := open(compressed)
+	r, err := open(compressed.Reader)
 	if err != nil {
 		r = failing{err}
 	}
