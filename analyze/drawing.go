@@ -16,9 +16,12 @@ const mostCollectives = 20000
 // is at hand. The step is chosen by structure, so that the ranks of a run show the same:
 // of the complete steps with most optimizers the one before the last, whose window ends
 // where the next step begins. nil where no step has a device window.
-func (o *Options) timelineOf(r *facts.Rank) *report.Timeline {
-	step := o.representative(r)
-	if !o.Drawing || step == nil {
+func timelineOf(r *facts.Rank, o *Options) *report.Timeline {
+	if !o.Drawing {
+		return nil
+	}
+	step := representative(r, o.Steps)
+	if step == nil {
 		return nil
 	}
 	w := step.Windows[0]
@@ -37,10 +40,10 @@ func (o *Options) timelineOf(r *facts.Rank) *report.Timeline {
 
 // representative chooses among the steps that were asked for; incomplete ones only
 // where there are no others.
-func (o *Options) representative(r *facts.Rank) *facts.Step {
+func representative(r *facts.Rank, asked func(n int) (from, to int)) *facts.Step {
 	from, to := 0, len(r.Steps)
-	if o.Steps != nil {
-		from, to = o.Steps(len(r.Steps))
+	if asked != nil {
+		from, to = asked(len(r.Steps))
 	}
 	var best []*facts.Step
 	rank := func(s *facts.Step) int {
@@ -67,19 +70,17 @@ func (o *Options) representative(r *facts.Rank) *facts.Step {
 	return best[max(0, len(best)-2)]
 }
 
-// drawing fills in what was asked to be drawn.
-func (a *assembly) drawing() {
-	if !a.o.Drawing {
-		return
-	}
+// drawingOf is what figures need of the ranks that were asked for.
+func drawingOf(list []*Rank) *report.Drawing {
 	d := &report.Drawing{Timelines: []report.Timeline{}, Collectives: []report.Collective{}}
-	for _, fr := range a.ranks {
-		if t := fr.timeline; t != nil {
-			t.Rank, t.Kind = fr.rank.ID, fr.rank.Steps[t.Step].Kind
-			d.Timelines = append(d.Timelines, *t)
+	for _, r := range list {
+		if t := r.drawn.timeline; t != nil {
+			one := *t
+			one.Rank, one.Kind = r.ID, r.Steps[t.Step].Kind
+			d.Timelines = append(d.Timelines, one)
 		}
-		for i := range fr.rank.Messages {
-			if row := collectiveRow(fr.rank, i); row.Step == nil || !fr.rank.Steps[*row.Step].Excluded {
+		for i := range r.Messages {
+			if row := collectiveRow(r, i); row.Step == nil || r.Selected(*row.Step) {
 				d.Collectives = append(d.Collectives, row)
 			}
 		}
@@ -91,10 +92,10 @@ func (a *assembly) drawing() {
 			return cmp.Or(cmp.Compare(x.Rank, y.Rank), cmp.Compare(x.Start, y.Start))
 		})
 	}
-	a.report.Drawing = d
+	return d
 }
 
-func collectiveRow(r *facts.Rank, i int) report.Collective {
+func collectiveRow(r *Rank, i int) report.Collective {
 	m := &r.Messages[i]
 	row := report.Collective{Rank: r.ID, Kind: m.Kind.String(), Site: string(m.Site.Site), Name: m.Site.Name,
 		Start: m.Start, Duration: m.End - m.Start, Exposed: r.ExposedAlone(i)}

@@ -6,10 +6,11 @@ import (
 	"github.com/gaprof/gaprof/trace/hardware"
 )
 
-// bandwidth is the peak memory bandwidth of a rank's device in bytes/s, 0 unknown.
-func (o *Options) bandwidth(r *facts.Rank) int64 {
-	if o.PeakBandwidth > 0 {
-		return o.PeakBandwidth
+// bandwidthOf is the peak memory bandwidth of a rank's device in bytes/s, 0 unknown; peak
+// goes before the table of devices unless it is 0.
+func bandwidthOf(r *facts.Rank, peak int64) int64 {
+	if peak > 0 {
+		return peak
 	}
 	d, _ := hardware.Find(r.DeviceName)
 	return d.Bandwidth
@@ -23,36 +24,33 @@ func floorOf(bytes, bandwidth int64) int64 {
 	return int64(float64(bytes) / float64(bandwidth) * 1e9)
 }
 
-func (a *assembly) gradients(r *facts.Rank) {
-	for i := range r.Passes {
-		p := &r.Passes[i]
-		if !r.Steps[p.Step].Excluded && p.Kind != facts.NormPass {
-			a.report.GradientPasses = append(a.report.GradientPasses, a.passRow(r, p))
+// passRows has the passes that write gradients in the steps that were asked for. uniform
+// says that the user declared equal token counts on all ranks, equal that the recorded
+// step has them: that is a remark, no proof.
+func passRows(list []*Rank, uniform, equal bool, peak int64) (rows []report.GradientPass) {
+	for _, r := range list {
+		for i := range r.Passes {
+			p := &r.Passes[i]
+			if !r.Selected(p.Step) || p.Kind == facts.NormPass {
+				continue
+			}
+			row := passRow(r, p, peak)
+			row.Verdict, row.Reason = VerdictOf(r.Rank, p, uniform)
+			if equal && row.Verdict == report.Avoidable && p.Kind == facts.ScalePass {
+				row.Reason += "; the ranks have equally many tokens in the recorded step, which a few steps do not prove for all"
+			}
+			rows = append(rows, row)
 		}
 	}
-	if r.StepSource != facts.StepsFromOptimizer {
-		return
-	}
-	name := ""
-	if len(r.Optimizers) == 1 {
-		name = r.Optimizers[0].Name
-	}
-	sync := report.GradientSync{Rank: r.ID, Optimizer: name, Pattern: string(r.Sync.Pattern), Kind: r.Sync.Kind.String(),
-		PerMicroBatch: notNil(r.Sync.PerPass), Site: string(r.Sync.Site.Site)}
-	if n := ReducingRanks(r); n > 0 {
-		sync.Ranks = &n
-	}
-	a.report.GradientSync = append(a.report.GradientSync, sync)
-	a.report.TokenAllReduce = append(a.report.TokenAllReduce, tokenRow(r))
+	return rows
 }
 
-func (a *assembly) passRow(r *facts.Rank, p *facts.GradientPass) report.GradientPass {
+// passRow is a pass without its verdict.
+func passRow(r *Rank, p *facts.GradientPass, peak int64) report.GradientPass {
 	row := report.GradientPass{Rank: r.ID, Step: p.Step, Kind: string(p.Kind), Where: string(p.Place), Optimizer: p.Optimizer,
 		Parameters: p.Parameters, Launches: p.Launches, Bytes: p.Bytes, Busy: p.Busy, Span: p.Span, OnDevice: p.OnDevice}
-	verdict, reason := VerdictOf(r, p, a.o.UniformTokens)
-	row.Verdict, row.Reason = verdict, reason
 	if p.OnDevice && p.Bytes > 0 {
-		if floor := floorOf(p.Bytes, a.o.bandwidth(r)); floor > 0 {
+		if floor := floorOf(p.Bytes, bandwidthOf(r.Rank, peak)); floor > 0 {
 			row.Floor = &floor
 		}
 		if p.Busy > 0 {
@@ -63,46 +61,40 @@ func (a *assembly) passRow(r *facts.Rank, p *facts.GradientPass) report.Gradient
 	return row
 }
 
-func tokenRow(r *facts.Rank) report.TokenAllReduce {
-	row := report.TokenAllReduce{Rank: r.ID, PerStep: r.Tokens.PerStep}
-	if !r.Tokens.Judgable {
-		return row
+// syncRows has the ranks whose steps are those of optimizers.
+func syncRows(list []*Rank) (rows []report.GradientSync) {
+	for _, r := range list {
+		if r.StepSource != facts.StepsFromOptimizer {
+			continue
+		}
+		row := report.GradientSync{Rank: r.ID, Pattern: string(r.Sync.Pattern), Kind: r.Sync.Kind.String(),
+			PerMicroBatch: notNil(r.Sync.PerPass), Site: string(r.Sync.Site.Site)}
+		if len(r.Optimizers) == 1 {
+			row.Optimizer = r.Optimizers[0].Name
+		}
+		if n := ReducingRanks(r.Rank); n > 0 {
+			row.Ranks = &n
+		}
+		rows = append(rows, row)
 	}
-	present := r.Tokens.Place != facts.TokensNowhere
-	row.Present = &present
-	if present {
-		where := string(r.Tokens.Place)
-		row.Where = &where
-	}
-	return row
+	return rows
 }
 
-// accumulationSteps is the number that all optimizers of all steps have, or nil.
-func accumulationSteps(ranks []fileRank) *int {
-	common := facts.Unknown
-	for _, fr := range ranks {
-		for i := range fr.rank.Steps {
-			for _, o := range fr.rank.Steps[i].PerOptimizer {
-				switch {
-				case o.Accumulation == facts.Unknown || o.Accumulation == common:
-				case common == facts.Unknown:
-					common = o.Accumulation
-				default:
-					return nil
-				}
+// tokenRows has the ranks whose steps are those of optimizers.
+func tokenRows(list []*Rank) (rows []report.TokenAllReduce) {
+	for _, r := range list {
+		if r.StepSource != facts.StepsFromOptimizer {
+			continue
+		}
+		row := report.TokenAllReduce{Rank: r.ID, PerStep: r.Tokens.PerStep}
+		if r.Tokens.Judgable {
+			present := r.Tokens.Place != facts.TokensNowhere
+			row.Present = &present
+			if where := string(r.Tokens.Place); present {
+				row.Where = &where
 			}
 		}
+		rows = append(rows, row)
 	}
-	if common == facts.Unknown {
-		return nil
-	}
-	return &common
-}
-
-// known is n, or nil where it is unknown.
-func known(n int) *int {
-	if n == facts.Unknown {
-		return nil
-	}
-	return &n
+	return rows
 }

@@ -8,47 +8,17 @@ import (
 	"github.com/gaprof/gaprof/analyze/normalization"
 )
 
-// decide notes how one step is normalized.
-func (a *assembly) decide(step int, counts *tokenCounts, window int) {
-	o := a.loop()
-	o.Case, o.Whole = counts.caseOf(step, window)
-	if counts.known && o.Reduced != normalization.Yes {
-		o.Reduced = normalization.NotKnown // ranks know the count of all, however they came by it
+// observeAll is what the traces of all ranks show of the loop; what they do not show alike
+// is not known.
+func observeAll(list []*Rank) normalization.Observation {
+	if len(list) == 0 {
+		return normalization.Observation{Divisor: math.NaN(), Optimised: math.NaN(), Logged: math.NaN()}
 	}
-	o.Micro = a.mostMicroBatches()
-	a.losses(o, int64(step)+a.shift)
-	for _, g := range a.o.Gradients {
-		if g.Step == int64(step)+a.shift && (o.Gradients == nil || o.Gradients.Right()) {
-			o.Gradients = g.Cause
-		}
-	}
-	if o.Ranks == 0 && len(a.ranks) == 0 {
-		o.Ranks = o.Case.Ranks() // of logs alone
-	}
-	a.normalized = append(a.normalized, NormalizedStep{step, o.Case, o, normalization.Decide(o)})
-}
-
-// mostMicroBatches is how many micro-batches a full step has, by the traces; 0 unknown.
-func (a *assembly) mostMicroBatches() int {
-	most := 0
-	for _, fr := range a.ranks {
-		for i := range fr.rank.Steps {
-			most = max(most, fr.rank.Steps[i].MicroBatches)
-		}
-	}
-	return most
-}
-
-// loop is what the traces of all ranks show of the loop, alike.
-func (a *assembly) loop() *normalization.Observation {
-	var o *normalization.Observation
-	for _, fr := range a.ranks {
-		seen := observe(fr.rank)
-		if o == nil {
-			o = seen
-			continue
-		}
-		for _, pair := range [][2]*normalization.Answer{{&o.Mean, &seen.Mean}, {&o.Divided, &seen.Divided}, {&o.Scaled, &seen.Scaled}, {&o.Reduced, &seen.Reduced}, {&o.Inverted, &seen.Inverted}} {
+	o := observe(list[0].Rank)
+	for _, r := range list[1:] {
+		seen := observe(r.Rank)
+		for _, pair := range [][2]*normalization.Answer{{&o.Mean, &seen.Mean}, {&o.Divided, &seen.Divided}, {&o.Scaled, &seen.Scaled},
+			{&o.Reduced, &seen.Reduced}, {&o.Inverted, &seen.Inverted}} {
 			if *pair[0] != *pair[1] {
 				*pair[0] = normalization.NotKnown
 			}
@@ -61,11 +31,7 @@ func (a *assembly) loop() *normalization.Observation {
 			o.Ranks = 0
 		}
 	}
-	if o == nil {
-		o = &normalization.Observation{Divisor: math.NaN(), Optimised: math.NaN(), Logged: math.NaN()}
-	}
-	o.Declared = a.o.Normalization
-	return o
+	return *o
 }
 
 // observe is what the trace of one rank shows of its loop.
@@ -121,23 +87,3 @@ func reducesCounts(r *facts.Rank) normalization.Answer {
 
 // smallMessage is how many elements a message that may carry counts has at the most.
 const smallMessage = 64
-
-// losses fills in what the loss log says of a step; unknown are those of micro-batches
-// unless all are there.
-func (a *assembly) losses(o *normalization.Observation, step int64) {
-	if a.o.Losses == nil {
-		return
-	}
-	for _, s := range a.o.Losses.Steps {
-		if s.Step != step {
-			continue
-		}
-		if math.IsNaN(o.Optimised) {
-			o.Optimised = s.Optimised
-		}
-		if math.IsNaN(o.Logged) {
-			o.Logged = s.Logged
-		}
-	}
-	o.Sums = LossSums(a.o.Losses, step, o.Case)
-}

@@ -1,9 +1,6 @@
 package analyze
 
-import (
-	"github.com/gaprof/gaprof/analyze/facts"
-	"github.com/gaprof/gaprof/analyze/ranks"
-)
+import "slices"
 
 // Rule is one thing that gaprof looks for. It is a plain value; analyze/rules has
 // the list, in the order in which rules may claim time: specific before general.
@@ -22,48 +19,10 @@ type Doc struct {
 	Fix   string // what to change, naming the API
 }
 
-// Need is an input that a rule cannot do without.
-type Need struct {
-	Name    string
-	Missing string // why it is missing and what would supply it
-	Met     func(*facts.Rank) bool
-	All     func([]*facts.Rank, *ranks.Result) bool // of all ranks together; then Met is nil
-}
-
-// The needs of the rules that exist.
-var (
-	NeedDevice = Need{"device events", "no device events: record with ProfilerActivity.CUDA",
-		func(r *facts.Rank) bool { return r.DeviceEvents > 0 }, nil}
-	NeedCollectives = Need{"collectives", "no device collectives in the trace (gloo spans on the CPU are not device collectives)",
-		func(r *facts.Rank) bool { return len(r.Messages) > 0 }, nil}
-	NeedLaunches = Need{"launches", "no device event is linked to a host call: record with ProfilerActivity.CPU too",
-		func(r *facts.Rank) bool { return r.DeviceEvents > r.Unlinked }, nil}
-	NeedSteps = Need{"steps", "no optimizer steps in the trace: profile through optimizer.step(), or call profiler.step()",
-		func(r *facts.Rank) bool { return len(r.Steps) > 0 }, nil}
-	NeedStreams = Need{"streams", "communication overlaps compute on one and the same stream, which is impossible: the tracks are wrong and so is any overlap",
-		func(r *facts.Rank) bool { return !r.SelfOverlap }, nil}
-	NeedOneRank = Need{"ranks that can be told apart", "several ranks were merged into one process, and their figures cannot be told apart: give each rank its own file",
-		func(r *facts.Rank) bool { return !r.Mixed }, nil}
-	NeedSites = Need{"launch sites", "no Optimizer.step and no backward spans around the launches: every launch site is unknown",
-		hasSites, nil}
-)
-
-func hasSites(r *facts.Rank) bool {
-	for i := range r.Messages {
-		if r.Messages[i].Site.Site != facts.SiteUnknown {
-			return true
-		}
-	}
-	return false
-}
-
-// skipReason is why a rule cannot run on any rank, or empty.
-func (rule *Rule) skipReason(list []*facts.Rank, m *ranks.Result) string {
+// skipReason is why a rule cannot run on any of the ranks of a pass, or empty.
+func (rule *Rule) skipReason(p *Pass) string {
 	for _, need := range rule.Needs {
-		met := need.All != nil && need.All(list, m)
-		for _, r := range list {
-			met = met || need.Met != nil && need.Met(r)
-		}
+		met := need.All != nil && need.All(p) || need.Met != nil && slices.ContainsFunc(p.Ranks, need.Met)
 		if !met {
 			return need.Missing
 		}
@@ -71,8 +30,8 @@ func (rule *Rule) skipReason(list []*facts.Rank, m *ranks.Result) string {
 	return ""
 }
 
-// applies tells whether all needs of the rule are met on rank r.
-func (rule *Rule) applies(r *facts.Rank) bool {
+// applies reports whether all needs of the rule are met on rank r.
+func (rule *Rule) applies(r *Rank) bool {
 	for _, need := range rule.Needs {
 		if need.Met != nil && !need.Met(r) {
 			return false

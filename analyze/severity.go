@@ -21,3 +21,71 @@ func severityOfShare(share float64) report.Severity {
 	}
 	return report.Note
 }
+
+// ReportHidden adds a finding about communication: by its cost where it is exposed, and
+// as a note where it is hidden or nothing is known of its time.
+func (p *Pass) ReportHidden(cost *Cost, f report.Finding) {
+	if mean, _, _, _ := cost.PerStep(p.Ranks); mean == 0 {
+		p.Report(report.Note, f)
+		return
+	}
+	p.ReportStructure(cost, func(mean, _ int64) report.Finding {
+		f.Saving = &report.Range{Low: 0, High: mean}
+		return f
+	})
+}
+
+// Report adds a finding of the running rule that has no cost in time.
+func (p *Pass) Report(sev report.Severity, f report.Finding) {
+	p.report(sev, costed{Finding: f})
+}
+
+func (p *Pass) report(sev report.Severity, f costed) {
+	f.Rule, f.Title, f.Severity = p.rule.ID, p.rule.Doc.Title, sev
+	if f.Fix == "" {
+		f.Fix = p.rule.Doc.Fix
+	}
+	p.out = append(p.out, f)
+}
+
+// ReportCost adds a finding that costs time; its severity follows from the share
+// of the median step, and a cost too small to matter is not reported.
+func (p *Pass) ReportCost(cost *Cost, describe func(mean, step int64) report.Finding) {
+	p.reportCost(cost, silentShare, describe)
+}
+
+// ReportStructure adds a finding about what the program does, however little it costs.
+func (p *Pass) ReportStructure(cost *Cost, describe func(mean, step int64) report.Finding) {
+	p.reportCost(cost, 0, describe)
+}
+
+func (p *Pass) reportCost(cost *Cost, silent float64, describe func(mean, step int64) report.Finding) {
+	mean, step, median, partial := cost.PerStep(p.Ranks)
+	if step == 0 || median == 0 || mean == 0 || float64(mean)/float64(median) < silent {
+		return
+	}
+	f := describe(mean, step)
+	share := float64(mean) / float64(step)
+	f.Cost, f.Share, f.Kinds = &mean, &share, cost.kinds
+	if partial {
+		f.Caveats = append(f.Caveats, "no complete step of these kinds was recorded: the mean is over incomplete ones")
+	}
+	p.report(severityOfShare(float64(mean)/float64(median)), costed{f, cost.total()})
+}
+
+// ReportWait adds a finding about wait: by its cost where it is exposed, else as a note
+// where hidden, its share of the time that passed, would be worth a warning.
+func (p *Pass) ReportWait(cost *Cost, hidden float64, f report.Finding, describe func(mean, step int64) string) {
+	mean, step, median, _ := cost.PerStep(p.Ranks)
+	if median > 0 && float64(mean)/float64(median) >= silentShare {
+		p.ReportCost(cost, func(mean, step int64) report.Finding {
+			f.Message, f.Saving = describe(mean, step), &report.Range{Low: 0, High: mean}
+			return f
+		})
+		return
+	}
+	if hidden >= warnShare {
+		f.Message = describe(0, step)
+		p.Report(report.Note, f)
+	}
+}

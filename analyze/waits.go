@@ -2,48 +2,27 @@ package analyze
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/ranks"
 	"github.com/gaprof/gaprof/analyze/report"
-	"github.com/gaprof/gaprof/trace/hardware"
 )
 
-// matchRanks puts the ranks beside each other and fills the report with what they say
-// together.
-func (a *assembly) matchRanks() *ranks.Result {
-	var sources []ranks.Source
-	for _, fr := range a.ranks {
-		assigned := fr.rank.IDSource == "" || fr.rank.IDSource == clashed
-		sources = append(sources, ranks.Source{Rank: fr.rank, Host: hostOf(fr.file), Assigned: assigned})
+// straggler is the number of the rank that causes the most wait, nil where none is known
+// to cause any.
+func straggler(m *Matched) *int64 {
+	if m.Straggler < 0 {
+		return nil
 	}
-	m := ranks.Match(sources, ranks.Options{AlignClocks: a.o.AlignClocks, Link: func(s ranks.Source) int64 { return hardware.Link(s.Rank.DeviceName) }})
-	a.report.Ranks, a.report.Matching = rankRows(m), matchingOf(m)
-	if m.Straggler >= 0 {
-		a.report.Straggler = &m.Sources[m.Straggler].Rank.ID
-	}
-	return m
+	return &m.Ranks[m.Straggler].ID
 }
 
-// workerFile is the name that tensorboard_trace_handler gives: host_pid.ns.pt.trace.json.
-var workerFile = regexp.MustCompile(`(?:^|[/\\])([^/\\]+)_\d+\.\d+\.pt\.trace\.json`)
-
-// hostOf is the machine that wrote a file, by its name, "" unknown.
-func hostOf(file string) string {
-	if m := workerFile.FindStringSubmatch(file); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-func rankRows(m *ranks.Result) []report.RankWaits {
-	rows := []report.RankWaits{}
+// waitRows has every rank.
+func waitRows(m *Matched) (rows []report.RankWaits) {
 	for i := range m.Figures {
 		f := &m.Figures[i]
-		row := report.RankWaits{Rank: m.Sources[i].Rank.ID, Collectives: f.Collectives, PointToPoint: f.PointToPoint, Matched: f.Matched,
+		row := report.RankWaits{Rank: m.Ranks[i].ID, Collectives: f.Collectives, PointToPoint: f.PointToPoint, Matched: f.Matched,
 			Residual: f.Residual, Drift: f.Drift}
 		if f.Known {
 			row.Wait, row.WaitCaused, row.Last = &f.Wait, &f.Caused, &f.Last
@@ -53,7 +32,7 @@ func rankRows(m *ranks.Result) []report.RankWaits {
 	return rows
 }
 
-func matchingOf(m *ranks.Result) report.Matching {
+func matchingOf(m *Matched) report.Matching {
 	row := report.Matching{Groups: []report.MatchedGroup{}, Notes: []string{}}
 	for _, g := range m.Groups {
 		if g.Status == ranks.Matched {
@@ -80,7 +59,7 @@ func matchingOf(m *ranks.Result) report.Matching {
 }
 
 // windowOf is how long what was matched lasts, over all groups, in ns; nil without any.
-func windowOf(m *ranks.Result) *int64 {
+func windowOf(m *Matched) *int64 {
 	var from, to int64
 	known := false
 	for _, g := range m.Groups {
@@ -107,19 +86,19 @@ func middle(list []int64) *int64 {
 	return &m
 }
 
-func groupStatus(m *ranks.Result, g *ranks.Group) report.MatchedGroup {
+func groupStatus(m *Matched, g *ranks.Group) report.MatchedGroup {
 	row := report.MatchedGroup{Name: g.Name, Ranks: []int64{}, Absent: notNil(g.Absent), Status: string(g.Status), Matched: len(g.Collectives), Reason: g.Reason + g.NoFigures}
 	if g.Size > 0 {
 		row.Size = &g.Size
 	}
 	for _, r := range g.Ranks {
-		row.Ranks = append(row.Ranks, m.Sources[r].Rank.ID)
+		row.Ranks = append(row.Ranks, m.Ranks[r].ID)
 	}
 	return row
 }
 
 // matchNotes says what limits the figures, most important first.
-func matchNotes(m *ranks.Result) []string {
+func matchNotes(m *Matched) []string {
 	notes := []string{}
 	pointToPoint := 0
 	for _, f := range m.Figures {
@@ -138,11 +117,11 @@ func matchNotes(m *ranks.Result) []string {
 	return notes
 }
 
-func groupNotes(m *ranks.Result, g *ranks.Group) (notes []string) {
+func groupNotes(m *Matched, g *ranks.Group) (notes []string) {
 	name := groupName(g)
 	if g.Status == ranks.Alone {
 		if len(m.Sources) > 1 && len(g.Members) != 1 && g.Size != 1 {
-			notes = append(notes, fmt.Sprintf("%s has collectives on rank %d alone of those given", name, m.Sources[g.Ranks[0]].Rank.ID))
+			notes = append(notes, fmt.Sprintf("%s has collectives on rank %d alone of those given", name, m.Ranks[g.Ranks[0]].ID))
 		}
 		return notes
 	}
@@ -192,15 +171,15 @@ func rankList(list []int64) string {
 
 // differentModels speaks of ranks that do not train the same, where they do not match:
 // traces of several runs, or stages of a pipeline that someone named one group.
-func differentModels(m *ranks.Result) []string {
+func differentModels(m *Matched) []string {
 	if !slices.ContainsFunc(m.Groups, func(g *ranks.Group) bool { return g.Status == ranks.Unmatched }) {
 		return nil
 	}
 	seen := make(map[string]int64)
-	for _, s := range m.Sources {
-		model := fingerprintOf(s.Rank).Model
+	for _, r := range m.Ranks {
+		model := fingerprintOf(r.Rank).Model
 		if _, ok := seen[model]; !ok && model != "unknown" {
-			seen[model] = s.Rank.ID
+			seen[model] = r.ID
 		}
 	}
 	if len(seen) < 2 {
@@ -213,50 +192,3 @@ func differentModels(m *ranks.Result) []string {
 	slices.Sort(list)
 	return []string{rankList(list) + " show different optimizers or parameters: traces of different runs, or parts of one model"}
 }
-
-// Matched is what the ranks say together; never nil.
-func (p *Pass) Matched() *ranks.Result { return p.matched }
-
-// Notes are the limits of what the ranks say together, for caveats.
-func (p *Pass) Notes() []string { return matchNotes(p.matched) }
-
-// waitsKnown tells whether waiting is known of any rank.
-func waitsKnown(m *ranks.Result) bool {
-	return slices.ContainsFunc(m.Figures, func(f ranks.Figures) bool { return f.Known })
-}
-
-// WaitsKnown tells whether waiting is known of any rank.
-func (p *Pass) WaitsKnown() bool { return waitsKnown(p.matched) }
-
-// AllRanks tells whether waiting is known and a trace of every member of the groups
-// was given, so that what is left of a collective is transfer.
-func (p *Pass) AllRanks() bool {
-	return p.WaitsKnown() && !slices.ContainsFunc(p.matched.Groups, func(g *ranks.Group) bool {
-		return len(g.Absent) > 0 || g.Status != ranks.Matched || g.NoFigures != "" || g.Size > int64(len(g.Ranks))
-	})
-}
-
-// ReportWait adds a finding about wait: by its cost where it is exposed, else as a note
-// where hidden, its share of the time that passed, would be worth a warning.
-func (p *Pass) ReportWait(cost *Cost, hidden float64, f report.Finding, describe func(mean, step int64) string) {
-	mean, step, median, _ := cost.PerStep(p.Ranks)
-	if median > 0 && float64(mean)/float64(median) >= silentShare {
-		p.ReportCost(cost, func(mean, step int64) report.Finding {
-			f.Message, f.Saving = describe(mean, step), &report.Range{Low: 0, High: mean}
-			return f
-		})
-		return
-	}
-	if hidden >= warnShare {
-		f.Message = describe(0, step)
-		p.Report(report.Note, f)
-	}
-}
-
-// NeedRanks and NeedWaits are needs of a run, not of a rank.
-var (
-	NeedRanks = Need{"several ranks", "one rank was given: pass the traces of all ranks together",
-		nil, func(list []*facts.Rank, _ *ranks.Result) bool { return len(list) > 1 }}
-	NeedWaits = Need{"matched collectives", "no collectives were matched between ranks, or their clocks cannot be compared: the notes under ranks say why",
-		nil, func(_ []*facts.Rank, m *ranks.Result) bool { return waitsKnown(m) }}
-)

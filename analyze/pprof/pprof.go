@@ -72,11 +72,12 @@ func Profile(t *trace.Trace, o Options) (*profile.Profile, error) {
 		if r.DeviceEvents == 0 {
 			continue
 		}
-		if r.ID < 0 {
-			r.ID = assigned(o, next)
+		number := r.ID
+		if number < 0 {
+			number = assigned(o, next)
 		}
-		next = max(next, r.ID+1)
-		b.rank(r)
+		next = max(next, number+1)
+		b.rank(r, number)
 	}
 	if len(b.p.Sample) == 0 {
 		return nil, ErrNoDevice
@@ -122,8 +123,8 @@ type builder struct {
 	seen       bool
 }
 
-// rank adds every device event of a rank.
-func (b *builder) rank(r *facts.Rank) {
+// rank adds every device event of a rank under its number.
+func (b *builder) rank(r *facts.Rank, number int64) {
 	launches := r.Launches()
 	messages := make(map[int32]int)
 	for i := range r.Messages {
@@ -135,7 +136,7 @@ func (b *builder) rank(r *facts.Rank) {
 		for i, row := range d.Rows {
 			e := b.t.Event(int(row))
 			b.extend(e)
-			one := event{rank: r, device: d.PID, track: col.Track[row], name: col.Name[row], step: -1, linked: d.Launch[i] >= 0,
+			one := event{rank: r, number: number, device: d.PID, track: col.Track[row], name: col.Name[row], step: -1, linked: d.Launch[i] >= 0,
 				phase: launches.Phase(row, d.Launch[i])}
 			if one.linked {
 				one.step = r.StepAt(col.Start[d.Launch[i]])
@@ -163,6 +164,7 @@ func (b *builder) extend(e trace.Event) {
 // event is what one sample says of device events: equal ones are added up.
 type event struct {
 	rank     *facts.Rank
+	number   int64 // of the rank
 	device   string
 	track    trace.TrackID
 	name     trace.StringID
@@ -205,7 +207,7 @@ var phaseNames = map[facts.Phase]string{
 // because pprof takes a number for a range of them. Collectives, of which there are
 // few, carry the correlation id by which a viewer of traces finds them.
 func (v *event) label(s *profile.Sample) {
-	s.NumLabel = map[string][]int64{"rank": {v.rank.ID}}
+	s.NumLabel = map[string][]int64{"rank": {v.number}}
 	s.Label = make(map[string][]string)
 	for _, l := range []struct{ key, value string }{{"device", v.device}, {"stream", v.rank.Trace.Tracks()[v.track].TID}} {
 		if n, err := strconv.ParseInt(l.value, 10, 64); err == nil {

@@ -90,8 +90,7 @@ func many(b *testing.B, ranks, collectives int) []Source {
 	var list []Source
 	for i := range ranks {
 		r := *traces[i%2].Rank
-		r.ID = int64(i)
-		list = append(list, Source{Rank: &r})
+		list = append(list, Source{Rank: &r, ID: int64(i)})
 		for m := range r.Messages {
 			r.Messages[m].Size = 0
 		}

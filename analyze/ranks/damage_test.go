@@ -219,7 +219,7 @@ func checkAgainst(t *testing.T, r *Result, whole []Source) {
 	for n := range full.Collectives {
 		for k, m := range full.Collectives[n].Messages {
 			s := whole[full.Ranks[k]]
-			slot[at{s.Rank.ID, s.Rank.Messages[m].Start}] = n
+			slot[at{s.ID, s.Rank.Messages[m].Start}] = n
 		}
 	}
 	g := r.Groups[0]
@@ -227,9 +227,9 @@ func checkAgainst(t *testing.T, r *Result, whole []Source) {
 		first := -1
 		for k, m := range g.Collectives[n].Messages {
 			s := r.Sources[g.Ranks[k]]
-			is, ok := slot[at{s.Rank.ID, s.Rank.Messages[m].Start}]
+			is, ok := slot[at{s.ID, s.Rank.Messages[m].Start}]
 			if !ok || first >= 0 && is != first {
-				t.Fatalf("collective %d is %d on rank %d, %d on another", n, is, s.Rank.ID, first)
+				t.Fatalf("collective %d is %d on rank %d, %d on another", n, is, s.ID, first)
 			}
 			first = is
 		}
@@ -336,7 +336,7 @@ func TestRankMissing(t *testing.T) {
 	sources := normuon(t)
 	r := Match(slices.Delete(sources, 1, 2), Options{})
 	g := r.Groups[0]
-	if !slices.Equal(g.Absent, []int64{1}) || len(g.Collectives) != 76 || r.Sources[r.Straggler].Rank.ID != 0 {
+	if !slices.Equal(g.Absent, []int64{1}) || len(g.Collectives) != 76 || r.Sources[r.Straggler].ID != 0 {
 		t.Fatalf("absent %v\n%s", g.Absent, print(r))
 	}
 }

@@ -86,17 +86,17 @@ func newGroup(key groupKey, sequences []*sequence, sources []Source) *Group {
 	given := make(map[int64]bool)
 	numbered := true
 	for _, s := range sources {
-		given[s.Rank.ID] = true
+		given[s.ID] = true
 		numbered = numbered && !s.Assigned
 	}
 	has := make(map[int64]bool)
 	for _, q := range sequences {
 		g.Ranks = append(g.Ranks, q.source)
 		g.Count = append(g.Count, len(q.items))
-		r := sources[q.source].Rank
-		has[r.ID] = true
-		if r.Mixed {
-			g.mixed = fmt.Sprintf("the process of rank %d carries messages of several ranks", r.ID)
+		s := &sources[q.source]
+		has[s.ID] = true
+		if s.Rank.Mixed {
+			g.mixed = fmt.Sprintf("the process of rank %d carries messages of several ranks", s.ID)
 		}
 	}
 	members := strings.ReplaceAll(key.members, " ", ",")
@@ -114,7 +114,7 @@ func newGroup(key groupKey, sequences []*sequence, sources []Source) *Group {
 }
 
 // number is what the caller calls the k-th rank of the group.
-func (g *Group) number(sources []Source, k int) int64 { return sources[g.Ranks[k]].Rank.ID }
+func (g *Group) number(sources []Source, k int) int64 { return sources[g.Ranks[k]].ID }
 
 // references is how many sequences may serve as the reference: a recording that is
 // damaged itself makes all others look damaged.

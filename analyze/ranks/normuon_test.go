@@ -26,7 +26,7 @@ var normuonSources = sync.OnceValues(func() ([]Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Source{Rank: facts.Compute(traces[0])[0]})
+		list = append(list, sourceOf(facts.Compute(traces[0])[0]))
 	}
 	return list, nil
 })
@@ -44,12 +44,15 @@ func normuon(t testing.TB) []Source {
 	return slices.Clone(list)
 }
 
+// sourceOf is a rank with the number that its trace says.
+func sourceOf(r *facts.Rank) Source { return Source{Rank: r, ID: r.ID, Assigned: r.ID < 0} }
+
 func sourcesOf(t testing.TB, traces ...*trace.Trace) []Source {
 	t.Helper()
 	var list []Source
 	for _, tr := range traces {
 		for _, r := range facts.Compute(tr) {
-			list = append(list, Source{Rank: r, Assigned: r.ID < 0})
+			list = append(list, sourceOf(r))
 		}
 	}
 	return list
@@ -80,7 +83,7 @@ func TestNormuon(t *testing.T) {
 func print(r *Result) string {
 	var b strings.Builder
 	for i, f := range r.Figures {
-		fmt.Fprintf(&b, "rank %d: %d of %d, wait %d, caused %d, last %d\n", r.Sources[i].Rank.ID, f.Matched, f.Collectives,
+		fmt.Fprintf(&b, "rank %d: %d of %d, wait %d, caused %d, last %d\n", r.Sources[i].ID, f.Matched, f.Collectives,
 			(f.Wait+500)/1000, (f.Caused+500)/1000, f.Last)
 	}
 	for _, g := range r.Groups {

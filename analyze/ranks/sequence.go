@@ -14,8 +14,9 @@ import (
 // Source is one rank of the run.
 type Source struct {
 	Rank     *facts.Rank
+	ID       int64  // the rank's number in the run
 	Host     string // the machine it ran on, "" unknown
-	Assigned bool   // the rank's number was made up: it says nothing about membership
+	Assigned bool   // ID was made up: it says nothing about membership
 }
 
 // item is one collective of a rank in the sequence of its process group. Times are

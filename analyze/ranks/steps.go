@@ -34,10 +34,10 @@ func compareSteps(sources []Source) Steps {
 	case s.Common < least:
 		who := slices.IndexFunc(kinds, func(k []string) bool { return fromEnd(k, s.Common) != fromEnd(kinds[0], s.Common) })
 		s.Differ = fmt.Sprintf("counted from the end, step %d runs %s on rank %d and %s on rank %d", s.Common+1,
-			fromEnd(kinds[0], s.Common), sources[0].Rank.ID, fromEnd(kinds[who], s.Common), sources[who].Rank.ID)
+			fromEnd(kinds[0], s.Common), sources[0].ID, fromEnd(kinds[who], s.Common), sources[who].ID)
 	case least < most:
 		few, many := slices.Index(s.Recorded, least), slices.Index(s.Recorded, most)
-		s.Differ = fmt.Sprintf("rank %d has %d steps, rank %d has %d", sources[few].Rank.ID, least, sources[many].Rank.ID, most)
+		s.Differ = fmt.Sprintf("rank %d has %d steps, rank %d has %d", sources[few].ID, least, sources[many].ID, most)
 		if s.Common > 0 {
 			s.Differ += fmt.Sprintf("; the last %d are of the same optimizers on all ranks", s.Common)
 		}

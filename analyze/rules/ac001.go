@@ -79,16 +79,16 @@ func runSyncEvery(p *analyze.Pass, kind facts.Collective, name, remark string) {
 }
 
 // usesFSDP tells whether the trace has spans of FSDP.
-func usesFSDP(r *facts.Rank) bool { return r.UsesFSDP }
+func usesFSDP(r *analyze.Rank) bool { return r.UsesFSDP }
 
 // shards tells whether gradients are reduce-scattered at all: then all-reduces are
 // those of replicas of shards (HSDP), not DDP's.
-func shards(r *facts.Rank) bool {
+func shards(r *analyze.Rank) bool {
 	return slices.ContainsFunc(r.Calls, func(c facts.Call) bool { return c.Gradient && c.Kind == facts.ReduceScatter })
 }
 
 // lastPass tells whether a call belongs to the last backward pass of its step.
-func lastPass(r *facts.Rank, c *facts.Call) bool {
+func lastPass(r *analyze.Rank, c *facts.Call) bool {
 	b := r.Steps[c.Step].Backwards
 	return len(b) == 0 || c.Start >= b[len(b)-1].Start
 }

@@ -24,7 +24,7 @@ func runAC005(p *analyze.Pass) {
 	for _, r := range p.Ranks {
 		for i := range r.Steps {
 			s := &r.Steps[i]
-			if s.Excluded || len(s.Backwards) == 0 || s.MicroBatches < 2 || s.MicroBatches <= len(s.Backwards) {
+			if !r.Selected(i) || len(s.Backwards) == 0 || s.MicroBatches < 2 || s.MicroBatches <= len(s.Backwards) {
 				continue
 			}
 			p.Report(report.Note, report.Finding{

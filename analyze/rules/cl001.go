@@ -21,7 +21,7 @@ var CL001 = analyze.Rule{
 }
 
 func runCL001(p *analyze.Pass) {
-	list := passes(p, func(_ *facts.Rank, gp *facts.GradientPass) bool {
+	list := passes(p, func(_ *analyze.Rank, gp *facts.GradientPass) bool {
 		gaps := gp.Span - gp.OtherIn - gp.Busy
 		return gp.Kind == facts.NormPass && gp.OnDevice && gp.Launches > 1 && float64(gaps) > launchBoundGap*float64(gp.Span)
 	})

@@ -19,11 +19,11 @@ var CL003 = analyze.Rule{
 }
 
 func runCL003(p *analyze.Pass) {
-	clips := make(map[*facts.Rank]bool) // in any step: some loops clip only where the norm is too large
-	for _, f := range passes(p, func(_ *facts.Rank, gp *facts.GradientPass) bool { return gp.Kind == facts.ClipPass }) {
+	clips := make(map[*analyze.Rank]bool) // in any step: some loops clip only where the norm is too large
+	for _, f := range passes(p, func(_ *analyze.Rank, gp *facts.GradientPass) bool { return gp.Kind == facts.ClipPass }) {
 		clips[f.rank] = true
 	}
-	list := passes(p, func(r *facts.Rank, gp *facts.GradientPass) bool {
+	list := passes(p, func(r *analyze.Rank, gp *facts.GradientPass) bool {
 		return gp.Kind == facts.NormPass && gp.Place == facts.AfterBackward && !clips[r]
 	})
 	if len(list) == 0 {

@@ -22,7 +22,7 @@ var CL004 = analyze.Rule{
 }
 
 func runCL004(p *analyze.Pass) {
-	list := passes(p, func(_ *facts.Rank, gp *facts.GradientPass) bool {
+	list := passes(p, func(_ *analyze.Rank, gp *facts.GradientPass) bool {
 		return gp.Place == facts.BetweenMicroBatches && gp.Kind == facts.ClipPass
 	})
 	if len(list) == 0 {

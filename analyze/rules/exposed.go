@@ -17,10 +17,10 @@ const maxEvidence = 5
 
 // claimExposed claims, step by step, the exposed time of some collectives, which
 // are all of the bucket's kind.
-func claimExposed(p *analyze.Pass, r *facts.Rank, messages []int, bucket facts.Bucket, cost *analyze.Cost) {
+func claimExposed(p *analyze.Pass, r *analyze.Rank, messages []int, bucket facts.Bucket, cost *analyze.Cost) {
 	exposed := r.Exposed(messages, bucket)
 	for i := range r.Steps {
-		if r.Steps[i].Excluded {
+		if !r.Selected(i) {
 			continue
 		}
 		for w, window := range r.Steps[i].Windows {
@@ -36,9 +36,9 @@ func claimExposed(p *analyze.Pass, r *facts.Rank, messages []int, bucket facts.B
 }
 
 // mostExposed shows the collectives with the most exposed time, over all ranks.
-func mostExposed(ranks []*facts.Rank, selected map[*facts.Rank][]int) []report.Evidence {
+func mostExposed(ranks []*analyze.Rank, selected map[*analyze.Rank][]int) []report.Evidence {
 	type candidate struct {
-		rank    *facts.Rank
+		rank    *analyze.Rank
 		message int
 		exposed int64
 	}
@@ -67,7 +67,7 @@ type siteCount struct {
 	count  map[facts.LaunchSite]int
 }
 
-func countSites(ranks []*facts.Rank, kind facts.Collective) siteCount {
+func countSites(ranks []*analyze.Rank, kind facts.Collective) siteCount {
 	c := siteCount{count: make(map[facts.LaunchSite]int)}
 	for _, r := range ranks {
 		for i := range r.Messages {

@@ -13,31 +13,31 @@ import (
 var gradientNeeds = []analyze.Need{needOptimizerSteps, needShapes}
 
 var needOptimizerSteps = analyze.Need{Name: "optimizer steps", Missing: "no Optimizer.step spans: profile through optimizer.step()",
-	Met: func(r *facts.Rank) bool { return r.StepSource == facts.StepsFromOptimizer }}
+	Met: func(r *analyze.Rank) bool { return r.StepSource == facts.StepsFromOptimizer }}
 
 var needShapes = analyze.Need{Name: "shapes of gradients", Missing: "no shapes of gradient accumulations: record with record_shapes=True",
-	Met: func(r *facts.Rank) bool { return r.Params.Known() }}
+	Met: func(r *analyze.Rank) bool { return r.Params.Known() }}
 
 var needBackward = analyze.Need{Name: "backward passes", Missing: "no autograd nodes in the trace: record CPU activity through backward()",
-	Met: func(r *facts.Rank) bool { return len(r.Backwards) > 0 }}
+	Met: func(r *analyze.Rank) bool { return len(r.Backwards) > 0 }}
 
 var needDevicePasses = analyze.Need{Name: "device events", Missing: "gradient passes launch nothing on a device in this trace",
-	Met: func(r *facts.Rank) bool {
+	Met: func(r *analyze.Rank) bool {
 		return slices.ContainsFunc(r.Passes, func(p facts.GradientPass) bool { return p.OnDevice })
 	}}
 
 // found is a gradient pass with the rank it is of.
 type found struct {
-	rank *facts.Rank
+	rank *analyze.Rank
 	pass *facts.GradientPass
 }
 
 // passes lists the passes of the chosen steps for which keep is true.
-func passes(p *analyze.Pass, keep func(*facts.Rank, *facts.GradientPass) bool) []found {
+func passes(p *analyze.Pass, keep func(*analyze.Rank, *facts.GradientPass) bool) []found {
 	var list []found
 	for _, r := range p.Ranks {
 		for i := range r.Passes {
-			if gp := &r.Passes[i]; !r.Steps[gp.Step].Excluded && keep(r, gp) {
+			if gp := &r.Passes[i]; r.Selected(gp.Step) && keep(r, gp) {
 				list = append(list, found{r, gp})
 			}
 		}
@@ -75,8 +75,8 @@ func claimPass(p *analyze.Pass, f found, cost *analyze.Cost) {
 
 // withVerdict lists the scale passes of one verdict.
 func withVerdict(p *analyze.Pass, want report.Verdict) []found {
-	return passes(p, func(r *facts.Rank, gp *facts.GradientPass) bool {
-		verdict, _ := analyze.VerdictOf(r, gp, p.UniformTokens)
+	return passes(p, func(r *analyze.Rank, gp *facts.GradientPass) bool {
+		verdict, _ := analyze.VerdictOf(r.Rank, gp, p.UniformTokens)
 		return gp.Kind == facts.ScalePass && verdict == want
 	})
 }
@@ -84,7 +84,7 @@ func withVerdict(p *analyze.Pass, want report.Verdict) []found {
 // whyScaled says what scale passes of one verdict do, and why that is their verdict.
 func whyScaled(p *analyze.Pass, list []found) string {
 	first := list[0]
-	_, reason := analyze.VerdictOf(first.rank, first.pass, p.UniformTokens)
+	_, reason := analyze.VerdictOf(first.rank.Rank, first.pass, p.UniformTokens)
 	return fmt.Sprintf("multiplying %s after backward takes %s; %s", plural(int64(first.pass.Parameters), "gradient"),
 		plural(int64(first.pass.Launches), "call"), reason) + alsoSlow(p, list)
 }

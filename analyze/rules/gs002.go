@@ -41,9 +41,9 @@ func runGS002(p *analyze.Pass) {
 }
 
 // foldCaveats are what the trace cannot tell of a fold.
-func foldCaveats(r *facts.Rank) []string {
+func foldCaveats(r *analyze.Rank) []string {
 	caveats := []string{"the labels of all micro-batches must be at hand before the first backward"}
-	if analyze.ReducingRanks(r) > 1 {
+	if analyze.ReducingRanks(r.Rank) > 1 {
 		caveats = append(caveats, "the factor is for gradients that are averaged over ranks, as DDP and FSDP do; where they are summed it is 1/N")
 	}
 	return caveats
@@ -51,9 +51,9 @@ func foldCaveats(r *facts.Rank) []string {
 
 // folds are the ways to get rid of the pass that this trace allows. The factor is 1/N
 // on one rank and R/N behind a mean over R ranks, N being all tokens of the step.
-func folds(r *facts.Rank, scale *facts.GradientPass) []string {
+func folds(r *analyze.Rank, scale *facts.GradientPass) []string {
 	factor, inverse, first := "1/N", "N", ""
-	if ranks := analyze.ReducingRanks(r); ranks > 1 {
+	if ranks := analyze.ReducingRanks(r.Rank); ranks > 1 {
 		factor, inverse = fmt.Sprintf("%d/N", ranks), fmt.Sprintf("N/%d", ranks)
 		first = " (one token all-reduce before the first forward)"
 	}
@@ -71,7 +71,7 @@ func folds(r *facts.Rank, scale *facts.GradientPass) []string {
 }
 
 // clips tells whether a step clips behind backward.
-func clips(r *facts.Rank, step int) bool {
+func clips(r *analyze.Rank, step int) bool {
 	return slices.ContainsFunc(r.Passes, func(p facts.GradientPass) bool {
 		return p.Step == step && p.Kind == facts.ClipPass && p.Place == facts.AfterBackward
 	})

@@ -55,7 +55,7 @@ func small(gp *facts.GradientPass, bandwidth int64) bool {
 }
 
 func runGS003(p *analyze.Pass) {
-	slow := func(r *facts.Rank, gp *facts.GradientPass) bool {
+	slow := func(r *analyze.Rank, gp *facts.GradientPass) bool {
 		scales := gp.Kind == facts.ScalePass && !gp.Doubtful || gp.Kind == facts.ClipPass || gp.Kind == facts.UnscalePass
 		return scales && slowness(gp, p.Bandwidth(r)) != ""
 	}

@@ -23,7 +23,7 @@ var GS005 = analyze.Rule{
 }
 
 // multiplies tells whether a pass multiplies gradients behind backward.
-func multiplies(_ *facts.Rank, gp *facts.GradientPass) bool {
+func multiplies(_ *analyze.Rank, gp *facts.GradientPass) bool {
 	if gp.Place != facts.AfterBackward || gp.Doubtful {
 		return false
 	}
@@ -32,7 +32,7 @@ func multiplies(_ *facts.Rank, gp *facts.GradientPass) bool {
 
 func runGS005(p *analyze.Pass) {
 	type key struct {
-		rank      *facts.Rank
+		rank      *analyze.Rank
 		step      int
 		optimizer string
 	}

@@ -23,7 +23,7 @@ var GS007 = analyze.Rule{
 }
 
 func runGS007(p *analyze.Pass) {
-	inside := passes(p, func(_ *facts.Rank, gp *facts.GradientPass) bool {
+	inside := passes(p, func(_ *analyze.Rank, gp *facts.GradientPass) bool {
 		return gp.Place == facts.BetweenMicroBatches && !gp.Doubtful && (gp.Kind == facts.ScalePass || gp.Kind == facts.ZeroPass)
 	})
 	evidence := showPasses(inside)

@@ -5,14 +5,13 @@ import (
 	"math"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // needCounts is the need of all rules on normalization.
 var needCounts = analyze.Need{Name: "token counts", Missing: "no token counts: pass --tokens FILE, or annotate the trainer",
-	Met: func(r *facts.Rank) bool { return r.Counted }}
+	All: func(p *analyze.Pass) bool { return len(p.Normalized) > 0 }}
 
 // raggedSteps are the steps in which a mode gives tokens different weights, the one
 // where they differ most first. What they are all multiplied by does not matter.

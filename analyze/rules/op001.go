@@ -32,7 +32,7 @@ func runOP001(p *analyze.Pass) {
 		for i := range r.OptimizerRuns {
 			o := &r.OptimizerRuns[i]
 			span := o.End - o.Start
-			if o.InBackward || o.Step < 0 || r.Steps[o.Step].Excluded || o.Events < manyKernels || float64(o.Idle) <= launchBoundGap*float64(span) || len(r.Steps[o.Step].Windows) == 0 {
+			if o.InBackward || o.Step < 0 || !r.Selected(o.Step) || o.Events < manyKernels || float64(o.Idle) <= launchBoundGap*float64(span) || len(r.Steps[o.Step].Windows) == 0 {
 				continue
 			}
 			got, others := p.Claim(r, o.Step, 0, facts.IdleBucket, o.Idle)

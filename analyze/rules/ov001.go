@@ -25,7 +25,7 @@ var OV001 = analyze.Rule{
 
 func runOV001(p *analyze.Pass) {
 	var cost analyze.Cost
-	selected := make(map[*facts.Rank][]int)
+	selected := make(map[*analyze.Rank][]int)
 	for _, r := range p.Ranks {
 		messages := r.Select(func(m *facts.Message) bool { return m.Kind == facts.ReduceScatter })
 		claimExposed(p, r, messages, facts.ReduceScatterBucket, &cost)
@@ -43,7 +43,7 @@ func runOV001(p *analyze.Pass) {
 }
 
 // whyExposed lists where the reduce-scatters that no other rule holds come from.
-func whyExposed(ranks []*facts.Rank) string {
+func whyExposed(ranks []*analyze.Rank) string {
 	sites := countSites(ranks, facts.ReduceScatter)
 	var parts []string
 	for _, s := range []struct {

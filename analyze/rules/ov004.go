@@ -39,7 +39,7 @@ func inOptimizer(m *facts.Message) bool {
 
 func runOV004(p *analyze.Pass) {
 	var cost analyze.Cost
-	selected := make(map[*facts.Rank][]int)
+	selected := make(map[*analyze.Rank][]int)
 	for _, r := range p.Ranks {
 		for _, kind := range []facts.Collective{facts.ReduceScatter, facts.AllReduce} {
 			messages := r.Select(func(m *facts.Message) bool { return m.Kind == kind && inOptimizer(m) })
@@ -66,7 +66,7 @@ func runOV004(p *analyze.Pass) {
 
 // whyInOptimizer says how many reductions are launched where, and names what they
 // are: all of a kind, or those of some optimizers.
-func whyInOptimizer(ranks []*facts.Rank) (why, subject string) {
+func whyInOptimizer(ranks []*analyze.Rank) (why, subject string) {
 	for _, kind := range []facts.Collective{facts.ReduceScatter, facts.AllReduce} {
 		sites := countSites(ranks, kind)
 		n, names := sites.of(facts.SiteOptimizerStep)
@@ -86,7 +86,7 @@ func whyInOptimizer(ranks []*facts.Rank) (why, subject string) {
 	return "", ""
 }
 
-func fixInOptimizer(ranks []*facts.Rank, subject string) string {
+func fixInOptimizer(ranks []*analyze.Rank, subject string) string {
 	which := "them"
 	if strings.Contains(subject, " of ") {
 		which = "those of " + strings.Join(optimizersReducing(ranks), " and ")
@@ -95,7 +95,7 @@ func fixInOptimizer(ranks []*facts.Rank, subject string) string {
 }
 
 // optimizersReducing names the optimizers that launch gradient reductions.
-func optimizersReducing(ranks []*facts.Rank) []string {
+func optimizersReducing(ranks []*analyze.Rank) []string {
 	var names []string
 	for _, r := range ranks {
 		for i := range r.Messages {

@@ -44,7 +44,7 @@ func runST001(p *analyze.Pass) {
 	for _, r := range p.Ranks {
 		claimLate(p, r, late[r], &cost)
 	}
-	straggler := m.Sources[m.Straggler].Rank
+	straggler := m.Ranks[m.Straggler]
 	f := report.Finding{Why: whyLate(m), Evidence: worstLate(m), Caveats: append(p.Notes(),
 		"the saving ends where the others would wait for the next to last; that the late rank would then come late nowhere else is assumed")}
 	if fix := fixLate(m); fix != "" {
@@ -64,11 +64,11 @@ const leastLate = 0.01
 
 // reportUnsteady notes a rank that causes most waiting but not in step after step: other
 // work on its machine, or chance.
-func reportUnsteady(p *analyze.Pass, m *ranks.Result, led, steps int) {
+func reportUnsteady(p *analyze.Pass, m *analyze.Matched, led, steps int) {
 	if share := hiddenShare(m); share >= leastLate {
 		p.Report(report.Note, report.Finding{
 			Message: fmt.Sprintf("the others wait for rank %d, %.1f %% of the time, but it leads in only %d of %d steps: no steady straggler",
-				m.Sources[m.Straggler].Rank.ID, 100*share, led, steps),
+				m.Ranks[m.Straggler].ID, 100*share, led, steps),
 			Why: whyLate(m), Evidence: worstLate(m), Caveats: p.Notes(),
 			Fix: "record more steps; look at what else runs on that machine",
 		})
@@ -76,7 +76,7 @@ func reportUnsteady(p *analyze.Pass, m *ranks.Result, led, steps int) {
 }
 
 // secondMost is the most wait that any rank but the straggler causes, in ns.
-func secondMost(m *ranks.Result) int64 {
+func secondMost(m *analyze.Matched) int64 {
 	second := int64(0)
 	for i, f := range m.Figures {
 		if i != m.Straggler {
@@ -94,7 +94,7 @@ type lateness struct {
 }
 
 // eachLate calls do for the collectives that the straggler enters last.
-func eachLate(m *ranks.Result, do func(g *ranks.Group, c *ranks.Collective)) {
+func eachLate(m *analyze.Matched, do func(g *ranks.Group, c *ranks.Collective)) {
 	for _, g := range m.Groups {
 		if g.NoFigures != "" {
 			continue
@@ -108,14 +108,14 @@ func eachLate(m *ranks.Result, do func(g *ranks.Group, c *ranks.Collective)) {
 }
 
 // latenesses lists by rank when it waits for the straggler alone.
-func latenesses(m *ranks.Result) map[*facts.Rank][]lateness {
-	late := make(map[*facts.Rank][]lateness)
+func latenesses(m *analyze.Matched) map[*analyze.Rank][]lateness {
+	late := make(map[*analyze.Rank][]lateness)
 	eachLate(m, func(g *ranks.Group, c *ranks.Collective) {
 		for k, source := range g.Ranks {
 			if k == c.Latest {
 				continue
 			}
-			r := m.Sources[source].Rank
+			r := m.Ranks[source]
 			message := &r.Messages[c.Messages[k]]
 			from, to := g.Late(m.Sources, c, k)
 			late[r] = append(late[r], lateness{message.Device, message.Kind, from, to})
@@ -126,7 +126,7 @@ func latenesses(m *ranks.Result) map[*facts.Rank][]lateness {
 
 // claimLate claims, step by step, the time in which a rank does nothing but wait for
 // the straggler.
-func claimLate(p *analyze.Pass, r *facts.Rank, late []lateness, cost *analyze.Cost) {
+func claimLate(p *analyze.Pass, r *analyze.Rank, late []lateness, cost *analyze.Cost) {
 	late = disjointLate(late)
 	for _, kind := range facts.Collectives() {
 		bucket := facts.BucketOf(kind)
@@ -138,7 +138,7 @@ func claimLate(p *analyze.Pass, r *facts.Rank, late []lateness, cost *analyze.Co
 			for w, window := range r.Steps[i].Windows {
 				want := int64(0)
 				for _, l := range late {
-					if l.kind == kind && l.device == window.Device && !r.Steps[i].Excluded {
+					if l.kind == kind && l.device == window.Device && r.Selected(i) {
 						want += exposed[l.device].Within(max(l.from, window.Start), min(l.to, window.End))
 					}
 				}
@@ -170,7 +170,7 @@ func disjointLate(late []lateness) []lateness {
 
 // hiddenShare is how long the straggler kept all others waiting, as a share of the
 // time that was compared.
-func hiddenShare(m *ranks.Result) float64 {
+func hiddenShare(m *analyze.Matched) float64 {
 	var late, window int64
 	eachLate(m, func(_ *ranks.Group, c *ranks.Collective) { late += c.LatestAt - c.NextAt })
 	for _, g := range m.Groups {
@@ -186,7 +186,7 @@ func hiddenShare(m *ranks.Result) float64 {
 
 // whyLate says how often and by how much the straggler is late, and what its device
 // does meanwhile.
-func whyLate(m *ranks.Result) string {
+func whyLate(m *analyze.Matched) string {
 	f := m.Figures[m.Straggler]
 	total := int64(0)
 	for _, other := range m.Figures {
@@ -205,8 +205,8 @@ func whyLate(m *ranks.Result) string {
 }
 
 // fixLate is where to look, if the ledgers tell.
-func fixLate(m *ranks.Result) string {
-	rank := m.Sources[m.Straggler].Rank.ID
+func fixLate(m *analyze.Matched) string {
+	rank := m.Ranks[m.Straggler].ID
 	idle, compute, ok := moreThanOthers(m)
 	switch {
 	case !ok:
@@ -220,11 +220,11 @@ func fixLate(m *ranks.Result) string {
 // moreThanOthers is how much longer than the median of the others the straggler's
 // device is idle and computes, in ns a step; ok is false where neither is a tenth of
 // what it is late by.
-func moreThanOthers(m *ranks.Result) (idle, compute int64, ok bool) {
+func moreThanOthers(m *analyze.Matched) (idle, compute int64, ok bool) {
 	var idles, computes []int64
 	steps := int64(0)
-	for i, s := range m.Sources {
-		is, cs, n := meanStep(s.Rank)
+	for i, r := range m.Ranks {
+		is, cs, n := meanStep(r)
 		switch {
 		case n == 0:
 		case i == m.Straggler:
@@ -245,9 +245,9 @@ func moreThanOthers(m *ranks.Result) (idle, compute int64, ok bool) {
 }
 
 // meanStep is the mean idle and compute time of a rank's complete steps in ns.
-func meanStep(r *facts.Rank) (idle, compute, steps int64) {
+func meanStep(r *analyze.Rank) (idle, compute, steps int64) {
 	for i := range r.Steps {
-		if s := &r.Steps[i]; s.Complete && !s.Excluded && len(s.Windows) > 0 {
+		if s := &r.Steps[i]; s.Complete && r.Selected(i) && len(s.Windows) > 0 {
 			for _, w := range s.Windows {
 				idle += w.Ledger[facts.IdleBucket]
 				compute += w.Ledger[facts.ComputeBucket]
@@ -262,13 +262,13 @@ func meanStep(r *facts.Rank) (idle, compute, steps int64) {
 }
 
 // worstLate shows the straggler's kernels of the collectives in which it is latest.
-func worstLate(m *ranks.Result) []report.Evidence {
+func worstLate(m *analyze.Matched) []report.Evidence {
 	type entry struct {
 		row  int32
 		late int64
 	}
 	var list []entry
-	r := m.Sources[m.Straggler].Rank
+	r := m.Ranks[m.Straggler]
 	eachLate(m, func(g *ranks.Group, c *ranks.Collective) {
 		list = append(list, entry{r.Messages[c.Messages[c.Latest]].Row, (c.LatestAt - c.NextAt) * int64(len(g.Ranks)-1)})
 	})

@@ -43,7 +43,7 @@ func runST002(p *analyze.Pass) {
 			severity = report.Warn
 			if len(evidence) < maxEvidence {
 				why = append(why, describeGap(m, gap))
-				owner := m.Sources[gap.Owner].Rank
+				owner := m.Ranks[gap.Owner]
 				evidence = append(evidence, analyze.EvidenceOf(owner, owner.Messages[gap.Message].Row))
 			}
 		}
@@ -65,13 +65,13 @@ func unmatchedText(groups, gaps int) string {
 	return strings.Join(parts, "; ")
 }
 
-func describeGap(m *ranks.Result, gap ranks.Gap) string {
-	owner := m.Sources[gap.Owner].Rank
+func describeGap(m *analyze.Matched, gap ranks.Gap) string {
+	owner := m.Ranks[gap.Owner]
 	e := analyze.EvidenceOf(owner, owner.Messages[gap.Message].Row)
 	if gap.Extra {
 		return fmt.Sprintf("rank %d alone has %s at %.3f us", owner.ID, facts.ShortKernel(e.Name), float64(e.Start)/1e3)
 	}
-	return fmt.Sprintf("rank %d lacks what rank %d has at %.3f us (%s)", m.Sources[gap.Rank].Rank.ID, owner.ID, float64(e.Start)/1e3, facts.ShortKernel(e.Name))
+	return fmt.Sprintf("rank %d lacks what rank %d has at %.3f us (%s)", m.Ranks[gap.Rank].ID, owner.ID, float64(e.Start)/1e3, facts.ShortKernel(e.Name))
 }
 
 func nameOf(g *ranks.Group) string {

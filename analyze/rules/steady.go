@@ -3,6 +3,7 @@ package rules
 import (
 	"math"
 
+	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/ranks"
 )
 
@@ -16,7 +17,7 @@ const (
 
 // leads counts the steps in which waits were caused, and those of them in which the
 // straggler caused the most. Collectives launched outside the recording are left out.
-func leads(m *ranks.Result) (led, steps int) {
+func leads(m *analyze.Matched) (led, steps int) {
 	caused := make(map[int][]int64) // by step, by rank
 	for _, g := range m.Groups {
 		for i := range g.Collectives {
@@ -48,9 +49,9 @@ func leads(m *ranks.Result) (led, steps int) {
 
 // stepOf is the step of a collective, from the first rank that knows it, counted from the
 // end of the recording: ranks may begin with different steps.
-func stepOf(m *ranks.Result, g *ranks.Group, c *ranks.Collective) int {
+func stepOf(m *analyze.Matched, g *ranks.Group, c *ranks.Collective) int {
 	for k, source := range g.Ranks {
-		r := m.Sources[source].Rank
+		r := m.Ranks[source]
 		if step := messageOf(r, c, k).Step; step >= 0 {
 			return len(r.Steps) - 1 - step
 		}

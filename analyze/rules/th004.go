@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -58,7 +57,7 @@ func runTH004(p *analyze.Pass) {
 	p.Report(severity, f)
 }
 
-func firstUnlinked(r *facts.Rank, n int) []report.Evidence {
+func firstUnlinked(r *analyze.Rank, n int) []report.Evidence {
 	var list []report.Evidence
 	for _, row := range r.FirstUnlinked[:min(n, len(r.FirstUnlinked))] {
 		list = append(list, analyze.EvidenceOf(r, row))

@@ -71,10 +71,10 @@ func us(ns int64) string { return fmt.Sprintf("%.1f us", float64(ns)/1e3) }
 
 // clockEvidence shows what contradicts itself: the impossible collectives, else the
 // last one on the ranks whose clocks are off.
-func clockEvidence(m *ranks.Result, g *ranks.Group, n int) []report.Evidence {
+func clockEvidence(m *analyze.Matched, g *ranks.Group, n int) []report.Evidence {
 	var list []report.Evidence
 	show := func(k int, c *ranks.Collective) {
-		if r := m.Sources[g.Ranks[k]].Rank; len(list) < n {
+		if r := m.Ranks[g.Ranks[k]]; len(list) < n {
 			list = append(list, analyze.EvidenceOf(r, messageOf(r, c, k).Row))
 		}
 	}
@@ -89,6 +89,6 @@ func clockEvidence(m *ranks.Result, g *ranks.Group, n int) []report.Evidence {
 	return list
 }
 
-func messageOf(r *facts.Rank, c *ranks.Collective, k int) *facts.Message {
+func messageOf(r *analyze.Rank, c *ranks.Collective, k int) *facts.Message {
 	return &r.Messages[c.Messages[k]]
 }

@@ -27,7 +27,7 @@ func runTH006(p *analyze.Pass) {
 	var steps []int
 	for _, r := range p.Ranks {
 		for i := range r.Steps {
-			if s := &r.Steps[i]; !s.Excluded && float64(r.Warmup[i]) >= warmupShare*float64(s.HostDuration()) && r.Warmup[i] > 0 {
+			if s := &r.Steps[i]; r.Selected(i) && float64(r.Warmup[i]) >= warmupShare*float64(s.HostDuration()) && r.Warmup[i] > 0 {
 				steps = append(steps, i)
 			}
 		}

@@ -1,0 +1,129 @@
+package analyze
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
+)
+
+// Run analyses traces and returns the report. It reports on nothing (no ranks)
+// where no trace holds host or device events; the caller decides what that means.
+func Run(inputs []Input, o Options) *report.Report {
+	a := New(o)
+	for i, in := range inputs {
+		a.Add(i, in)
+	}
+	return a.Result().Report
+}
+
+// Analysis takes traces in one by one, in any order and from several goroutines at
+// once, and keeps of each only its facts: what is held at a time are the traces at
+// hand and, of every trace before, a few rows.
+type Analysis struct {
+	o     Options
+	mu    sync.Mutex
+	files []reduced
+}
+
+// reduced is what is kept of a trace.
+type reduced struct {
+	place  int
+	file   string
+	format string
+	bytes  int64
+	events int64
+	ranks  []*facts.Rank
+	drawn  []drawn // by rank
+}
+
+// New returns an Analysis without traces.
+func New(o Options) *Analysis { return &Analysis{o: o} }
+
+// Add computes the facts of a trace and lets go of it. The report is made as if
+// traces had come in the order of their places; those of one file share a place and
+// are added by one goroutine, in their order.
+func (a *Analysis) Add(place int, in Input) {
+	r := reduced{place: place, file: in.File, format: in.Trace.Meta().Format, bytes: in.Bytes, events: int64(in.Trace.Len())}
+	all := facts.Compute(in.Trace)
+	for _, rank := range all {
+		if !rank.Empty() {
+			r.ranks = append(r.ranks, rank)
+			r.drawn = append(r.drawn, drawn{topKernels(rank, cmp.Or(a.o.Top, 10)), timelineOf(rank, &a.o)})
+		}
+	}
+	if !a.o.KeepTraces {
+		facts.Compact(all)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.files = append(a.files, r)
+}
+
+// Result is what an analysis comes to.
+type Result struct {
+	Report     *report.Report
+	Normalized []NormalizedStep // each complete step with token counts, in order; nil without counts
+}
+
+// Result finishes the report. Nothing can be added afterwards.
+func (a *Analysis) Result() *Result {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	slices.SortStableFunc(a.files, func(x, y reduced) int { return cmp.Compare(x.place, y.place) })
+	files := a.files
+	a.files = nil
+	return assemble(files, &a.o)
+}
+
+// assemble makes the report of all files, which are in order. It is the one place where
+// the sections of a report come together; each of them is computed from what it is given
+// here and from nothing else.
+func assemble(files []reduced, o *Options) *Result {
+	list := ranksOf(files, o)
+	health := healthOf(list)
+	normalization, normalized := normalizationOf(list, logsOf(o), o.Choices)
+	matched := match(list, o.AlignClocks)
+	findings, skipped := findingsOf(o.Rules, &Pass{Ranks: list, Problems: health.Problems, UniformTokens: o.UniformTokens,
+		Normalized: normalized, matched: matched, peak: o.PeakBandwidth}, limits{o.MinCost, o.MinShare})
+	r := &report.Report{
+		Schema: report.Schema, Version: o.Version,
+		Source: sourceOf(files, list),
+		Health: health,
+
+		Steps:             notNil(stepRows(list)),
+		AccumulationSteps: accumulationSteps(list),
+		Communication:     notNil(communicationRows(list)),
+		Collectives:       notNil(collectivesRows(list)),
+		Groups:            notNil(groupRows(list)),
+		Kernels:           notNil(kernelRows(list)),
+
+		GradientPasses: notNil(passRows(list, o.UniformTokens, equalTokens(normalization.Tokens), o.PeakBandwidth)),
+		GradientSync:   notNil(syncRows(list)),
+		TokenAllReduce: notNil(tokenRows(list)),
+		Normalization:  normalization,
+
+		Ranks:     notNil(waitRows(matched)),
+		Matching:  matchingOf(matched),
+		Straggler: straggler(matched),
+
+		Findings: notNil(findings),
+		Skipped:  notNil(skipped),
+		Exit:     report.Exit{Reason: "ok"},
+	}
+	if o.Drawing {
+		r.Drawing = drawingOf(list)
+	}
+	return &Result{r, normalized}
+}
+
+// notNil makes an empty list of an absent one, so that consumers of the JSON form
+// never meet null where a list belongs.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

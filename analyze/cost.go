@@ -1,0 +1,86 @@
+package analyze
+
+import (
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+)
+
+// Cost gathers what a rule claims step by step.
+type Cost struct {
+	claimed map[stepKey]int64
+	kinds   []string
+}
+
+type stepKey struct {
+	rank *Rank
+	step int
+}
+
+// Add notes ns of one step.
+func (c *Cost) Add(r *Rank, step int, ns int64) {
+	if ns <= 0 {
+		return
+	}
+	if c.claimed == nil {
+		c.claimed = make(map[stepKey]int64)
+	}
+	c.claimed[stepKey{r, step}] += ns
+	if k := r.Steps[step].Kind; !slices.Contains(c.kinds, k) {
+		c.kinds = append(c.kinds, k)
+		slices.Sort(c.kinds)
+	}
+}
+
+// PerStep is the mean over the complete steps of the kinds that cost anything, and
+// the mean and the median duration of those steps, all in ns. A step on several devices
+// of one rank counts as the mean of them. Without complete steps all steps count; partial
+// is then true.
+func (c *Cost) PerStep(ranks []*Rank) (mean, step, median int64, partial bool) {
+	for _, all := range []bool{false, true} {
+		var sum, total int64
+		var durations []int64
+		for _, r := range ranks {
+			for i := range r.Steps {
+				s := &r.Steps[i]
+				d := Duration(r, s)
+				if d == 0 || !r.Selected(i) || !slices.Contains(c.kinds, s.Kind) || !s.Complete && !all {
+					continue
+				}
+				sum += c.claimed[stepKey{r, i}] / devicesOf(s)
+				total += d
+				durations = append(durations, d)
+			}
+		}
+		if n := int64(len(durations)); n > 0 {
+			slices.Sort(durations)
+			return sum / n, total / n, (durations[(n-1)/2] + durations[n/2]) / 2, all
+		}
+	}
+	return 0, 0, 0, true
+}
+
+// total is everything claimed, in ns, over all steps.
+func (c *Cost) total() int64 {
+	var n int64
+	for _, ns := range c.claimed {
+		n += ns
+	}
+	return n
+}
+
+// devicesOf is on how many devices a step runs, at least one.
+func devicesOf(s *facts.Step) int64 { return max(1, int64(len(s.Windows))) }
+
+// Duration is the length of a step in ns: on its devices, their mean, and 0 where it has
+// no window there; on the host where the rank has no device at all.
+func Duration(r *Rank, s *facts.Step) int64 {
+	if len(r.Devices) == 0 {
+		return s.HostDuration()
+	}
+	var d int64
+	for _, w := range s.Windows {
+		d += w.End - w.Start
+	}
+	return d / devicesOf(s)
+}

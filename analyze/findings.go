@@ -1,0 +1,73 @@
+package analyze
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
+)
+
+// limits are what a finding must cost at the least to be told.
+type limits struct {
+	cost  int64   // ns per step
+	share float64 // of the step
+}
+
+// tooSmall reports whether a finding costs something and less than the limits ask for.
+func (l limits) tooSmall(f report.Finding) bool {
+	return f.Cost != nil && (*f.Cost < l.cost || *f.Share < l.share)
+}
+
+// findingsOf runs rules in their order, each on those of the ranks of the pass on which
+// its needs are met. skipped are those that did not run on any.
+func findingsOf(rules []Rule, pass *Pass, least limits) (found []report.Finding, skipped []report.Skip) {
+	pass.claims, pass.taken = make(claims), make(map[*facts.GradientPass]string)
+	list := pass.Ranks
+	for i := range rules {
+		pass.rule, pass.Ranks = &rules[i], list
+		reason := pass.rule.skipReason(pass)
+		if reason == "" {
+			pass.Ranks = slices.DeleteFunc(slices.Clone(list), func(r *Rank) bool { return !pass.rule.applies(r) })
+			if len(pass.Ranks) == 0 {
+				reason = "no single rank has all that the rule needs"
+			}
+		}
+		if reason != "" {
+			skipped = append(skipped, report.Skip{Rule: pass.rule.ID, Reason: reason})
+			continue
+		}
+		pass.rule.Run(pass)
+	}
+	return slices.DeleteFunc(pass.findings(), least.tooSmall), skipped
+}
+
+// costed is a finding and the ns that it costs over all steps, by which findings of one
+// severity are ordered.
+type costed struct {
+	report.Finding
+	total int64
+}
+
+// findings are what the rules reported: the most severe first, then what costs most over
+// the whole recording, since means over different kinds of steps do not compare. Absent
+// lists are empty.
+func (p *Pass) findings() []report.Finding {
+	slices.SortStableFunc(p.out, func(a, b costed) int {
+		return cmp.Or(b.Severity.Compare(a.Severity), cmp.Compare(b.total, a.total), cmp.Compare(a.Rule, b.Rule))
+	})
+	list := make([]report.Finding, 0, len(p.out))
+	for _, c := range p.out {
+		f := c.Finding
+		f.Kinds, f.Also, f.Caveats, f.Evidence = notNil(f.Kinds), notNil(f.Also), notNil(f.Caveats), notNil(f.Evidence)
+		list = append(list, f)
+	}
+	return list
+}
+
+// EvidenceOf is the view of a row for a person with the trace open.
+func EvidenceOf(r *Rank, row int32) report.Evidence {
+	e := r.Trace.Event(int(row))
+	t := e.Track()
+	return report.Evidence{Rank: r.ID, Name: e.Name(), Track: t.PID + "/" + t.TID, Start: e.Start(), Duration: e.Dur()}
+}

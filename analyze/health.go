@@ -1,0 +1,44 @@
+package analyze
+
+import (
+	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// healthOf says how far the input can be believed. A problem at one place of a file that
+// several ranks in it share is told once.
+func healthOf(list []*Rank) report.Health {
+	h := report.Health{DeviceEvents: []report.DeviceEvents{}, Problems: []report.Problem{}}
+	told := make(map[problemPlace]bool)
+	for _, r := range list {
+		if r.DeviceEvents > 0 {
+			h.DeviceEvents = append(h.DeviceEvents, report.DeviceEvents{Rank: r.ID, Count: r.DeviceEvents, Unlinked: r.Unlinked, Edge: r.UnlinkedAtStart})
+		}
+		for _, p := range r.Problems {
+			place := problemPlace{r.File, p.Code, p.Offset}
+			if p.Offset >= 0 && told[place] {
+				continue
+			}
+			told[place] = true
+			h.Problems = append(h.Problems, problemRow(r, p))
+		}
+	}
+	return h
+}
+
+func problemRow(r *Rank, p trace.Problem) report.Problem {
+	info := p.Code.Info()
+	row := report.Problem{Rank: r.ID, File: r.File, Code: string(p.Code), Severity: string(info.Severity), Count: p.Count,
+		Message: p.Message(), Action: info.Action}
+	if p.Offset >= 0 {
+		row.Offset = &p.Offset
+	}
+	return row
+}
+
+// problemPlace is what a problem that has a place in its file is known by.
+type problemPlace struct {
+	file   string
+	code   trace.Code
+	offset int64
+}

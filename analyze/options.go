@@ -1,0 +1,46 @@
+package analyze
+
+import (
+	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/sidecar"
+)
+
+// Input is one trace and where it came from.
+type Input struct {
+	File  string
+	Bytes int64 // of the file as stored; of several traces of a file one has them
+	Trace *trace.Trace
+}
+
+// Options are the choices of a run.
+type Options struct {
+	Version       string
+	Rules         []Rule // in the order in which they may claim time
+	RankOf        func(file string) (rank int64, ok bool)
+	FileFirst     bool                 // RankOf goes before what the trace says of itself
+	Top           int                  // kernels listed per rank; 0 means 10
+	Tokens        []sidecar.TokenCount // of a log; goes before annotations
+	TokensFrom    string               // what the log is called in the report
+	TokensFound   bool                 // it was found, not passed: annotations go before it
+	Normalization normalization.Mode   // declared by the user, "" not
+	Losses        *sidecar.LossLog     // of a log
+	Gradients     []GradientCause      // what gradients say, by step
+	UniformTokens bool                 // the user declares equal token counts on all ranks, always
+	PeakBandwidth int64                // bytes/s, goes before the table of devices; 0 none
+
+	MinCost  int64                      // findings that cost less ns per step are left out
+	MinShare float64                    // findings that cost a smaller share of the step are left out
+	Ranks    func(rank int64) bool      // nil: all
+	Steps    func(n int) (from, to int) // of n steps; half-open; nil: all
+
+	AlignClocks bool // subtract each rank's clock residual before waiting is measured
+
+	Drawing bool // say what figures need too: Report.Drawing
+
+	// Choices is what the caller calls its choices where texts speak of them, as by a flag;
+	// nil and missing ones: as Go programs do. The keys are those of internal/choice.
+	Choices map[string]string
+
+	KeepTraces bool // do not compact the facts; the report is the same
+}
