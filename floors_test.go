@@ -56,7 +56,7 @@ var parts = [][2]string{
 // 0, and anyone may import them.
 var leaves = []string{
 	"internal/runs", "internal/escape", "internal/inflate", "internal/parallel", "internal/units",
-	"internal/choice", "internal/tracegen",
+	"internal/choice", "internal/release", "internal/tracegen",
 }
 
 // module is the path of this module.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace/sidecar"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -94,14 +95,14 @@ func (m *material) gradientFile(path string) error {
 
 // log reads a log of tokens, of losses, or of both.
 func (m *material) log(path, ext string, o *analyze.Options) error {
-	tokens, tokenErr := readTokenLog(path, o)
+	tokens, tokenErr := ingest.ReadTokenLog(path, o.RankOf)
 	if tokenErr == nil && (o.Tokens == nil || o.TokensFound) && filepath.Base(path) != lossFile {
 		o.Tokens, o.TokensFrom, o.TokensFound = tokens, path, filepath.Base(path) == tokensFile
 	}
 	if ext == ".csv" {
 		return tokenErr
 	}
-	losses, lossErr := readLossLog(path)
+	losses, lossErr := ingest.ReadLossLog(path)
 	if lossErr == nil {
 		o.Losses = losses
 	}

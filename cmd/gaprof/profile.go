@@ -39,7 +39,7 @@ func convertToProfile(s streams, paths []string, f convertFlags, limits ingest.L
 
 // profilesOf are the profiles of the traces in a file.
 func profilesOf(s streams, p *progress, file string, f convertFlags, limits ingest.Limits) ([]*profile.Profile, error) {
-	o := pprof.Options{Version: version, Rank: func() (int64, bool) { return rankOfFile(defaultRank)(file) }}
+	o := pprof.Options{Version: version, Rank: func() (int64, bool) { return ingest.RankOfFile(file) }}
 	if at, ok, err := sourceDate(); err != nil {
 		return nil, err
 	} else if nanos := at.UnixNano(); ok {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/internal/ingest"
 )
 
 // selectFlags choose rules, ranks and steps, and what is worth reporting.
@@ -42,7 +42,7 @@ func (f *selectFlags) add(flags *pflag.FlagSet) {
 }
 
 func (f *selectFlags) parse(all []analyze.Rule) (analyze.Options, error) {
-	o := analyze.Options{RankOf: rankOfFile(defaultRank), AlignClocks: f.alignClocks, Choices: flagNames}
+	o := analyze.Options{RankOf: ingest.RankOfFile, AlignClocks: f.alignClocks, Choices: flagNames}
 	var err error
 	if o.Rules, err = f.rules(all); err != nil {
 		return o, err
@@ -52,7 +52,7 @@ func (f *selectFlags) parse(all []analyze.Rule) (analyze.Options, error) {
 		if err != nil || re.NumSubexp() < 1 {
 			return o, usage("for example --rank-regex 'host(\\d+)'", "--rank-regex %q is not a regular expression with a group", f.rankRegex)
 		}
-		o.RankOf, o.FileFirst = rankOfFile(re), true
+		o.RankOf, o.FileFirst = ingest.RankBy(re), true
 	}
 	if o.MinCost, o.MinShare, err = parseImpact(f.minImpact); err != nil {
 		return o, err
@@ -79,7 +79,7 @@ func (f *selectFlags) readTokens(o *analyze.Options) error {
 		o.UniformTokens = true
 		return nil
 	}
-	list, err := readTokenLog(f.tokens, o)
+	list, err := ingest.ReadTokenLog(f.tokens, o.RankOf)
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return usage("--tokens takes a file, uniform or auto", "--tokens: %v", err)
@@ -128,21 +128,6 @@ func (f *selectFlags) rules(all []analyze.Rule) ([]analyze.Rule, error) {
 	return slices.DeleteFunc(slices.Clone(all), func(r analyze.Rule) bool {
 		return slices.Contains(f.disable, r.ID) || len(f.enable) > 0 && !slices.Contains(f.enable, r.ID)
 	}), nil
-}
-
-// defaultRank finds the rank in the names that launchers give to traces:
-// rank0_trace.json.gz, rank-3.json, ...-gpu-rank-00-chrome-trace.json.gz.
-var defaultRank = regexp.MustCompile(`(?i)rank[-_.]?(\d+)`)
-
-func rankOfFile(re *regexp.Regexp) func(string) (int64, bool) {
-	return func(file string) (int64, bool) {
-		m := re.FindStringSubmatch(filepath.Base(file))
-		if m == nil {
-			return 0, false
-		}
-		n, err := strconv.ParseInt(m[1], 10, 64)
-		return n, err == nil
-	}
 }
 
 // parseImpact reads a least cost per step in ns or as a share of the step.

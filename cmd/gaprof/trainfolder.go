@@ -22,9 +22,9 @@ type runFolder struct {
 
 // The files of a run beside its traces.
 const (
-	tokensFile   = "tokens.jsonl"
-	lossFile     = "loss.jsonl"
-	gradientsDir = "gradients"
+	tokensFile   = sidecar.TokensFile
+	lossFile     = sidecar.LossFile
+	gradientsDir = sidecar.GradientsDir
 )
 
 // openFolder makes a folder for a run and proves that it can be written to. One that

@@ -6,10 +6,12 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gaprof/gaprof/internal/release"
 )
 
 // version is the release, also named in reports.
-const version = "0.1"
+const version = release.Version
 
 func newVersionCommand(s streams) *cobra.Command {
 	return &cobra.Command{

@@ -39,4 +39,5 @@
 //	limits.go    Limits, and the runtime that keeps to them
 //	memory.go    how much memory the machine, or the control group, has
 //	collector.go how often the garbage collector runs
+//	logs.go      logs beside traces, and the rank in the name of a file
 package ingest
