@@ -28,7 +28,7 @@ var notSyntax = map[trace.Code]bool{
 // it is damaged.
 var otherForms = map[trace.Code]bool{trace.ByteOrderMark: true, trace.LineDelimited: true, trace.SeveralDocuments: true}
 
-// verdict tells whether Read finds damage in how text is written; refused tells
+// verdict reports whether Read finds damage in how text is written; refused tells
 // that it finds no trace in it at all.
 func verdict(text []byte) (damaged, otherForm, refused bool) {
 	traces, err := Read(bytes.NewReader(text), Options{})

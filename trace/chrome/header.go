@@ -2,12 +2,16 @@ package chrome
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/chrome/scan"
 	"github.com/gaprof/gaprof/trace/chrome/token"
 )
+
+// maxExtra is the length in bytes beyond which a header entry is not kept.
+const maxExtra = 16 << 20
 
 // listKey is the header entry that holds the events.
 const listKey = "traceEvents"
@@ -61,14 +65,13 @@ const (
 // It keeps what stands from pin on in the window. next is the place behind the
 // entry, of the first event, or of the damage.
 func (d *reader) headerEntry(i int, pin *int, first, seenList bool) (s step, next int) {
-	d.ev = event{} // what is noted here is of no event
 	for d.Mode = token.Strict; d.Mode < token.NumModes; {
 		d.Notes = d.Notes[:0]
 		var fail int
 		s, next, fail = d.tryEntry(i, first, seenList)
 		if s != wasBroken {
 			d.Mode = token.Strict
-			d.flush()
+			d.Flush(0) // what is noted here is of no event
 			return s, next
 		}
 		if d.Wants(i, fail) {
@@ -111,7 +114,7 @@ func (d *reader) tryEntry(i int, first, seenList bool) (s step, next, fail int) 
 	if next < 0 {
 		return wasBroken, i, ^next
 	}
-	d.header(key, t)
+	d.take(key, t)
 	return wasEntry, next, 0
 }
 
@@ -168,4 +171,73 @@ func (d *reader) findList(i int) int {
 		d.Slide(i)
 		i = 0
 	}
+}
+
+// take takes over one entry of the header. Entries of which the model holds
+// only a part are kept as a whole as well.
+func (d *reader) take(key string, t token.Token) {
+	m := d.b.Meta()
+	switch key {
+	case "baseTimeNanoseconds":
+		d.Counts.Kineto = true
+		if v, ok := d.wholeNumber(t); ok {
+			m.BaseTime = v
+			return
+		}
+	case "schemaVersion":
+		d.Counts.Kineto = true
+		return
+	case "traceName":
+		if t.Kind == token.Text {
+			m.TraceName = string(d.Text(t))
+			return
+		}
+	case "displayTimeUnit":
+		return
+	}
+	if t.Kind == token.Deep {
+		return
+	}
+	text := d.jsonText(t)
+	switch key {
+	case "deviceProperties":
+		d.Counts.Kineto = true
+		m.Devices = devices(text)
+	case "distributedInfo":
+		d.Counts.Kineto = true
+		m.Distributed = distributed(text)
+	case "INFO", "WARNING", "ERROR":
+		records, lines := droppedBy(text)
+		m.Dropped += records
+		for range lines {
+			d.Note(trace.DroppedDevice, t.Start)
+		}
+	}
+	if len(text) > maxExtra {
+		d.Note(trace.LongString, t.Start)
+		return
+	}
+	if json.Valid(text) {
+		m.Extra = append(m.Extra, trace.Extra{Key: key, JSON: string(text)})
+	}
+}
+
+func (d *reader) wholeNumber(t token.Token) (int64, bool) {
+	s, ok := d.Digits(t)
+	if !ok {
+		return 0, false
+	}
+	return scan.Whole(s)
+}
+
+// jsonText returns a token as compact JSON.
+func (d *reader) jsonText(t token.Token) []byte {
+	start, end := t.Start, t.End
+	switch t.Kind {
+	case token.Text:
+		start, end = start-1, end+1
+	case token.Null:
+		return []byte("null")
+	}
+	return scan.Compact(nil, d.Buf[start:end])
 }

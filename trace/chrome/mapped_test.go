@@ -21,12 +21,12 @@ func TestMapped(t *testing.T) {
 	text := generated(t, tracegen.AsIs, 4_000_000)
 	m := &counted{inMemory: text}
 	_, err := Read(bytes.NewReader(text), Options{At: bytes.NewReader(text), Size: int64(len(text)), chunk: 300_000, Map: m})
-	if err != nil || m.seen.Load() < 3_000_000 || m.seen.Load() > int64(len(text))+20*lookback {
+	if err != nil || m.seen.Load() < 3_000_000 || m.seen.Load() > int64(len(text))+20*64 {
 		t.Errorf("%d bytes were seen of %d, %v", m.seen.Load(), len(text), err)
 	}
 }
 
-// TestMappedChanges: a hand that meets other bytes than the reader, because the file
+// TestMappedChanges: a worker that meets other bytes than the reader, because the file
 // changes, or the end of what is mapped, leaves it to the reader.
 func TestMappedChanges(t *testing.T) {
 	text := generated(t, tracegen.AsIs, 2_000_000)

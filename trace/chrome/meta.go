@@ -8,93 +8,26 @@ import (
 
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/chrome/scan"
-	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
-// maxExtra is the length in bytes beyond which a header entry is not kept.
-const maxExtra = 16 << 20
-
-// header takes over one entry of the header. Entries of which the model holds
-// only a part are kept as a whole as well.
-func (d *reader) header(key string, t token.Token) {
-	m := d.b.Meta()
-	switch key {
-	case "baseTimeNanoseconds":
-		d.kineto = true
-		if v, ok := d.wholeNumber(t); ok {
-			m.BaseTime = v
-			return
-		}
-	case "schemaVersion":
-		d.kineto = true
-		return
-	case "traceName":
-		if t.Kind == token.Text {
-			m.TraceName = string(d.Text(t))
-			return
-		}
-	case "displayTimeUnit":
-		return
+// droppedBy reads what Kineto's own log says of device events that it lost: how many,
+// and in how many lines.
+func droppedBy(log []byte) (records int64, lines int) {
+	var list []string
+	if json.Unmarshal(log, &list) != nil {
+		return 0, 0
 	}
-	if t.Kind == token.Deep {
-		return
-	}
-	text := d.jsonText(t)
-	switch key {
-	case "deviceProperties":
-		d.kineto = true
-		m.Devices = devices(text)
-	case "distributedInfo":
-		d.kineto = true
-		m.Distributed = distributed(text)
-	case "INFO", "WARNING", "ERROR":
-		d.profilerLog(text, t.Start)
-	}
-	if len(text) > maxExtra {
-		d.Note(trace.LongString, t.Start)
-		return
-	}
-	if json.Valid(text) {
-		m.Extra = append(m.Extra, trace.Extra{Key: key, JSON: string(text)})
-	}
-}
-
-func (d *reader) wholeNumber(t token.Token) (int64, bool) {
-	s, ok := d.Digits(t)
-	if !ok {
-		return 0, false
-	}
-	return scan.Whole(s)
-}
-
-// jsonText returns a token as compact JSON.
-func (d *reader) jsonText(t token.Token) []byte {
-	start, end := t.Start, t.End
-	switch t.Kind {
-	case token.Text:
-		start, end = start-1, end+1
-	case token.Null:
-		return []byte("null")
-	}
-	return scan.Compact(nil, d.Buf[start:end])
-}
-
-// profilerLog reads what Kineto's own log says of device events that it lost.
-func (d *reader) profilerLog(text []byte, at int) {
-	var lines []string
-	if json.Unmarshal(text, &lines) != nil {
-		return
-	}
-	for _, line := range lines {
+	for _, line := range list {
 		_, rest, found := strings.Cut(line, "Dropped ")
 		var n int64
 		if k, _ := fmt.Sscanf(rest, "%d activity records", &n); found && k == 1 && n > 0 {
-			d.b.Meta().Dropped += n
-			d.Note(trace.DroppedDevice, at)
+			records += n
+			lines++
 		} else if strings.Contains(line, "Exceeded max GPU buffer count") {
-			d.Note(trace.DroppedDevice, at)
+			lines++
 		}
 	}
+	return records, lines
 }
 
 // devices reads deviceProperties; what is not as expected is left empty.

@@ -18,7 +18,7 @@ import (
 func (d *reader) resync(i, fail int) int {
 	start, cut := d.At(i), d.EOF && fail >= d.N
 	d.Notes = d.Notes[:0]
-	d.others++
+	d.Counts.Others++
 	for i++; ; {
 		if i+token.Lookahead > d.N && !d.EOF {
 			d.Slide(i)
@@ -29,7 +29,7 @@ func (d *reader) resync(i, fail int) int {
 		}
 		switch d.Buf[i] {
 		case '{':
-			found, at, end := d.try(i)
+			found, at, end := d.Try(i)
 			if i = at; found {
 				d.b.Problem(trace.BrokenEvent, start, "")
 				return i
@@ -54,29 +54,7 @@ func (d *reader) resync(i, fail int) int {
 	return d.N
 }
 
-// try tells whether an event stands at i; at is its place, which may have moved,
-// and end how far it was read.
-func (d *reader) try(i int) (found bool, at, end int) {
-	if next := scan.SkipSpace(d.Buf, i+1); d.Buf[next] != '"' {
-		return false, i, i
-	}
-	for {
-		end = d.event(i)
-		if end < 0 && d.Wants(i, ^end) {
-			d.Slide(i)
-			i = 0
-			continue
-		}
-		found = end >= 0 && d.ev.ph != 0 && (d.ev.hasTime || d.ev.ph == 'M')
-		if end < 0 {
-			end = ^end
-		}
-		d.Notes = d.Notes[:0]
-		return found, i, end
-	}
-}
-
-// endsList tells whether the bracket at i ends the event list: what follows is
+// endsList reports whether the bracket at i ends the event list: what follows is
 // the end of the document or an entry that Kineto writes behind its events.
 func (d *reader) endsList(i int) bool {
 	i = scan.SkipSpace(d.Buf, i+1)

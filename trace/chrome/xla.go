@@ -61,7 +61,7 @@ func xlaActivity(name string) trace.Cat {
 	return trace.CatKernel
 }
 
-// isLaunch tells whether name is a call of CUDA or HIP that starts device work.
+// isLaunch reports whether name is a call of CUDA or HIP that starts device work.
 func isLaunch(name string) bool {
 	if !strings.HasPrefix(name, "cu") && !strings.HasPrefix(name, "hip") {
 		return false

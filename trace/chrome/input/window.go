@@ -115,7 +115,7 @@ func (w *Window) open(src io.ReaderAt, pos int64) {
 // At is the place of Buf[i] in the input.
 func (w *Window) At(i int) int64 { return w.Base + int64(i) }
 
-// Has tells whether text stands at i, as far as the window shows.
+// Has reports whether text stands at i, as far as the window shows.
 func (w *Window) Has(i int, text string) bool {
 	return i <= w.N && bytes.HasPrefix(w.Buf[i:w.N], []byte(text))
 }

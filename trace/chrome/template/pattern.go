@@ -1,4 +1,4 @@
-package chrome
+package template
 
 import "github.com/gaprof/gaprof/trace/chrome/scan"
 
@@ -24,6 +24,9 @@ func newPattern(text string) pattern {
 	return p
 }
 
+// Len is the length of the text in bytes.
+func (p *pattern) Len() int { return len(p.text) }
+
 // words returns the first bytes of text.
 func words(text string) (w [3]uint64) {
 	var b [ends]byte
@@ -34,16 +37,18 @@ func words(text string) (w [3]uint64) {
 	return w
 }
 
-// stands tells whether the text stands at i, before the last bytes of the padding.
-func (p *pattern) stands(b []byte, i int) bool {
+// Stands reports whether the text stands at i, before the last bytes of the padding.
+func (p *pattern) Stands(b []byte, i int) bool {
 	head := b[i : i+ends]
-	if (scan.Load(head, 0)^p.head[0])&p.mask[0]|(scan.Load(head, 8)^p.head[1])&p.mask[1]|(scan.Load(head, 16)^p.head[2])&p.mask[2] != 0 {
+	if (scan.Load(head, 0)^p.head[0])&p.mask[0]|
+		(scan.Load(head, 8)^p.head[1])&p.mask[1]|
+		(scan.Load(head, 16)^p.head[2])&p.mask[2] != 0 {
 		return false
 	}
 	return len(p.text) <= ends || p.endStands(b, i)
 }
 
-// endStands tells whether what follows the head of a longer text stands there.
+// endStands reports whether what follows the head of a longer text stands there.
 func (p *pattern) endStands(b []byte, i int) bool {
 	end := i + len(p.text)
 	if end > len(b) {

@@ -1,0 +1,133 @@
+package chrome
+
+import (
+	"runtime"
+
+	"github.com/gaprof/gaprof/trace/chrome/input"
+	"github.com/gaprof/gaprof/trace/chrome/pool"
+)
+
+const (
+	minChunk, maxChunk = 1 << 20, 8 << 20 // bytes
+	fewChunks          = 4                // with fewer a pool is not worth forming
+	mostWorkers        = 8
+
+	segmentSize     = 1 << 20 // bytes, of a text that is read ahead
+	spareSegments   = 3       // besides one for each worker
+	mostRingWorkers = 4       // of such a text: more have nothing to do, as one goroutine decompresses for all
+
+	leastEvent = 100 // bytes, nearly
+	farthest   = 256 // how much of the input, in what is known of it, makeRoom plans for
+)
+
+// readAhead lets the input be read ahead, where that is worth it, and returns what ends
+// that.
+func (d *reader) readAhead() (end func()) {
+	workers, size := min(runtime.GOMAXPROCS(0), mostRingWorkers), int64(segmentSize)
+	if d.opts.chunk > 0 {
+		workers, size = max(workers, 2), d.opts.chunk // a test
+	}
+	if d.opts.Again == nil || workers < 2 {
+		return func() {}
+	}
+	d.source.ReadAhead(&d.Window, workers+spareSegments, size)
+	return d.source.Close
+}
+
+// formPool makes workers read the list that begins at i ahead of d, where that is worth
+// it, and returns what ends that.
+func (d *reader) formPool(i int, in place) (end func()) {
+	workers, size := d.workers(d.At(i))
+	chunks := d.source.Chunks(size)
+	if chunks == nil || d.alone || d.Err != nil || in == inLines || workers < 2 {
+		return func() {}
+	}
+	p := pool.New(pool.Options{
+		Events: d.eventOptions(), Chunks: chunks, Workers: workers, Reach: minChunk, From: d.At(i), Base: d.Base,
+	})
+	d.pool = p
+	return func() {
+		d.pool = nil
+		d.alone = d.alone || !p.Took() // lists too short for it may follow, any number of them
+		p.Stop()
+		d.stats.add(p.Panics())
+	}
+}
+
+// workers says how many should read the list that begins at pos, and in chunks of how
+// many bytes.
+func (d *reader) workers(pos int64) (workers int, size int64) {
+	workers = min(runtime.GOMAXPROCS(0), mostWorkers)
+	size = min(max(d.opts.Size/64, minChunk), maxChunk)
+	length := d.opts.Size
+	if d.source.IsReadAhead() {
+		workers, size = d.source.Segments()
+		workers, length = workers-spareSegments, d.opts.SizeHint
+	}
+	if d.opts.chunk > 0 {
+		return max(workers, 2), d.opts.chunk // a test
+	}
+	if length-pos < fewChunks*size {
+		return 0, size
+	}
+	return workers, size
+}
+
+// Take adds what a worker read to the document.
+func (d *reader) Take(r *pool.Run) {
+	rows := int64(d.b.Len() + r.Part.Len())
+	d.makeRoom(r.Stop.Pos-d.start, rows, rows)
+	d.b.Append(&r.Part)
+	d.Counts.Add(r.Counts)
+	d.taken += r.Stop.Pos - r.Start
+	for _, w := range r.Windows {
+		d.widen(w[0], w[1])
+	}
+}
+
+// GoesOn reports whether reading may take the memory that it takes.
+func (d *reader) GoesOn() bool { return !d.isRefused() }
+
+// makeRoom sees to it that there is room for some rows: at first for the rest of the
+// input, by the rows that are known to be in the bytes read so far, and a quarter more,
+// later by halves. To move a column that has become too short costs more than its reading.
+// A team knows what it will add next; who reads alone asks for as many rows as might
+// stand in the next windows besides those that are known.
+func (d *reader) makeRoom(read, known, rows int64) {
+	if read < 2*input.WindowSize || rows <= d.reserved {
+		return
+	}
+	want := rows + rows/2
+	if rest := min(d.opts.SizeHint-d.start, read*farthest); rest > read {
+		want = rows + int64(float64(known)*float64(rest-read)/float64(read)*1.25)
+	}
+	d.reserved = max(want, d.reserved+d.reserved/2)
+	d.b.Reserve(int(d.reserved))
+}
+
+// tally tells Options.Tables what reading takes. Where that is refused the input ends
+// at i, and Read returns the refusal.
+func (d *reader) tally(i int) {
+	if d.isRefused() {
+		d.End(i)
+	}
+}
+
+// isRefused reports whether reading takes too much, now or already before.
+func (d *reader) isRefused() bool {
+	return d.memory.isRefused(d.opts.Tables, d.b, d.Bytes()+d.pool.Bytes())
+}
+
+// tellStats tells the caller of Read what else there is to tell.
+func (d *reader) tellStats() {
+	if d.opts.Stats != nil {
+		*d.opts.Stats = d.stats
+	}
+}
+
+func (s *Stats) add(panics int64, first string) {
+	if s.WorkerPanics == 0 {
+		s.FirstPanic = first
+	}
+	s.WorkerPanics += panics
+}

@@ -1,0 +1,219 @@
+package event
+
+import (
+	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
+	"github.com/gaprof/gaprof/trace/chrome/template"
+	"github.com/gaprof/gaprof/trace/chrome/token"
+)
+
+// Options say how to read events. The zero value is right for analysing.
+type Options struct {
+	KeepArgs bool // keep every argument, else only those that trace.FixedKey knows
+	Rules    bool // nothing is learned, every event goes by the rules
+
+	// Window is told of each span of the profiler's own window, in ns.
+	Window func(start, end int64)
+}
+
+// Counts is what became of the entries of an event list.
+type Counts struct {
+	Events int64 // entries that are events
+	Others int64 // entries that could not be read as events
+	Kineto bool  // the category of an event, or whatever else the owner saw, is Kineto's
+}
+
+// Add adds the counts of another stretch of the same list.
+func (c *Counts) Add(more Counts) {
+	c.Events += more.Events
+	c.Others += more.Others
+	c.Kineto = c.Kineto || more.Kineto
+}
+
+// Reader reads events from the text in its window and adds them to a trace that is
+// built. Begin is to be called first. It is used by one goroutine; what it has learned
+// is its own.
+type Reader struct {
+	token.Scanner
+	Counts Counts // since Begin or Cut
+
+	opts    Options
+	rows    rows
+	ev      event
+	args    argList
+	named   map[trace.Code]bool // problems of which the first case was told with a name
+	digits  []byte              // scratch
+	learned learned
+}
+
+// learned is what a Reader knows of the events before.
+type learned struct {
+	fields  template.Table
+	unknown template.Field // the one at hand, where it is not learned
+	gap     template.Gap
+	moment  scan.Moment
+	names   template.Names
+	values  template.Values
+	cats    template.Cats
+	labels  template.Labels
+}
+
+// Begin makes r ready to add events to a trace of which nothing was read yet. What was
+// learned is forgotten.
+func (r *Reader) Begin(to *trace.Builder, o Options) {
+	r.opts = o
+	r.rows = rows{to: to, window: o.Window}
+	r.Counts, r.named = Counts{}, make(map[trace.Code]bool)
+	r.ev, r.Notes = event{}, r.Notes[:0]
+	r.learned = learned{values: template.NewValues()}
+	r.learned.fields.Forget(r.args.event)
+}
+
+// Cut moves what was added since the last Cut into p, as trace.Builder.Cut does, and
+// returns its counts. What was learned stays.
+func (r *Reader) Cut(p *trace.Part) Counts {
+	counts := r.Counts
+	r.rows.to.Cut(p)
+	r.rows.part++
+	r.Counts = Counts{}
+	clear(r.named)
+	return counts
+}
+
+// What tables of a Reader take, in bytes an entry.
+const (
+	fieldBytes = 900 // with its event template, its text and its places in maps
+	valueBytes = 160 // without its text
+	nameBytes  = 80  // likewise
+)
+
+// Bytes is what r takes besides the trace that is built, in bytes.
+func (r *Reader) Bytes() int64 {
+	l := &r.learned
+	return int64(len(r.Buf))*3/2 + int64(l.fields.Len())*fieldBytes + int64(l.values.Len())*valueBytes +
+		l.values.TextLen() + int64(l.names.Len())*nameBytes
+}
+
+// Strict reads the event at i by the rules, adds it, and returns the place behind it,
+// negative where a rule is broken. The window may slide.
+func (r *Reader) Strict(i int) (next int) {
+	for {
+		next = r.read(i)
+		if next >= 0 {
+			r.accept(i)
+			return next
+		}
+		if !r.Wants(i, ^next) {
+			return next
+		}
+		r.Slide(i)
+		i = 0
+	}
+}
+
+// Entry reads the entry of the event list at i, by the rules, then carefully, and adds
+// it. Where that fails ok is false: the entry, whose place may have moved, begins at
+// start and breaks a rule at next.
+func (r *Reader) Entry(i int) (start, next int, ok bool) {
+	for r.Mode = token.Strict; r.Mode < token.NumModes; {
+		next = r.attempt(i)
+		if next >= 0 {
+			if r.Mode != token.Strict && len(r.Notes) == 0 {
+				r.Note(trace.BrokenEvent, i) // no rule may be broken in silence
+			}
+			r.accept(i)
+			r.Mode = token.Strict
+			return i, next, true
+		}
+		if r.Wants(i, ^next) {
+			r.Slide(i)
+			i = 0
+			continue
+		}
+		r.Mode++
+	}
+	r.Mode, r.Notes = token.Strict, r.Notes[:0]
+	return i, ^next, false
+}
+
+// attempt reads one entry; what is not an object is no event.
+func (r *Reader) attempt(i int) (next int) {
+	if r.Buf[i] == '{' {
+		return r.read(i)
+	}
+	r.start()
+	_, next = r.Value(i, ']')
+	return next
+}
+
+// Try reports whether an event stands at the brace at i: only one that is whole and has
+// a phase and a time counts. It adds nothing. at is its place, which may have moved, and
+// end how far it was read.
+func (r *Reader) Try(i int) (found bool, at, end int) {
+	if next := scan.SkipSpace(r.Buf, i+1); r.Buf[next] != '"' {
+		return false, i, i
+	}
+	for {
+		end = r.read(i)
+		if end < 0 && r.Wants(i, ^end) {
+			r.Slide(i)
+			i = 0
+			continue
+		}
+		found = end >= 0 && r.ev.ph != 0 && (r.ev.hasTime || r.ev.ph == 'M')
+		if end < 0 {
+			end = ^end
+		}
+		r.Notes = r.Notes[:0]
+		return found, i, end
+	}
+}
+
+// start makes r ready for an event.
+func (r *Reader) start() {
+	r.ev = event{}
+	r.ev.row.NoDur = true
+	r.args.start()
+	r.Notes = r.Notes[:0]
+}
+
+// accept takes the event that began at i and was read into r.ev over into the trace,
+// with what was noted of it.
+func (r *Reader) accept(i int) {
+	ev := &r.ev
+	ev.row.Offset = r.At(i)
+	r.Counts.Events++
+	r.Counts.Kineto = r.Counts.Kineto || ev.row.Cat.IsKnown()
+	switch {
+	case ev.ph == 0:
+		r.Counts.Events--
+		if !r.isEmptyObject(i) { // some writers end the list with {}
+			r.Counts.Others++
+			r.Note(trace.NotAnEvent, i)
+		}
+	case ev.ph == 'M':
+		r.rows.metadata(ev, r.args.list)
+	case !ev.hasTime:
+		r.Note(trace.NoTimestamp, i)
+	default:
+		r.args.list = r.rows.add(ev, r.args.list)
+	}
+	r.Flush(ev.row.Name)
+}
+
+func (r *Reader) isEmptyObject(i int) bool {
+	return r.Buf[i] == '{' && r.Buf[scan.SkipSpace(r.Buf, i+1)] == '}'
+}
+
+// Flush counts what was noted, with a name where it is the first of its kind.
+func (r *Reader) Flush(name trace.StringID) {
+	for _, n := range r.Notes {
+		detail := ""
+		if !r.named[n.Code] {
+			r.named[n.Code] = true
+			detail = string(scan.Cut([]byte(r.rows.to.String(name)), 80))
+		}
+		r.rows.to.Problem(n.Code, n.At, detail)
+	}
+	r.Notes = r.Notes[:0]
+}
