@@ -43,7 +43,8 @@ func readEvents(t *testing.T, text string) (*Reader, *trace.Trace) {
 // TestFieldsAreLearned: the second event of a kind is read by what was learned of the
 // first, and says the same.
 func TestFieldsAreLearned(t *testing.T) {
-	event := `{"ph":"X", "cat":"cpu_op", "name":"n%d", "pid":1, "tid":2, "ts":%d.000, "dur":3, "args":{"External id":%d, "device":0, "stream":7, "q":5}}`
+	event := `{"ph":"X", "cat":"cpu_op", "name":"n%d", "pid":1, "tid":2, "ts":%d.000, "dur":3, ` +
+		`"args":{"External id":%d, "device":0, "stream":7, "q":5}}`
 	var in strings.Builder
 	for i := range 50 {
 		fmt.Fprintf(&in, event+",", i, i, i+1)
@@ -56,8 +57,10 @@ func TestFieldsAreLearned(t *testing.T) {
 		e := got.Event(i)
 		stream, _ := e.ArgInt(trace.KeyStream)
 		device, ok := e.ArgInt(trace.KeyDevice)
-		if e.Name() != fmt.Sprintf("n%d", i) || e.Start() != int64(i)*1000 || e.External() != int64(i+1) || stream != 7 || device != 0 || !ok ||
-			e.Cat() != trace.CatCPUOp || e.Phase() != trace.Complete || e.Track().PID != "1" || e.Track().TID != "2" {
+		varies := e.Name() == fmt.Sprintf("n%d", i) && e.Start() == int64(i)*1000 && e.External() == int64(i+1)
+		args := stream == 7 && device == 0 && ok
+		track := e.Track().PID == "1" && e.Track().TID == "2"
+		if !varies || !args || !track || e.Cat() != trace.CatCPUOp || e.Phase() != trace.Complete {
 			t.Fatalf("row %d: %c %s %q", i, e.Phase(), got.CatName(e.Cat()), e.Name())
 		}
 	}
@@ -69,7 +72,8 @@ func TestFieldsAreBounded(t *testing.T) {
 	var in strings.Builder
 	const n = 3 * template.MaxFields
 	for i := range n {
-		fmt.Fprintf(&in, `{"ph":"X","key%d":1,"name":"n","pid":%d,"tid":1,"ts":%d,"dur":1,"args":{"bytes":[%d],"k%d":[%d]}},`, i, i%5000, i, i, i, i)
+		fmt.Fprintf(&in, `{"ph":"X","key%d":1,"name":"n","pid":%d,"tid":1,"ts":%d,"dur":1,`, i, i%5000, i)
+		fmt.Fprintf(&in, `"args":{"bytes":[%d],"k%d":[%d]}},`, i, i, i)
 	}
 	r, got := readEvents(t, in.String()+"{}")
 	if l := &r.learned; l.fields.Len() > template.MaxFields || l.values.Len() > template.MaxValues {
@@ -87,12 +91,17 @@ func TestFieldsAreBounded(t *testing.T) {
 }
 
 func TestParseID(t *testing.T) {
-	for in, want := range map[string]int64{"0": 0, "12": 12, "-3": -3, "0x1f": 31, "0XFF": 255, "0x7fffffffffffffff": 1<<63 - 1} {
+	for in, want := range map[string]int64{
+		"0": 0, "12": 12, "-3": -3, "0x1f": 31, "0XFF": 255, "0x7fffffffffffffff": 1<<63 - 1,
+	} {
 		if got, ok := parseID([]byte(in)); !ok || got != want {
 			t.Errorf("%s: %d, %v", in, got, ok)
 		}
 	}
-	for _, in := range []string{"", "x", "0x", "0xg", "0x8000000000000000", "0x" + strings.Repeat("f", 30), strings.Repeat("1", 100), "1.5", "007", "0x-1", "0x+1"} {
+	for _, in := range []string{
+		"", "x", "0x", "0xg", "0x8000000000000000", "0x" + strings.Repeat("f", 30), strings.Repeat("1", 100),
+		"1.5", "007", "0x-1", "0x+1",
+	} {
 		if got, ok := parseID([]byte(in)); ok {
 			t.Errorf("%q: %d", in, got)
 		}

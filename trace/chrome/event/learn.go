@@ -51,7 +51,7 @@ func (r *Reader) apply(f *template.Field, i int) {
 // learn goes the way of step by the rules, and remembers it.
 func (r *Reader) learn(at *template.Field, i int) (f *template.Field, next int) {
 	l := lesson{start: i, seen: r.ev.seen, notes: len(r.Notes), args: len(r.args.list), plain: true}
-	l.off = r.Mode != token.Strict || r.opts.Rules || at == &r.learned.unknown // nobody comes back to what is not learned
+	l.off = r.Mode != token.Strict || r.opts.Rules || at == &r.learned.unknown // what follows what is not learned
 	first, inArgs := at.Goal == template.Opening, at.Goal == template.ArgValue
 	r.learned.unknown = template.Field{}
 	f = &r.learned.unknown
