@@ -11,7 +11,8 @@ import (
 
 // callbackIDs are CUPTI's numbers of calls, as Kineto writes them beside their names.
 var callbackIDs = map[string]int64{
-	"cudaLaunchKernel": 211, "cudaMemcpyAsync": 41, "cudaMemsetAsync": 51, "cudaEventRecord": 135, "cudaStreamWaitEvent": 147,
+	"cudaLaunchKernel": 211, "cudaMemcpyAsync": 41, "cudaMemsetAsync": 51,
+	"cudaEventRecord": 135, "cudaStreamWaitEvent": 147,
 	"cudaStreamSynchronize": 131, "cudaEventSynchronize": 137, "cudaDeviceSynchronize": 165,
 }
 
@@ -38,7 +39,7 @@ func (a *spanArgs) Write(w *record.ArgWriter) {
 	if len(a.operands) == 0 {
 		return
 	}
-	var dims, types, values []byte
+	var dims, types, values []byte // each item ends in a comma
 	given := false
 	for _, o := range a.operands {
 		dims = append(appendDims(dims, o), ',')
@@ -94,7 +95,8 @@ func messageArgs(w *record.ArgWriter, m *device.Message) {
 	w.Int("Seq", m.Seq)
 }
 
-// deviceArgs are those of work on a stream.
+// deviceArgs are those of work on a stream. There is one for every kernel of a
+// recording, so it keeps no more of the event than it writes.
 type deviceArgs struct {
 	device   int
 	kind     trace.Cat
@@ -112,19 +114,18 @@ func (a *deviceArgs) Write(w *record.ArgWriter) {
 	w.Int("device", int64(a.device))
 	w.Int("context", 1)
 	w.Int("stream", int64(a.stream))
-	if a.kind != trace.CatKernel {
+	switch {
+	case a.kind != trace.CatKernel:
 		w.Int("bytes", a.bytes)
-		if a.duration > 0 {
+		if a.duration > 0 { // bytes/ns are GB/s
 			w.JSON("memory bandwidth (GB/s)", fmt.Sprintf("%.3f", float64(a.bytes)/float64(a.duration)))
 		}
-		return
-	}
-	if a.message != nil {
+	case a.message != nil:
 		messageArgs(w, a.message)
-		return
+	default:
+		w.Int("flops", a.flops)
+		w.Int("bytes", a.bytes)
 	}
-	w.Int("flops", a.flops)
-	w.Int("bytes", a.bytes)
 }
 
 // syncArgs are those of a wait.

@@ -10,10 +10,10 @@ import (
 
 // Run is what all ranks of a run share, for the header of a trace.
 type Run struct {
-	World    int
+	World    int                 // ranks
 	Devices  []device.Properties // by rank
 	BaseTime int64               // ns since the Unix epoch that times are offsets from
-	Options  any                 // of the run, as JSON for the key "gaprof"
+	Options  any                 // of the run, for the key "gaprof": anything that encodes as JSON
 }
 
 // deviceProperties is an entry of the header of that name. Figures that only GPUs have
@@ -41,30 +41,47 @@ type distributedInfo struct {
 }
 
 type groupEntry struct {
-	Name    string `json:"pg_name"`
-	Desc    string `json:"pg_desc"`
-	Backend string `json:"backend_config"`
-	Size    int    `json:"pg_size"`
-	Ranks   []int  `json:"ranks"`
+	Name    string  `json:"pg_name"`
+	Desc    string  `json:"pg_desc"`
+	Backend string  `json:"backend_config"`
+	Size    int     `json:"pg_size"`
+	Ranks   []int64 `json:"ranks"`
 }
 
 // Trace makes the trace of the rank, once nobody records any more.
 func (r *Rank) Trace(run Run) *trace.Trace {
-	devices, info, ranks := make([]deviceProperties, run.World), distributedInfo{Backend: "gaprof", Rank: r.rank, WorldSize: run.World}, []int{}
-	meta := trace.Meta{Format: "kineto", BaseTime: run.BaseTime}
 	group := trace.ProcessGroup{Name: "0", Desc: "default_pg", Size: int64(run.World)}
 	for rank := range run.World {
-		p := run.Devices[rank]
-		devices[rank] = deviceProperties{ID: rank, Name: p.Name, TotalGlobalMem: p.Memory, MaxThreadsPerBlock: 1, MaxThreadsPerMultiprocessor: 1, WarpSize: 1, NumSMs: p.SMs}
-		meta.Devices = append(meta.Devices, trace.Device{ID: int64(rank), Name: p.Name, MemoryBytes: p.Memory})
-		ranks, group.Ranks = append(ranks, rank), append(group.Ranks, int64(rank))
+		group.Ranks = append(group.Ranks, int64(rank))
 	}
-	backend := run.Devices[0].Backend
-	meta.Extra = []trace.Extra{entry("deviceProperties", devices)}
-	info.Count, info.Groups = 1, []groupEntry{{group.Name, group.Desc, backend + ":gaprof", run.World, ranks}}
-	meta.Distributed = &trace.Distributed{Backend: info.Backend, Rank: int64(r.rank), WorldSize: int64(run.World), Groups: []trace.ProcessGroup{group}}
-	meta.Extra = append(meta.Extra, entry("distributedInfo", info), trace.Extra{Key: "record_shapes", JSON: "1"}, trace.Extra{Key: "profile_memory", JSON: "1"}, entry("gaprof", run.Options))
+	meta := trace.Meta{Format: "kineto", BaseTime: run.BaseTime}
+	for rank, p := range run.Devices[:run.World] {
+		meta.Devices = append(meta.Devices, trace.Device{ID: int64(rank), Name: p.Name, MemoryBytes: p.Memory})
+	}
+	info := r.distributed(run, group)
+	meta.Distributed = &trace.Distributed{Backend: info.Backend, Rank: int64(r.rank), WorldSize: int64(run.World),
+		Groups: []trace.ProcessGroup{group}}
+	meta.Extra = []trace.Extra{
+		entry("deviceProperties", properties(run)), entry("distributedInfo", info),
+		{Key: "record_shapes", JSON: "1"}, {Key: "profile_memory", JSON: "1"}, entry("gaprof", run.Options),
+	}
 	return r.log.Trace(meta)
+}
+
+func properties(run Run) []deviceProperties {
+	list := make([]deviceProperties, run.World)
+	for rank, p := range run.Devices[:run.World] {
+		list[rank] = deviceProperties{ID: rank, Name: p.Name, TotalGlobalMem: p.Memory,
+			MaxThreadsPerBlock: 1, MaxThreadsPerMultiprocessor: 1, WarpSize: 1, NumSMs: p.SMs}
+	}
+	return list
+}
+
+// distributed says which group of ranks there is: one, of all.
+func (r *Rank) distributed(run Run, group trace.ProcessGroup) distributedInfo {
+	entry := groupEntry{Name: group.Name, Desc: group.Desc, Backend: run.Devices[0].Backend + ":gaprof",
+		Size: run.World, Ranks: group.Ranks}
+	return distributedInfo{Backend: "gaprof", Rank: r.rank, WorldSize: run.World, Count: 1, Groups: []groupEntry{entry}}
 }
 
 // entry is an entry of the header.

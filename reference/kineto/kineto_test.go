@@ -3,6 +3,8 @@ package kineto
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,5 +114,38 @@ func TestWritten(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(text)
+	}
+}
+
+// TestMoreStreams: streams beyond the two of the trainer have tracks of their own, and
+// the track of the host's waits is left to waits.
+func TestMoreStreams(t *testing.T) {
+	r := New(0, All)
+	r.Begin(0)
+	for i, stream := range []int{7, 20, 22, 23, 22} {
+		corr, at := int64(i+1), int64(100*i)
+		r.Host(device.HostEvent{Name: "cudaLaunchKernel", Start: at, End: at + 5, Correlation: corr})
+		r.Device(device.DeviceEvent{Kind: device.KindKernel, Name: "k", Stream: stream, Start: at + 10, End: at + 90,
+			Correlation: corr})
+	}
+	r.Host(device.HostEvent{Name: "cudaStreamWaitEvent", Start: 500, End: 505, Correlation: 9})
+	r.Sync(device.SyncEvent{Kind: device.StreamWait, Stream: 23, WaitStream: 22, Correlation: 9, Start: 510, End: 520})
+	tr := r.Trace(Run{World: 1, Devices: []device.Properties{{}}})
+	on := make(map[string][]string)
+	for i := range tr.Len() {
+		if e := tr.Event(i); e.Cat() == trace.CatKernel || e.Cat() == trace.CatCUDASync {
+			on[e.Track().TID] = append(on[e.Track().TID], e.Name())
+		}
+	}
+	want := map[string][]string{"7": {"k"}, "20": {"k"}, "22": {"k", "k"}, "23": {"k", "Stream Wait Event"}}
+	if !maps.EqualFunc(on, want, slices.Equal) {
+		t.Errorf("events by stream %v, want %v", on, want)
+	}
+	var b bytes.Buffer
+	if err := chrome.Write(&b, tr); err != nil {
+		t.Fatal(err)
+	}
+	if want := `"args": {"name": "stream 22 "}`; !strings.Contains(b.String(), want) {
+		t.Errorf("not written: %s", want)
 	}
 }

@@ -5,6 +5,7 @@
 package record
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 
@@ -38,10 +39,9 @@ type Args interface{ Write(w *ArgWriter) }
 
 // Log records one process. A nil *Log records nothing.
 type Log struct {
+	mu     sync.Mutex
 	tracks []Track
-
-	mu    sync.Mutex
-	steps [][]chunk // the events of each step that is kept, the present one last
+	steps  [][]chunk // the events of each step that is kept, the present one last
 }
 
 // chunk holds events; full ones are never moved.
@@ -49,8 +49,22 @@ type chunk []Event
 
 const chunkLen = 1024
 
-// New returns a Log whose events stand on these tracks.
-func New(tracks []Track) *Log { return &Log{tracks: tracks, steps: make([][]chunk, 1)} }
+// New returns a Log whose events stand on these tracks, and those that Track adds.
+func New(tracks []Track) *Log {
+	return &Log{tracks: slices.Clone(tracks), steps: make([][]chunk, 1)}
+}
+
+// Track adds a track for events to stand on and returns its index: a stream, say, that
+// nobody knew of when the Log was made.
+func (l *Log) Track(t Track) int32 {
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tracks = append(l.tracks, t)
+	return int32(len(l.tracks) - 1)
+}
 
 // Add records an event. It may be called by several goroutines at once.
 func (l *Log) Add(e Event) {
