@@ -18,7 +18,8 @@ func (p *plan) batches() error {
 		return nil
 	}
 	if p.GlobalBatchSize == 0 || p.GlobalBatchSize%unit != 0 {
-		reason := "global batch size must be multiple of local batch size times data-parallel degree (%d %% (%d * %d) != 0)"
+		reason := "global batch size must be multiple of local batch size times data-parallel degree " +
+			"(%d %% (%d * %d) != 0)"
 		nearest := max(1, (p.GlobalBatchSize+unit/2)/unit) * unit
 		return &OptionError{"global-batch-size", fmt.Sprintf(reason, p.GlobalBatchSize, p.LocalBatchSize, p.WorldSize),
 			fmt.Sprintf("take %d, or -1 for no accumulation", nearest)}
@@ -34,14 +35,16 @@ func (p *plan) countedBatches() error {
 		return err
 	}
 	if len(counts) != p.WorldSize {
-		return countsError("give every rank its counts", "they are of %d ranks, `world-size` is %d", len(counts), p.WorldSize)
+		return countsError("give every rank its counts",
+			"they are of %d ranks, `world-size` is %d", len(counts), p.WorldSize)
 	}
 	room := p.LocalBatchSize * (p.SequenceLength - 1)
 	for rank, list := range counts {
 		if most := slices.Max(list); most > room {
 			length := (most+p.LocalBatchSize-1)/p.LocalBatchSize + 1
 			return countsError(fmt.Sprintf("raise `sequence-length` to %d", length),
-				"%d tokens of rank %d do not fit into %d rows with %d targets", most, rank, p.LocalBatchSize, p.SequenceLength-1)
+				"%d tokens of rank %d do not fit into %d rows with %d targets",
+				most, rank, p.LocalBatchSize, p.SequenceLength-1)
 		}
 	}
 	p.counts, p.accumulation = counts, len(counts[0])

@@ -7,10 +7,12 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// Batch is one micro-batch: rows of SequenceLength, one after the other. Targets are
-// labels moved by one: position t predicts Targets[t], and IgnoreIndex is no target.
+// Batch is one micro-batch: rows of SequenceLength elements, one after the other, in
+// lists of equal length.
 type Batch struct {
-	Tokens, Labels, Targets []int64
+	Tokens  []int64 // from 0 to below the vocabulary
+	Labels  []int64 // the tokens, and ops.IgnoreIndex for those that are padding
+	Targets []int64 // labels moved by one: position t predicts Targets[t]; ops.IgnoreIndex is no target
 }
 
 // Valid returns the number of targets.
@@ -24,8 +26,8 @@ func (b Batch) Valid() int {
 	return n
 }
 
-// Data gives each rank its micro-batches. It is read by all ranks at once and gives
-// the same answer to the same question.
+// Data gives each rank its micro-batches. All ranks read it at once, and it gives the
+// same answer to the same question.
 type Data interface {
 	// Vocabulary is one more than the largest token.
 	Vocabulary() int
@@ -40,8 +42,8 @@ const Endless = math.MaxInt
 
 // Batches are given micro-batches, by rank.
 type Batches struct {
-	Words int // of the vocabulary
-	Ranks [][]Batch
+	Words int       // one more than the largest token
+	Ranks [][]Batch // by rank, in order; a rank that is missing has none
 }
 
 // Vocabulary returns Words.
@@ -83,9 +85,11 @@ func checkBatch(b Batch, elements, words int) error {
 			return fmt.Errorf("a micro-batch has %d elements, %d are wanted", len(list), elements)
 		}
 	}
+	known := func(token int64) bool { return token >= 0 && token < int64(words) }
 	for i, token := range b.Tokens {
-		if token < 0 || token >= int64(words) || b.Targets[i] != ops.IgnoreIndex && (b.Targets[i] < 0 || b.Targets[i] >= int64(words)) {
-			return fmt.Errorf("token %d with target %d is outside the vocabulary of %d", token, b.Targets[i], words)
+		target := b.Targets[i]
+		if !known(token) || target != ops.IgnoreIndex && !known(target) {
+			return fmt.Errorf("token %d with target %d is outside the vocabulary of %d", token, target, words)
 		}
 	}
 	return nil

@@ -7,24 +7,28 @@ import (
 
 	"github.com/gaprof/gaprof/oracle"
 	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/model"
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
 // OracleRun is a loop of the oracle to run: a variant, or options of one's own on top of it.
 type OracleRun struct {
-	Variant string
+	Variant string   // one of Variants
 	DType   string   // float32 or float64
 	Steps   int      // on the same data; 0 is 1
 	Change  []Change // applied after the variant's own
 }
 
-// Change gives an option a value, as on the command line.
-type Change struct{ Option, Value string }
+// Change gives an option a value, as Options.Set does.
+type Change struct {
+	Option string // a name that Fields has
+	Value  string
+}
 
 // OracleResult is what a loop of the oracle gave.
 type OracleResult struct {
-	Options   Options
-	Steps     []StepResult
+	Options   Options      // that the loop was run with
+	Steps     []StepResult // in order
 	Gradients [][][]Tensor // by step, rank, parameter: what every rank holds before clipping
 	Weights   [][]Tensor   // by rank, after the last step
 }
@@ -40,18 +44,8 @@ func RunOracle(ctx context.Context, in *oracle.Inputs, run OracleRun, b device.B
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range v.settings {
-		if err := o.Set(s.name, s.value); err != nil {
-			return nil, err
-		}
-	}
-	for _, c := range run.Change {
-		if err := o.Set(c.Option, c.Value); err != nil {
-			return nil, err
-		}
-	}
-	if v.first {
-		o.GlobalBatchSize = -1
+	if err := o.apply(v, run.Change); err != nil {
+		return nil, err
 	}
 	data, err := oracleData(in, v.first, o.MaxSteps)
 	if err != nil {
@@ -69,10 +63,29 @@ func RunOracle(ctx context.Context, in *oracle.Inputs, run OracleRun, b device.B
 	return result, err
 }
 
+// apply sets the options of a variant, then those of one's own.
+func (o *Options) apply(v variant, changes []Change) error {
+	for _, s := range v.settings {
+		if err := o.Set(s.name, s.value); err != nil {
+			return err
+		}
+	}
+	for _, c := range changes {
+		if err := o.Set(c.Option, c.Value); err != nil {
+			return err
+		}
+	}
+	if v.first {
+		o.GlobalBatchSize = -1
+	}
+	return nil
+}
+
 // oracleOptions are those that the inputs decide.
 func oracleOptions(in *oracle.Inputs, run OracleRun) (Options, error) {
 	o := Defaults()
 	c := in.Config
+	o.Shape = model.Shape{Width: c.D, Hidden: c.F, SequenceLength: c.T, Vocabulary: c.V, NormEpsilon: c.LNEps}
 	switch in.Model {
 	case "mlp":
 		o.Model, o.Heads, o.Layers = "mlp", 1, 1
@@ -82,11 +95,12 @@ func oracleOptions(in *oracle.Inputs, run OracleRun) (Options, error) {
 		return o, fmt.Errorf("the trainer has no model %q", in.Model)
 	}
 	if c.Gelu != "" && c.Gelu != "tanh" || c.TiedHead || c.IgnoreIndex != ops.IgnoreIndex {
-		return o, fmt.Errorf("the trainer has no model with gelu %q, tied head %v, ignore index %d", c.Gelu, c.TiedHead, c.IgnoreIndex)
+		return o, fmt.Errorf("the trainer has no model with gelu %q, tied head %v, ignore index %d",
+			c.Gelu, c.TiedHead, c.IgnoreIndex)
 	}
-	o.Vocabulary, o.Width, o.Hidden, o.SequenceLength, o.LocalBatchSize, o.NormEpsilon = c.V, c.D, c.F, c.T, c.B, c.LNEps
-	o.WorldSize, o.GlobalBatchSize = in.WorldSize, c.B*in.WorldSize*in.Accumulation
-	o.MaxSteps, o.DType = max(1, run.Steps), run.DType
+	o.Batching = Batching{WorldSize: in.WorldSize, LocalBatchSize: c.B,
+		GlobalBatchSize: c.B * in.WorldSize * in.Accumulation, MaxSteps: max(1, run.Steps)}
+	o.DType = run.DType
 	o.Weights = make(map[string][]float64, len(in.Weights))
 	for name, values := range in.Weights {
 		o.Weights[name] = values
@@ -102,7 +116,8 @@ func oracleData(in *oracle.Inputs, first bool, steps int) (Data, error) {
 	}
 	for rank, micros := range in.Data {
 		if len(micros) != in.Accumulation || len(micros) == 0 {
-			return nil, fmt.Errorf("the oracle has %d micro-batches of rank %d, an accumulation of %d", len(micros), rank, in.Accumulation)
+			return nil, fmt.Errorf("the oracle has %d micro-batches of rank %d, an accumulation of %d",
+				len(micros), rank, in.Accumulation)
 		}
 		if first {
 			micros = micros[:1]

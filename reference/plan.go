@@ -50,8 +50,10 @@ func (o Options) plan() (plan, error) {
 	if o.DType == "float64" {
 		p.dtype = device.F64
 	}
-	for _, check := range []func(*plan) error{(*plan).ranges, (*plan).batches, (*plan).fill, (*plan).memory, (*plan).refuse} {
-		if err := check(&p); err != nil {
+	// In this order: each relies on what those before it have refused or filled in.
+	resolve := []func(*plan) error{(*plan).ranges, (*plan).batches, (*plan).fill, (*plan).memory, (*plan).refuse}
+	for _, f := range resolve {
+		if err := f(&p); err != nil {
 			return plan{}, err
 		}
 	}
@@ -87,11 +89,13 @@ func (p *plan) ranges() error {
 		{"clip-grad-norm", p.ClipGradNorm, 0, math.MaxFloat64},
 	} {
 		if !(r.value >= r.from && r.value <= r.to) { // NaN is in no range
-			return &OptionError{r.option, fmt.Sprintf("%g is out of range", r.value), fmt.Sprintf("take %g to %g", r.from, r.to)}
+			return &OptionError{r.option, fmt.Sprintf("%g is out of range", r.value),
+				fmt.Sprintf("take %g to %g", r.from, r.to)}
 		}
 	}
 	if p.Model != "mlp" && p.Width%p.Heads != 0 {
-		return &OptionError{"heads", fmt.Sprintf("%d heads do not divide a width of %d", p.Heads, p.Width), "take a divisor"}
+		reason := fmt.Sprintf("%d heads do not divide a width of %d", p.Heads, p.Width)
+		return &OptionError{"heads", reason, "take a divisor"}
 	}
 	var err error
 	p.slow, err = parseStraggler(p.Straggler, p.WorldSize)

@@ -2,7 +2,8 @@ package reference
 
 import "slices"
 
-// bug is a fault in the loop that no option expresses.
+// bug is a fault in the loop that no option expresses. Below, N is the tokens of a step,
+// R its ranks and A the micro-batches of each.
 type bug uint
 
 const (

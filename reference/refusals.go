@@ -19,9 +19,8 @@ func (p *plan) refuse() error {
 	if p.has(anyway) {
 		return nil
 	}
-	tables := slices.Concat(p.skipRefusals(), p.scaleRefusals(), p.syncRefusals(), p.allReduceRefusals(), p.earlyRefusals(),
-		p.rareRefusals())
-	for _, r := range tables {
+	for _, r := range slices.Concat(p.skipRefusals(), p.scaleRefusals(), p.syncRefusals(), p.allReduceRefusals(),
+		p.earlyRefusals(), p.rareRefusals()) {
 		if r.when {
 			return &OptionError{r.option, r.reason, r.wayOut}
 		}
@@ -79,7 +78,8 @@ func (p *plan) syncRefusals() []refusal {
 		{reduceFirst && p.ReduceScatter == "step", "grad-sync",
 			"reduce-then-accumulate reduces in backward, `reduce-scatter` step after it", "take `reduce-scatter` hook"},
 		{p.Sharded() && !reduceFirst && p.everyMicroBatch(), "sync",
-			"every reduce-scatter but the last would be thrown away", "take last, or `grad-sync` reduce-then-accumulate"},
+			"every reduce-scatter but the last would be thrown away",
+			"take last, or `grad-sync` reduce-then-accumulate"},
 		{!p.Sharded() && p.everyMicroBatch() && p.GradReduction == "sum" && p.WorldSize > 1, "grad-reduction",
 			"what has been summed over ranks is accumulated and summed again: " +
 				"earlier micro-batches count several times",
@@ -97,7 +97,8 @@ func (p *plan) allReduceRefusals() []refusal {
 		{inStep && p.Sharded(), "all-reduce", "gradients of a sharded optimizer are reduce-scattered",
 			"leave out `all-reduce`, or take `reduce-scatter` step alone"},
 		{inStep && p.everyMicroBatch(), "sync",
-			"the optimizer's step reduces once, what all micro-batches have added up", "take last, or `all-reduce` hook"},
+			"the optimizer's step reduces once, what all micro-batches have added up",
+			"take last, or `all-reduce` hook"},
 		{p.InStep() && p.ClipGradNorm > 0, "clip-grad-norm",
 			"the norm needs reduced gradients before the step, and they are reduced inside it",
 			"take `reduce-scatter` hook, or `all-reduce` hook"},

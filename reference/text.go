@@ -38,8 +38,10 @@ var sentences = sync.OnceValue(func() []string {
 // text is micro-batches of sentences, drawn by seed, rank and place: without an end, and
 // the same whoever asks.
 type text struct {
-	rows, length, seed int
-	counts             [][]int // valid tokens wanted, by rank and micro-batch; nil for natural lengths
+	rows   int // of a micro-batch
+	length int // of a row
+	seed   int
+	counts [][]int // valid tokens wanted, by rank and micro-batch; nil for natural lengths
 }
 
 // NewText returns the data that a run with these options trains on: bytes of sentences

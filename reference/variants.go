@@ -7,7 +7,7 @@ import "slices"
 type variant struct {
 	name     string
 	settings []setting
-	first    bool // one micro-batch a step
+	first    bool // of each rank, its first micro-batch only
 }
 
 // Loops under DDP that are not said to do otherwise reduce in every micro-batch; a mean

@@ -40,15 +40,16 @@ func (g *group) failure() error {
 	}
 }
 
-// meeting is one collective of all ranks: everybody has come, everybody has summed,
-// everybody has taken.
+// meeting is one collective of all ranks.
 type meeting struct {
-	calls   []*collective
-	arrived [phases]int
-	open    [phases]chan struct{}
+	calls   []*collective         // by rank, nil for those who have not come yet
+	arrived [rounds]int           // ranks that have come to the end of a round
+	open    [rounds]chan struct{} // closed when all have
 }
 
-const phases = 2
+// rounds of a collective: everybody has brought a buffer, everybody has read those of
+// the others.
+const rounds = 2
 
 // meet finds the meeting of one number, or begins it.
 func (g *group) meet(c *collective) (*meeting, error) {
@@ -65,26 +66,28 @@ func (g *group) meet(c *collective) (*meeting, error) {
 	}
 	m.calls[c.message.Rank] = c
 	for _, other := range m.calls {
-		if other != nil && (other.message.Name != c.message.Name || other.message.In != c.message.In || other.message.DType != c.message.DType) {
-			return nil, fmt.Errorf("collective %d is %s of rank %d, %s of rank %d", seq, c.describe(), c.message.Rank, other.describe(), other.message.Rank)
+		if other != nil && !c.matches(other) {
+			return nil, fmt.Errorf("collective %d is %s of rank %d, %s of rank %d",
+				seq, c.describe(), c.message.Rank, other.describe(), other.message.Rank)
 		}
 	}
 	return m, nil
 }
 
-// pass waits until all ranks have come to a phase; false is that they never will.
-func (g *group) pass(m *meeting, phase int, seq int64) bool {
+// await waits until all ranks have come to the end of a round; false is that they never
+// will.
+func (g *group) await(m *meeting, round int, seq int64) bool {
 	g.mu.Lock()
-	m.arrived[phase]++
-	if m.arrived[phase] == g.world {
-		close(m.open[phase])
-		if phase == phases-1 {
+	m.arrived[round]++
+	if m.arrived[round] == g.world {
+		close(m.open[round])
+		if round == rounds-1 {
 			delete(g.seen, seq)
 		}
 	}
 	g.mu.Unlock()
 	select {
-	case <-m.open[phase]:
+	case <-m.open[round]:
 		return true
 	case <-g.failed:
 		return false
@@ -138,8 +141,8 @@ func (c *communicator) enqueue(s device.Stream, t *collective) {
 	for i := range ranks {
 		ranks[i] = i
 	}
-	t.message = &device.Message{Name: t.kind.message, In: t.send.N, Out: t.recv.N, DType: t.send.DType.Message(), GroupSize: len(ranks),
-		Rank: c.d.rank, Ranks: ranks, Seq: c.seq, Group: "0", GroupComment: "default_pg"}
+	t.message = &device.Message{Name: t.kind.message, In: t.send.N, Out: t.recv.N, DType: t.send.DType.Message(),
+		GroupSize: len(ranks), Rank: c.d.rank, Ranks: ranks, Seq: c.seq, Group: "0", GroupComment: "default_pg"}
 	end := c.d.log.Collective(t.kind.operator, t.message, device.Tensor(t.send))
 	t.at = c.d.mark()
 	c.d.enqueue(s, "cudaLaunchKernel", t)
@@ -159,6 +162,12 @@ type collective struct {
 
 func (c *collective) mark() mark { return c.at }
 
+// matches reports whether two ranks have called the same collective.
+func (c *collective) matches(other *collective) bool {
+	a, b := c.message, other.message
+	return a.Name == b.Name && a.In == b.In && a.DType == b.DType
+}
+
 func (c *collective) describe() string {
 	return fmt.Sprintf("%s of %d %s", c.message.Name, c.message.In, c.message.DType)
 }
@@ -171,7 +180,7 @@ func (c *collective) run(s *stream) error {
 	if err != nil {
 		return err
 	}
-	if !g.pass(m, 0, c.message.Seq) {
+	if !g.await(m, 0, c.message.Seq) {
 		return nil
 	}
 	if c.kind == reduceScatter || c.kind == allReduce {
@@ -179,14 +188,15 @@ func (c *collective) run(s *stream) error {
 	} else {
 		s.d.work(func() { c.take(m) })
 	}
-	if !g.pass(m, 1, c.message.Seq) {
+	if !g.await(m, 1, c.message.Seq) {
 		return nil
 	}
 	if c.kind == allReduce {
 		s.d.work(func() { c.take(m) })
 	}
 	name := fmt.Sprintf("ncclKernel_%s_%s_gaprof_pull", c.kind.kernel, c.send.DType.Short())
-	s.ran(c.at, device.DeviceEvent{Kind: device.KindKernel, Name: name, Start: start, End: s.d.now(), Bytes: c.send.Bytes() + c.recv.Bytes(), Message: c.message})
+	s.ran(c.at, device.DeviceEvent{Kind: device.KindKernel, Name: name, Start: start, End: s.d.now(),
+		Bytes: c.send.Bytes() + c.recv.Bytes(), Message: c.message})
 	return nil
 }
 
@@ -200,7 +210,8 @@ func mine(n, rank, ranks int) (from, to int) {
 func (c *collective) sum(m *meeting) {
 	from, to := mine(c.send.N, c.message.Rank, len(m.calls))
 	if c.kind == allReduce {
-		c.part = &device.Buffer{Block: &device.Block{Mem: like(c.send.Block.Mem, to-from)}, N: to - from, DType: c.send.DType}
+		block := &device.Block{Mem: like(c.send.Block.Mem, to-from)}
+		c.part = &device.Buffer{Block: block, N: to - from, DType: c.send.DType}
 	} else {
 		c.part = c.recv
 	}
@@ -214,6 +225,7 @@ func (c *collective) sum(m *meeting) {
 	}
 }
 
+// like returns memory for n elements of the type that mem has.
 func like(mem any, n int) any {
 	switch mem.(type) {
 	case []float32:

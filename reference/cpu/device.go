@@ -106,12 +106,14 @@ func (d *dev) StreamWaitEvent(s device.Stream, e device.Event) {
 
 // StreamSynchronize waits until a stream is empty.
 func (d *dev) StreamSynchronize(s device.Stream) {
-	d.hostWait("cudaStreamSynchronize", device.SyncEvent{Kind: device.StreamSync, Stream: s.ID(), WaitStream: -1}, []*stream{s.(*stream)})
+	sync := device.SyncEvent{Kind: device.StreamSync, Stream: s.ID(), WaitStream: -1}
+	d.hostWait("cudaStreamSynchronize", sync, []*stream{s.(*stream)})
 }
 
 // DeviceSynchronize waits until all streams are empty.
 func (d *dev) DeviceSynchronize() {
-	d.hostWait("cudaDeviceSynchronize", device.SyncEvent{Kind: device.ContextSync, Stream: -1, WaitStream: -1}, slices.Clone(d.streams))
+	sync := device.SyncEvent{Kind: device.ContextSync, Stream: -1, WaitStream: -1}
+	d.hostWait("cudaDeviceSynchronize", sync, slices.Clone(d.streams))
 }
 
 func (d *dev) hostWait(call string, sync device.SyncEvent, streams []*stream) {
@@ -128,7 +130,9 @@ func (d *dev) hostWait(call string, sync device.SyncEvent, streams []*stream) {
 func (d *dev) EventSynchronize(e device.Event) {
 	start, on := d.log.Now(), e.(*event)
 	<-on.happened
-	d.synced("cudaEventSynchronize", device.SyncEvent{Kind: device.EventSync, Stream: -1, WaitStream: on.stream, EventRecord: on.at.correlation}, start)
+	sync := device.SyncEvent{Kind: device.EventSync, Stream: -1, WaitStream: on.stream,
+		EventRecord: on.at.correlation}
+	d.synced("cudaEventSynchronize", sync, start)
 }
 
 func (d *dev) synced(call string, sync device.SyncEvent, start int64) {

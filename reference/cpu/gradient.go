@@ -104,7 +104,8 @@ func adamW[T gemm.Float](o ops.AdamW) {
 }
 
 func adamWTensor[T gemm.Float](o ops.AdamW, p, g, m, v []T, f T) {
-	b1, b2, c1, c2 := T(o.Beta1), T(o.Beta2), T(1-o.Beta1), T(1-o.Beta2)
+	b1, c1 := T(o.Beta1), T(1-o.Beta1)
+	b2, c2 := T(o.Beta2), T(1-o.Beta2)
 	decay := T(1 - o.LR*o.Decay)
 	rate := T(o.LR / (1 - math.Pow(o.Beta1, float64(o.Step))))
 	root := T(math.Sqrt(1 - math.Pow(o.Beta2, float64(o.Step))))

@@ -58,11 +58,11 @@ func attention[T gemm.Float](o ops.Attention) {
 	root := T(1 / math.Sqrt(float64(size)))
 	for b := range o.B {
 		for h := range o.Heads {
-			q, k, v := head[T](o.Q, b, h, o.T, o.D, o.Heads), head[T](o.K, b, h, o.T, o.D, o.Heads), head[T](o.V, b, h, o.T, o.D, o.Heads)
+			part := func(x *device.Buffer) gemm.Matrix[T] { return head[T](x, b, h, o.T, o.D, o.Heads) }
 			p := gemm.Matrix[T]{Data: data[T](o.P)[(b*o.Heads+h)*o.T*o.T:][:o.T*o.T], Stride: o.T}
-			gemm.Mul(p, q, transposed(k), o.T, o.T, size, root, 0)
+			gemm.Mul(p, part(o.Q), transposed(part(o.K)), o.T, o.T, size, root, 0)
 			causalSoftmax(p.Data, o.T)
-			gemm.Mul(head[T](o.O, b, h, o.T, o.D, o.Heads), p, v, o.T, size, o.T, 1, 0)
+			gemm.Mul(part(o.O), p, part(o.V), o.T, size, o.T, 1, 0)
 		}
 	}
 }

@@ -76,6 +76,7 @@ func (d *dev) Free(b *device.Buffer) {
 func (d *dev) told(block *device.Block, bytes int64) {
 	d.allocated += bytes
 	if d.log.On() {
-		d.log.To.Memory(device.MemoryEvent{Time: d.now(), Addr: block.Addr, Bytes: bytes, Allocated: d.allocated, Reserved: d.reserved})
+		d.log.To.Memory(device.MemoryEvent{Time: d.now(), Addr: block.Addr, Bytes: bytes,
+			Allocated: d.allocated, Reserved: d.reserved})
 	}
 }

@@ -43,7 +43,8 @@ func positionsBackward[T gemm.Float](o ops.PositionsBackward) {
 }
 
 func layerNorm[T gemm.Float](o ops.LayerNorm) {
-	y, x, w, b := data[T](o.Y), data[T](o.X), data[T](o.W), data[T](o.B)
+	y, x := data[T](o.Y), data[T](o.X)
+	w, b := data[T](o.W), data[T](o.B)
 	means, rstds := data[T](o.Mean), data[T](o.Rstd)
 	for i := range means {
 		row, out := x[i*o.D:(i+1)*o.D], y[i*o.D:(i+1)*o.D]

@@ -45,8 +45,8 @@ func (s *stream) run() {
 	}
 }
 
-// guarded makes an error of what a kernel panics with, an index out of range of its
-// table say: the program goes on and finds it in Err.
+// guarded runs a task and makes an error of a panic, such as an index out of range of
+// a table: the program goes on and finds it in Err.
 func (s *stream) guarded(t task) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -56,7 +56,7 @@ func (s *stream) guarded(t task) (err error) {
 	return t.run(s)
 }
 
-// ran tells the recorder.
+// ran tells the recorder what a task has done.
 func (s *stream) ran(m mark, e device.DeviceEvent) {
 	if s.d.log.On() {
 		e.Stream, e.Correlation, e.External = s.id, m.correlation, m.external
@@ -81,7 +81,8 @@ func (l *launch) run(s *stream) error {
 	}
 	if s.d.log.On() {
 		flops, bytes := l.k.Cost()
-		s.ran(l.at, device.DeviceEvent{Kind: device.KindKernel, Name: l.k.Name(), Start: start, End: end, Flops: flops, Bytes: bytes})
+		s.ran(l.at, device.DeviceEvent{Kind: device.KindKernel, Name: l.k.Name(), Start: start, End: end,
+			Flops: flops, Bytes: bytes})
 	}
 	return nil
 }
@@ -172,7 +173,8 @@ func (z *zero) run(s *stream) error {
 			clear(data[int64](z.b))
 		}
 	})
-	s.ran(z.at, device.DeviceEvent{Kind: device.KindMemset, Name: "Memset (Device)", Start: start, End: end, Bytes: z.b.Bytes()})
+	s.ran(z.at, device.DeviceEvent{Kind: device.KindMemset, Name: "Memset (Device)", Start: start, End: end,
+		Bytes: z.b.Bytes()})
 	return nil
 }
 
@@ -203,8 +205,8 @@ func (w *wait) run(s *stream) error {
 	start := s.d.log.Now()
 	<-w.on.happened
 	if s.d.log.On() {
-		s.d.log.To.Sync(device.SyncEvent{Kind: device.StreamWait, Stream: s.id, WaitStream: w.on.stream, EventRecord: w.on.at.correlation,
-			Correlation: w.at.correlation, Start: start, End: s.d.now()})
+		s.d.log.To.Sync(device.SyncEvent{Kind: device.StreamWait, Stream: s.id, WaitStream: w.on.stream,
+			EventRecord: w.on.at.correlation, Correlation: w.at.correlation, Start: start, End: s.d.now()})
 	}
 	return nil
 }

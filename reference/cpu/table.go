@@ -32,7 +32,10 @@ var table = map[reflect.Type]implementation{
 	reflect.TypeFor[ops.CrossEntropyBackward](): numbers(crossEntropyBackward[float32], crossEntropyBackward[float64]),
 	reflect.TypeFor[ops.CountTokens]():          {device.I64: call(countTokens)},
 	reflect.TypeFor[ops.Accumulate](): {
-		device.F32: call(accumulate[float32]), device.F64: call(accumulate[float64]), device.I64: call(accumulate[int64])},
+		device.F32: call(accumulate[float32]),
+		device.F64: call(accumulate[float64]),
+		device.I64: call(accumulate[int64]),
+	},
 	reflect.TypeFor[ops.Scale]():        numbers(scale[float32], scale[float64]),
 	reflect.TypeFor[ops.ForeachScale](): numbers(foreachScale[float32], foreachScale[float64]),
 	reflect.TypeFor[ops.ForeachNorm]():  numbers(foreachNorm[float32], foreachNorm[float64]),

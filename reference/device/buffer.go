@@ -4,19 +4,20 @@ import "slices"
 
 // Block is one allocation of device memory.
 type Block struct {
-	Addr, Bytes int64
-	Mem         any // the backend's own: a slice, a device pointer, nothing in a simulation
-	Freed       bool
+	Addr  int64 // as traces show it; blocks that are live do not overlap
+	Bytes int64
+	Mem   any  // the backend's own: a slice, a device pointer, nothing in a simulation
+	Freed bool // it waits to be given out again
 }
 
 // Buffer is a tensor in device memory: some elements of a Block, row-major, the
 // last index fastest. A scalar has no shape and one element.
 type Buffer struct {
-	Block *Block
-	Off   int // first element in the block
-	N     int // elements
+	Block *Block // shared by all views of the same memory
+	Off   int    // first element in the block
+	N     int    // elements: the product of Shape
 	DType DType
-	Shape []int
+	Shape []int // outermost first; empty for a scalar
 }
 
 // Elements returns the number of elements of a shape.
@@ -45,8 +46,8 @@ func (b *Buffer) Bytes() int64 { return int64(b.N) * b.DType.Size() }
 // numbers are float64 on the host whatever the device holds, and every float32
 // passes through unchanged. Exactly one of the two is set.
 type Host struct {
-	Floats []float64
-	Ints   []int64
+	Floats []float64 // for F32 and F64
+	Ints   []int64   // for I64
 }
 
 // Len returns the number of elements.

@@ -14,9 +14,10 @@ type Event interface{}
 
 // Properties describe a device for the header of a trace.
 type Properties struct {
-	Backend, Name string
-	Memory        int64 // bytes, 0 where unknown
-	SMs           int   // cores of a cpu
+	Backend string // cpu, sim, cuda
+	Name    string // as the driver has it
+	Memory  int64  // bytes; 0 where unknown
+	SMs     int    // streaming multiprocessors; the cores of a cpu
 }
 
 // Device is the device of one rank. Its methods are called by one goroutine only,
@@ -96,15 +97,15 @@ type Communicator interface {
 
 // Config says what a backend opens.
 type Config struct {
-	World    int        // ranks
+	World    int        // ranks, at least 1
 	Record   []Recorder // by rank; nil, or nil for a rank, records nothing
-	Slowdown []float64  // by rank, of its kernels; nil, or below 1, is none
+	Slowdown []float64  // by rank: its kernels take so many times as long; nil, or below 1, is full speed
 }
 
 // Member is what one rank owns.
 type Member struct {
-	Device Device
-	Comm   Communicator
+	Device Device       // closed by whoever opened the backend
+	Comm   Communicator // of all ranks; its collectives are enqueued on streams of Device
 }
 
 // Backend makes the devices of all ranks of a run.

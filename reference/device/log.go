@@ -4,8 +4,8 @@ package device
 // backends with a host of their own (cpu, cuda) share it. With a nil Recorder it does
 // nothing.
 type Log struct {
-	To    Recorder
-	Clock func() int64 // ns since the Unix epoch, monotonic
+	To    Recorder     // nil records nothing
+	Clock func() int64 // ns since the Unix epoch, monotonic; needed where To is not nil
 
 	correlation, external int64
 	open                  []int64 // external ids of open ranges
@@ -13,7 +13,7 @@ type Log struct {
 
 func nothing() {}
 
-// On tells whether anything is recorded.
+// On reports whether anything is recorded.
 func (l *Log) On() bool { return l.To != nil }
 
 // Now returns the time, 0 when nothing is recorded.

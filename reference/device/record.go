@@ -19,18 +19,19 @@ type Recorder interface {
 // cudaEventSynchronize, cudaDeviceSynchronize.
 type HostEvent struct {
 	Name        string
-	Start, End  int64
+	Start, End  int64 // ns
 	Correlation int64 // of what it enqueued
 	External    int64 // of the operator around it; 0 for none
 }
 
 // Span is an annotation or an operator on the dispatch thread.
 type Span struct {
-	Cat, Name  string // cat is user_annotation or cpu_op
-	Start, End int64
-	External   int64 // numbers the spans of a rank from 1
-	Operands   []Operand
-	Message    *Message // of a record_param_comms
+	Cat        string // user_annotation or cpu_op
+	Name       string
+	Start, End int64     // ns
+	External   int64     // numbers the spans of a rank from 1
+	Operands   []Operand // of an operator; nil for none
+	Message    *Message  // of a record_param_comms, else nil
 }
 
 // Kinds of device events, as categories of traces.
@@ -42,13 +43,15 @@ const (
 
 // DeviceEvent is what ran on a stream.
 type DeviceEvent struct {
-	Kind, Name   string
-	Stream       int
-	Start, End   int64
-	Correlation  int64 // that of its HostEvent
-	External     int64
-	Flops, Bytes int64
-	Message      *Message // of a collective
+	Kind        string // KindKernel, KindMemcpy or KindMemset
+	Name        string
+	Stream      int      // its ID
+	Start, End  int64    // ns
+	Correlation int64    // that of its HostEvent
+	External    int64    // that of its HostEvent
+	Flops       int64    // floating point operations; 0 where they are not counted
+	Bytes       int64    // read and written
+	Message     *Message // of a collective, else nil
 }
 
 // Kinds of sync events, as traces name them.
@@ -63,19 +66,21 @@ const (
 // event or everything.
 type SyncEvent struct {
 	Kind        string
-	Stream      int   // that waits; of StreamSync that is waited for; -1 for none
+	Stream      int   // that waits; of StreamSync the one that is waited for; -1 for none
 	WaitStream  int   // on which the event was recorded; -1 for none
 	EventRecord int64 // correlation of the cudaEventRecord; 0 for none
-	Correlation int64
-	Start, End  int64
+	Correlation int64 // of the call
+	Start, End  int64 // ns
 }
 
 // MemoryEvent is an allocation (Bytes > 0) or a release (Bytes < 0). Allocated is
 // what the program holds after it, Reserved what the allocator holds, in bytes.
 type MemoryEvent struct {
-	Time                int64
-	Addr, Bytes         int64
-	Allocated, Reserved int64
+	Time      int64 // ns
+	Addr      int64
+	Bytes     int64
+	Allocated int64
+	Reserved  int64
 }
 
 // Message describes a collective as record_param_comms does.
@@ -83,10 +88,10 @@ type Message struct {
 	Name         string // allreduce, _reduce_scatter_base, _allgather_base, broadcast
 	In, Out      int    // elements
 	DType        string // Float, Double, Long
-	GroupSize    int
-	Rank         int
-	Ranks        []int
-	Seq          int64 // numbers the collectives of the group from 1
-	Group        string
-	GroupComment string
+	GroupSize    int    // ranks
+	Rank         int    // of the caller
+	Ranks        []int  // of the group
+	Seq          int64  // numbers the collectives of the group from 1
+	Group        string // its name: 0
+	GroupComment string // what it is for: default_pg
 }

@@ -7,9 +7,12 @@ import (
 // CrossEntropyBackward is DLogits = (softmax(Logits) - onehot(Targets)) * Up, divided by
 // the number of valid rows with Mean; rows without a target get zero.
 type CrossEntropyBackward struct {
-	DLogits, Logits, Targets, LSE, Count, Up *device.Buffer
-	V                                        int
-	Mean                                     bool
+	DLogits         *device.Buffer // rows of V
+	Logits, Targets *device.Buffer // as CrossEntropy had them
+	LSE, Count      *device.Buffer // as CrossEntropy wrote them
+	Up              *device.Buffer // the gradient of its loss, a scalar
+	V               int
+	Mean            bool
 }
 
 // Name returns the name of the device function.
@@ -120,8 +123,10 @@ func (o GeluBackward) Type() device.DType { return o.DX.DType }
 
 // LayerNormBackward gives the gradients of LayerNorm's input, weight and bias.
 type LayerNormBackward struct {
-	DX, DW, DB, DY, X, W, Mean, Rstd *device.Buffer
-	D                                int
+	DX, DW, DB *device.Buffer // rows of D; D; D
+	DY, X, W   *device.Buffer // rows of D; rows of D; D
+	Mean, Rstd *device.Buffer // as LayerNorm wrote them
+	D          int
 }
 
 // Name returns the name of the device function.
@@ -145,8 +150,12 @@ func (o LayerNormBackward) Type() device.DType { return o.DX.DType }
 
 // AttentionBackward gives the gradients of Attention's inputs; Work is T x T.
 type AttentionBackward struct {
-	DQ, DK, DV, DO, P, Q, K, V, Work *device.Buffer
-	B, T, D, Heads                   int
+	DQ, DK, DV *device.Buffer // B*T x D
+	DO, P      *device.Buffer // the gradient of O; as Attention wrote it
+	Q, K, V    *device.Buffer // as Attention had them
+	Work       *device.Buffer // overwritten
+	B, T, D    int
+	Heads      int
 }
 
 // Name returns the name of the device function.

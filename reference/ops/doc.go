@@ -2,6 +2,10 @@
 // their buffers and sizes: what is asked for, not how it is done. Each is a
 // device.Kernel under the name that PyTorch gives the operator in a trace; backends
 // hold a table from the type of an operation to an implementation.
+//
+// Buffers are row-major. Results stand first among the fields, and an operation
+// overwrites them unless its comment says otherwise; buffers that it reads it leaves as
+// they are. A scalar is a buffer of one element; counts and indices are I64.
 package ops
 
 import "github.com/gaprof/gaprof/reference/device"

@@ -11,8 +11,9 @@ const IgnoreIndex = -100
 
 // Embedding looks up rows: Y[i] = W[Index[i]], each D wide.
 type Embedding struct {
-	Y, W, Index *device.Buffer
-	D           int
+	Y, W  *device.Buffer // Y: rows of D, one for every index; W: rows of D
+	Index *device.Buffer // I64, below the number of W's rows
+	D     int
 }
 
 // Name returns the name of the device function.
@@ -50,12 +51,13 @@ func (o AddPositions) Operands() []device.Operand { return append(tensors(o.X, o
 // Type returns the precision.
 func (o AddPositions) Type() device.DType { return o.Y.DType }
 
-// LayerNorm normalises rows of D: Y = (X - mean)/sqrt(var + Eps) * W + B with the
+// LayerNorm normalizes rows of D: Y = (X - mean)/sqrt(var + Eps) * W + B with the
 // variance of the whole population, and keeps the mean and 1/sqrt of each row.
 type LayerNorm struct {
-	Y, X, W, B, Mean, Rstd *device.Buffer
-	D                      int
-	Eps                    float64
+	Y, X, W, B *device.Buffer // Y and X: rows of D; W and B: D
+	Mean, Rstd *device.Buffer // written for backward, one a row
+	D          int
+	Eps        float64 // added to the variance
 }
 
 // Name returns the name of the device function.
@@ -77,8 +79,9 @@ func (o LayerNorm) Type() device.DType { return o.Y.DType }
 
 // Linear is Y = X W^T, plus B where there is one: X is M x K, W is N x K, Y is M x N.
 type Linear struct {
-	Y, X, W, B *device.Buffer
-	M, N, K    int
+	Y, X, W *device.Buffer
+	B       *device.Buffer // N; nil for none
+	M, N, K int
 }
 
 // Name returns the name of the device function.
@@ -107,8 +110,10 @@ func (o Linear) Type() device.DType { return o.Y.DType }
 // on of Q, K and V (B*T x D): P = softmax(Q K^T / sqrt(D/Heads)) over earlier
 // positions, kept as B x Heads x T x T, and O = P V.
 type Attention struct {
-	O, P, Q, K, V  *device.Buffer
-	B, T, D, Heads int
+	O, P    *device.Buffer
+	Q, K, V *device.Buffer
+	B, T, D int // sequences, positions of each, width
+	Heads   int // a divisor of D
 }
 
 // Name returns the name of the device function.
@@ -174,9 +179,11 @@ func (o Add) Type() device.DType { return o.Y.DType }
 // the logarithm of each row's sum of exponentials; Count is the number of rows with a
 // target.
 type CrossEntropy struct {
-	Loss, Logits, Targets, LSE, Count *device.Buffer
-	V                                 int
-	Mean                              bool
+	Loss            *device.Buffer // a scalar
+	Logits, Targets *device.Buffer // rows of V; I64, one a row
+	LSE, Count      *device.Buffer // written for backward: one a row; a scalar, I64
+	V               int
+	Mean            bool
 }
 
 // Name returns the name of the device function.
@@ -198,7 +205,7 @@ func (o CrossEntropy) Type() device.DType { return o.Logits.DType }
 
 // CountTokens counts the elements of Labels that are not IgnoreIndex.
 type CountTokens struct {
-	Count, Labels *device.Buffer
+	Count, Labels *device.Buffer // I64: a scalar, any number of them
 }
 
 // Name returns the name of the device function.

@@ -73,7 +73,7 @@ func (o ForeachScale) Type() device.DType { return o.Factor.DType }
 
 // ForeachNorm writes the Euclidean norm of each of the tensors into Norms.
 type ForeachNorm struct {
-	Norms *device.Buffer
+	Norms *device.Buffer // one a tensor
 	X     []*device.Buffer
 }
 

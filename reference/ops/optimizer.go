@@ -9,10 +9,12 @@ import (
 // and its square; P -= LR/(1-Beta1^Step) * M / (sqrt(V)/sqrt(1-Beta2^Step) + Eps). G is
 // multiplied by Factor first, where there is one, and stays as it is.
 type AdamW struct {
-	P, G, M, V                   []*device.Buffer
-	Factor                       *device.Buffer
-	LR, Beta1, Beta2, Eps, Decay float64
-	Step                         int
+	P, G, M, V   []*device.Buffer // of equal sizes; all but G are updated
+	Factor       *device.Buffer   // a scalar; nil for none
+	LR, Decay    float64
+	Beta1, Beta2 float64
+	Eps          float64
+	Step         int // from 1
 }
 
 // Name returns the name of the device function.
@@ -35,8 +37,8 @@ func (o AdamW) Type() device.DType { return o.P[0].DType }
 // SGD is P *= 1 - LR*Decay; P -= LR * G for many tensors at once, G multiplied by
 // Factor where there is one.
 type SGD struct {
-	P, G      []*device.Buffer
-	Factor    *device.Buffer
+	P, G      []*device.Buffer // of equal sizes; P is updated
+	Factor    *device.Buffer   // a scalar; nil for none
 	LR, Decay float64
 }
 

@@ -17,25 +17,34 @@ type meters struct {
 	duration      metric.Float64Histogram
 }
 
+// bounds of the buckets of step durations, in s.
+var bounds = []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60}
+
 func newMeters(m metric.Meter) (meters, error) {
 	var i meters
 	var errs [6]error
-	i.steps, errs[0] = m.Int64Counter("dl.train.steps", metric.WithUnit("{step}"), metric.WithDescription("optimizer steps that are over"))
-	i.tokens, errs[1] = m.Int64Counter("dl.train.tokens", metric.WithUnit("{token}"), metric.WithDescription("valid tokens of all ranks"))
-	i.loss, errs[2] = m.Float64Gauge("dl.train.loss", metric.WithDescription("mean loss of the last step's tokens"))
-	i.norm, errs[3] = m.Float64Gauge("dl.train.grad_norm", metric.WithDescription("norm of the last step's gradients before clipping"))
-	i.rate, errs[4] = m.Float64Gauge("dl.train.tokens_per_second", metric.WithUnit("{token}/s"), metric.WithDescription("valid tokens of the last step by its duration"))
-	i.duration, errs[5] = m.Float64Histogram("dl.train.step.duration", metric.WithUnit("s"), metric.WithDescription("from the end of one step to the end of the next"),
-		metric.WithExplicitBucketBoundaries(.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60))
+	about := metric.WithDescription
+	i.steps, errs[0] = m.Int64Counter("dl.train.steps",
+		metric.WithUnit("{step}"), about("optimizer steps that are over"))
+	i.tokens, errs[1] = m.Int64Counter("dl.train.tokens",
+		metric.WithUnit("{token}"), about("valid tokens of all ranks"))
+	i.loss, errs[2] = m.Float64Gauge("dl.train.loss", about("mean loss of the last step's tokens"))
+	i.norm, errs[3] = m.Float64Gauge("dl.train.grad_norm",
+		about("norm of the last step's gradients before clipping"))
+	i.rate, errs[4] = m.Float64Gauge("dl.train.tokens_per_second",
+		metric.WithUnit("{token}/s"), about("valid tokens of the last step by its duration"))
+	i.duration, errs[5] = m.Float64Histogram("dl.train.step.duration",
+		metric.WithUnit("s"), about("from the end of one step to the end of the next"),
+		metric.WithExplicitBucketBoundaries(bounds...))
 	return i, errors.Join(errs[:]...)
 }
 
 // Step is a step of all ranks that is over.
 type Step struct {
-	Tokens   int64
-	Loss     float64
-	GradNorm float64 // NaN where nothing computes it
-	Duration time.Duration
+	Tokens   int64         // valid ones, of all ranks
+	Loss     float64       // their mean, in nats
+	GradNorm float64       // before clipping; NaN where nothing computes it
+	Duration time.Duration // since the end of the step before; 0 gives no rate
 }
 
 // Step counts a step. One goroutine at a time calls it.

@@ -29,10 +29,14 @@ const Scope = "github.com/gaprof/gaprof/reference/telemetry"
 
 // Run describes a run; every span and every metric is of a resource with these.
 type Run struct {
-	Version, Model, Backend  string
-	WorldSize, Accumulation  int
-	Normalization, Optimizer string
-	ReduceScatter            string // step, hook, "" for none
+	Version       string // of the program
+	Model         string // gpt or mlp
+	Backend       string // cpu, sim, cuda
+	WorldSize     int    // ranks
+	Accumulation  int    // micro-batches of a step and rank
+	Normalization string // as reference.Loop has it
+	Optimizer     string // adamw or sgd
+	ReduceScatter string // step, hook, "" for none: then it is no attribute
 }
 
 // Session is the telemetry of one run. A nil *Session is off.
@@ -56,7 +60,7 @@ const (
 	metricsSignal signal = "METRICS"
 )
 
-// wanted tells whether the environment asks for a signal: an endpoint, or an exporter,
+// wanted reports whether the environment asks for a signal: an endpoint, or an exporter,
 // is named. The defaults of the specification, to send to this machine unasked, are not
 // for a trainer.
 func (s signal) wanted() (bool, error) {
@@ -87,7 +91,7 @@ func (s signal) wanted() (bool, error) {
 }
 
 // Start begins the telemetry of a run if the environment asks for any, else it returns
-// nil. An error is a variable that cannot be followed.
+// nil. An error names a variable that cannot be followed.
 func Start(ctx context.Context, run Run) (*Session, error) {
 	spans, err := tracesSignal.wanted()
 	figures, err2 := metricsSignal.wanted()
@@ -96,7 +100,8 @@ func Start(ctx context.Context, run Run) (*Session, error) {
 	}
 	s := &Session{run: run, ranks: make([]rankStack, run.WorldSize)}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(s.fail))
-	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(run.attributes()...), resource.WithFromEnv())
+	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(run.attributes()...),
+		resource.WithFromEnv())
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +118,8 @@ func Start(ctx context.Context, run Run) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.metrics = sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(exporter)), sdkmetric.WithResource(about))
+		reader := sdkmetric.NewPeriodicReader(exporter)
+		s.metrics = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(about))
 		if s.meters, err = newMeters(s.metrics.Meter(Scope)); err != nil {
 			return nil, err
 		}
@@ -124,9 +130,14 @@ func Start(ctx context.Context, run Run) (*Session, error) {
 // attributes are those of the resource; the environment goes before them.
 func (r Run) attributes() []attribute.KeyValue {
 	list := []attribute.KeyValue{
-		attribute.String("service.name", "gaprof-train"), attribute.String("service.version", r.Version),
-		attribute.String("dl.model", r.Model), attribute.String("dl.backend", r.Backend), attribute.Int("dl.world_size", r.WorldSize),
-		attribute.Int("dl.accumulation_steps", r.Accumulation), attribute.String("dl.normalization", r.Normalization), attribute.String("dl.optimizer", r.Optimizer),
+		attribute.String("service.name", "gaprof-train"),
+		attribute.String("service.version", r.Version),
+		attribute.String("dl.model", r.Model),
+		attribute.String("dl.backend", r.Backend),
+		attribute.Int("dl.world_size", r.WorldSize),
+		attribute.Int("dl.accumulation_steps", r.Accumulation),
+		attribute.String("dl.normalization", r.Normalization),
+		attribute.String("dl.optimizer", r.Optimizer),
 	}
 	if r.ReduceScatter != "" {
 		list = append(list, attribute.String("dl.reduce_scatter", r.ReduceScatter))

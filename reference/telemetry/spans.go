@@ -11,7 +11,11 @@ import (
 type rankStack struct{ open []context.Context }
 
 // numbered says what the number of a span is.
-var numbered = map[string]attribute.Key{"train.step": "dl.step", "micro_batch": "dl.micro_batch", "forward": "dl.micro_batch"}
+var numbered = map[string]attribute.Key{
+	"train.step":  "dl.step",
+	"micro_batch": "dl.micro_batch",
+	"forward":     "dl.micro_batch",
+}
 
 // Span opens a part of the program: train.step, micro_batch, forward, backward,
 // reduce_scatter or optimizer. number is the micro-batch of micro_batch and forward, else

@@ -18,8 +18,8 @@ const rows, columns, depth = 64, 128, 256
 // j*Stride + i.
 type Matrix[T Float] struct {
 	Data       []T
-	Stride     int
-	Transposed bool
+	Stride     int  // elements from one row of Data to the next
+	Transposed bool // Data holds columns
 }
 
 // Mul computes C = alpha A B + beta C, with A m x k and B k x n. C must not be Transposed.
@@ -56,10 +56,12 @@ func block[T Float](c, a, b Matrix[T], m, n, k int, alpha, beta T) {
 	var g gonum.Implementation
 	switch data := any(c.Data).(type) {
 	case []float32:
-		g.Sgemm(a.transpose(), b.transpose(), m, n, k, float32(alpha), any(a.Data).([]float32), a.Stride, any(b.Data).([]float32), b.Stride,
+		g.Sgemm(a.transpose(), b.transpose(), m, n, k,
+			float32(alpha), any(a.Data).([]float32), a.Stride, any(b.Data).([]float32), b.Stride,
 			float32(beta), data, c.Stride)
 	case []float64:
-		g.Dgemm(a.transpose(), b.transpose(), m, n, k, float64(alpha), any(a.Data).([]float64), a.Stride, any(b.Data).([]float64), b.Stride,
+		g.Dgemm(a.transpose(), b.transpose(), m, n, k,
+			float64(alpha), any(a.Data).([]float64), a.Stride, any(b.Data).([]float64), b.Stride,
 			float64(beta), data, c.Stride)
 	}
 }
