@@ -13,7 +13,8 @@ import (
 // token, rows whose first label counts before the shift.
 func casted(t *testing.T, model string) (in *oracle.Inputs, micro [][][]reference.Tensor) {
 	t.Helper()
-	o := small(t, "model="+model, "world-size=3", "token-counts=5,0,11/0,0,0/31,2,1", "lr=0", "weight-decay=0", "max-steps=1")
+	o := small(t, "model="+model, "world-size=3", "token-counts=5,0,11/0,0,0/31,2,1", "lr=0", "weight-decay=0",
+		"max-steps=1")
 	text, err := reference.NewText(o)
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +22,8 @@ func casted(t *testing.T, model string) (in *oracle.Inputs, micro [][][]referenc
 	weights := train(t, o, nil, cpu.Backend{}).weights[0]
 	in = &oracle.Inputs{Weights: make(map[string]oracle.Floats)}
 	in.Model, in.WorldSize, in.Accumulation = map[string]string{"gpt": "transformer", "mlp": "mlp"}[model], 3, 3
-	in.Config = oracle.Config{V: text.Vocabulary(), D: o.Width, H: o.Heads, L: o.Layers, F: 4 * o.Width, T: o.SequenceLength, B: o.LocalBatchSize,
+	in.Config = oracle.Config{V: text.Vocabulary(), D: o.Width, H: o.Heads, L: o.Layers, F: 4 * o.Width,
+		T: o.SequenceLength, B: o.LocalBatchSize,
 		LNEps: 1e-5, Gelu: "tanh", IgnoreIndex: -100}
 	for _, w := range weights {
 		in.Weights[w.Name] = w.Values
@@ -31,13 +33,16 @@ func casted(t *testing.T, model string) (in *oracle.Inputs, micro [][][]referenc
 		var gradients [][]reference.Tensor
 		for j := range 3 {
 			b := text.Batch(rank, j)
-			batches = append(batches, oracle.Batch{Tokens: rows(b.Tokens, o), Labels: rows(b.Labels, o), Targets: rows(b.Targets, o)})
-			alone := small(t, "model="+model, "world-size=1", "global-batch-size=-1", "normalization=sum", "loss-reduction=sum", "max-steps=1")
+			batches = append(batches, oracle.Batch{Tokens: rows(b.Tokens, o), Labels: rows(b.Labels, o),
+				Targets: rows(b.Targets, o)})
+			alone := small(t, "model="+model, "world-size=1", "global-batch-size=-1", "normalization=sum",
+				"loss-reduction=sum", "max-steps=1")
 			alone.Weights = make(map[string][]float64)
 			for _, w := range weights {
 				alone.Weights[w.Name] = w.Values
 			}
-			one := train(t, alone, reference.Batches{Words: text.Vocabulary(), Ranks: [][]reference.Batch{{b}}}, cpu.Backend{})
+			one := train(t, alone, reference.Batches{Words: text.Vocabulary(), Ranks: [][]reference.Batch{{b}}},
+				cpu.Backend{})
 			gradients = append(gradients, one.gradients[[2]int{0, 0}])
 		}
 		in.Data, micro = append(in.Data, batches), append(micro, gradients)
@@ -127,7 +132,8 @@ func TestClosedForms(t *testing.T) {
 		in, micro := casted(t, model)
 		for _, variant := range reference.Variants() {
 			t.Run(model+"/"+variant, func(t *testing.T) {
-				result, err := reference.RunOracle(t.Context(), in, reference.OracleRun{Variant: variant, DType: "float64"}, cpu.Backend{Poison: true})
+				result, err := reference.RunOracle(t.Context(), in,
+					reference.OracleRun{Variant: variant, DType: "float64"}, cpu.Backend{Poison: true})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -158,16 +164,19 @@ func TestClosedForms(t *testing.T) {
 // What the trainer cannot run is said, not guessed.
 func TestOracleRefused(t *testing.T) {
 	in, _ := casted(t, "mlp")
-	if _, err := reference.RunOracle(t.Context(), in, reference.OracleRun{Variant: "unheard_of", DType: "float64"}, cpu.Backend{}); err == nil {
+	if _, err := reference.RunOracle(t.Context(), in, reference.OracleRun{Variant: "unheard_of", DType: "float64"},
+		cpu.Backend{}); err == nil {
 		t.Error("an unknown loop")
 	}
 	tied := *in
 	tied.Config.TiedHead = true
-	if _, err := reference.RunOracle(t.Context(), &tied, reference.OracleRun{Variant: "torchtune_2172", DType: "float64"}, cpu.Backend{}); err == nil {
+	if _, err := reference.RunOracle(t.Context(), &tied, reference.OracleRun{Variant: "torchtune_2172",
+		DType: "float64"}, cpu.Backend{}); err == nil {
 		t.Error("a tied head")
 	}
 	delete(in.Weights, "fc1.bias")
-	if _, err := reference.RunOracle(t.Context(), in, reference.OracleRun{Variant: "torchtune_2172", DType: "float64"}, cpu.Backend{}); err == nil {
+	if _, err := reference.RunOracle(t.Context(), in, reference.OracleRun{Variant: "torchtune_2172",
+		DType: "float64"}, cpu.Backend{}); err == nil {
 		t.Error("weights that are missing")
 	}
 }

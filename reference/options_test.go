@@ -54,12 +54,16 @@ func TestRefused(t *testing.T) {
 		{"normalization=sum scale=skip", "scale", "leave --scale out"},
 		{"normalization=per-rank scale=optimizer", "scale", "another factor on every rank"},
 		{"normalization=per-rank scale=pass", "scale", "before gradients are reduced"},
-		{"optimizer-in-backward=true", "optimizer-in-backward", "gradient accumulation is not supported with it, a step has 4"},
-		{"optimizer-in-backward=true global-batch-size=-1 clip-grad-norm=1", "optimizer-in-backward", "clipping needs all gradients"},
+		{"optimizer-in-backward=true", "optimizer-in-backward",
+			"gradient accumulation is not supported with it, a step has 4"},
+		{"optimizer-in-backward=true global-batch-size=-1 clip-grad-norm=1", "optimizer-in-backward",
+			"clipping needs all gradients"},
 		{"optimizer-in-backward=true global-batch-size=-1 scale=pass", "optimizer-in-backward", "--scale pass"},
-		{"optimizer-in-backward=true global-batch-size=-1 reduce-scatter=hook", "optimizer-in-backward", "leave out --reduce-scatter"},
+		{"optimizer-in-backward=true global-batch-size=-1 reduce-scatter=hook", "optimizer-in-backward",
+			"leave out --reduce-scatter"},
 		{"global-batch-size=30", "global-batch-size",
-			"global batch size must be multiple of local batch size times data-parallel degree (30 % (4 * 2) != 0); take 32"},
+			"global batch size must be multiple of local batch size times data-parallel degree (30 % (4 * 2) != " +
+				"0); take 32"},
 		{"local-batch-size=8 global-batch-size=8", "global-batch-size", "(8 % (8 * 2) != 0); take 16"},
 		{"global-batch-size=0", "global-batch-size", "take 8, or -1"},
 		{"grad-reduction=sum sync=every-micro-batch", "grad-reduction", "earlier micro-batches count several times"},
@@ -71,9 +75,11 @@ func TestRefused(t *testing.T) {
 		{"all-reduce=step world-size=1", "all-reduce", "one rank only"},
 		{"all-reduce=step reduce-scatter=hook", "all-reduce", "are reduce-scattered"},
 		{"all-reduce=step sync=every-micro-batch", "sync", "reduces once"},
-		{"all-reduce=step optimizer-in-backward=true global-batch-size=-1", "optimizer-in-backward", "--all-reduce hook"},
+		{"all-reduce=step optimizer-in-backward=true global-batch-size=-1", "optimizer-in-backward",
+			"--all-reduce hook"},
 		{"reduce-loss=true normalization=per-rank", "reduce-loss", "take --normalization global"},
-		{"reduce-loss=true scale=skip world-size=1 global-batch-size=-1", "reduce-loss", "--scale loss instead of skip"},
+		{"reduce-loss=true scale=skip world-size=1 global-batch-size=-1", "reduce-loss",
+			"--scale loss instead of skip"},
 		{"step-order=reverse", "step-order", "give --reduce-scatter"},
 		{"adam-every=2 scale=pass", "adam-every", "take --scale loss"},
 		{"adam-every=2 optimizer=sgd", "adam-every", "there is no Adam"},
@@ -82,7 +88,8 @@ func TestRefused(t *testing.T) {
 		{"token-counts=1,2/3", "token-counts", "rank 1 has 1 micro-batches, rank 0 has 2"},
 		{"token-counts=1,x/3,4", "token-counts", `"x" of rank 0 is no count`},
 		{"token-counts=1,-2/3,4", "token-counts", `"-2"`},
-		{"token-counts=1,2/3,700", "token-counts", "700 tokens of rank 1 do not fit into 4 rows with 127 targets; raise --sequence-length to 176"},
+		{"token-counts=1,2/3,700", "token-counts",
+			"700 tokens of rank 1 do not fit into 4 rows with 127 targets; raise --sequence-length to 176"},
 		{"straggler=2=3", "straggler", "ranks are 0 to 1"},
 		{"straggler=1=0.5", "straggler", "factors 1 to 1000"},
 		{"straggler=1=NaN", "straggler", "no rank=factor"},
@@ -138,10 +145,14 @@ func TestRewriteOptions(t *testing.T) {
 // What looks alike and is right is allowed.
 func TestAllowed(t *testing.T) {
 	for _, changes := range []string{
-		"", "scale=skip world-size=1 global-batch-size=-1", "scale=skip token-counts=7/7", "normalization=per-rank scale=pass world-size=1",
-		"normalization=per-rank scale=pass reduce-scatter=step", "grad-reduction=sum sync=every-micro-batch grad-sync=reduce-then-accumulate",
-		"grad-reduction=sum sync=every-micro-batch global-batch-size=-1", "optimizer-in-backward=true global-batch-size=-1", "straggler=1=2.5",
-		"all-reduce=step sync=every-micro-batch global-batch-size=-1", "normalization=per-rank scale=pass all-reduce=step", "reduce-loss=true world-size=1",
+		"", "scale=skip world-size=1 global-batch-size=-1", "scale=skip token-counts=7/7",
+		"normalization=per-rank scale=pass world-size=1",
+		"normalization=per-rank scale=pass reduce-scatter=step",
+		"grad-reduction=sum sync=every-micro-batch grad-sync=reduce-then-accumulate",
+		"grad-reduction=sum sync=every-micro-batch global-batch-size=-1",
+		"optimizer-in-backward=true global-batch-size=-1", "straggler=1=2.5",
+		"all-reduce=step sync=every-micro-batch global-batch-size=-1",
+		"normalization=per-rank scale=pass all-reduce=step", "reduce-loss=true world-size=1",
 	} {
 		o := reference.Defaults()
 		apply(t, &o, changes)
@@ -180,7 +191,8 @@ func TestEffective(t *testing.T) {
 	o := reference.Defaults()
 	apply(t, &o, "plant=AC004")
 	got, err := o.Effective()
-	if err != nil || got.GradSync != "reduce-then-accumulate" || got.ReduceScatter != "hook" || got.Sync != "every-micro-batch" || got.Scale != "loss" {
+	if err != nil || got.GradSync != "reduce-then-accumulate" || got.ReduceScatter != "hook" ||
+		got.Sync != "every-micro-batch" || got.Scale != "loss" {
 		t.Errorf("%+v %v", got, err)
 	}
 }

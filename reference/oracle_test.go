@@ -115,7 +115,8 @@ func TestOracleVariants(t *testing.T) {
 func TestOracleVariantsAreKnown(t *testing.T) {
 	for _, c := range oracleCases(t) {
 		for _, p := range precisions {
-			if e := p.expected(&c); e != nil && !slices.Equal(e.VariantNames(), slices.Sorted(slices.Values(reference.Variants()))) {
+			if e := p.expected(&c); e != nil && !slices.Equal(e.VariantNames(),
+				slices.Sorted(slices.Values(reference.Variants()))) {
 				t.Errorf("%s %s: %v", c.Name, p.dtype, e.VariantNames())
 			}
 		}
@@ -127,13 +128,17 @@ func TestOracleLosses(t *testing.T) {
 		step := runOracle(t, c, reference.OracleRun{Variant: "torchtune_2172", DType: p.dtype}).Steps[0]
 		for rank, micros := range e.Micro {
 			for j, m := range micros {
-				if got := step.Ranks[rank].LossSums[j]; step.Ranks[rank].Tokens[j] != m.Valid || !near(got, m.LossSum.Float(), p.tolerance) {
-					t.Errorf("rank %d micro-batch %d: loss %v of %d tokens, want %v of %d", rank, j, got, step.Ranks[rank].Tokens[j], m.LossSum.Float(), m.Valid)
+				if got := step.Ranks[rank].LossSums[j]; step.Ranks[rank].Tokens[j] != m.Valid ||
+					!near(got, m.LossSum.Float(), p.tolerance) {
+					t.Errorf("rank %d micro-batch %d: loss %v of %d tokens, want %v of %d", rank, j, got,
+						step.Ranks[rank].Tokens[j], m.LossSum.Float(), m.Valid)
 				}
 			}
 		}
-		if !near(step.Loss, e.Losses.GlobalMean.Float(), p.tolerance) || step.Tokens != e.ValidTokens || step.Ranks[0].GlobalTokens != e.ValidTokens {
-			t.Errorf("mean loss %v of %d tokens (%d), want %v of %d", step.Loss, step.Tokens, step.Ranks[0].GlobalTokens, e.Losses.GlobalMean.Float(), e.ValidTokens)
+		if !near(step.Loss, e.Losses.GlobalMean.Float(), p.tolerance) || step.Tokens != e.ValidTokens ||
+			step.Ranks[0].GlobalTokens != e.ValidTokens {
+			t.Errorf("mean loss %v of %d tokens (%d), want %v of %d", step.Loss, step.Tokens,
+				step.Ranks[0].GlobalTokens, e.Losses.GlobalMean.Float(), e.ValidTokens)
 		}
 	})
 }
@@ -143,12 +148,17 @@ func TestOracleClip(t *testing.T) {
 	eachOracle(t, func(t *testing.T, c *oracle.Case, e *oracle.Expected, p precision) {
 		for _, changes := range [][]reference.Change{
 			nil, {{"scale", "loss"}}, {{"scale", "clip"}}, {{"scale", "foreach"}},
-			{{"reduce-scatter", "hook"}, {"sync", "last"}}, {{"grad-sync", "reduce-then-accumulate"}, {"scale", "clip"}},
+			{{"reduce-scatter", "hook"}, {"sync", "last"}}, {{"grad-sync", "reduce-then-accumulate"},
+				{"scale", "clip"}},
 		} {
-			changes = append(changes, reference.Change{Option: "clip-grad-norm", Value: strconv.FormatFloat(e.Clip.MaxNorm, 'g', -1, 64)})
-			for _, rank := range runOracle(t, c, reference.OracleRun{Variant: "torchtune_2172", DType: p.dtype, Change: changes}).Steps[0].Ranks {
-				if !near(rank.GradNorm, e.Clip.TotalNorm, p.tolerance) || !near(rank.ClipCoef, e.Clip.Coef, p.tolerance) {
-					t.Errorf("%v: norm %v, coefficient %v, want %v, %v", changes, rank.GradNorm, rank.ClipCoef, e.Clip.TotalNorm, e.Clip.Coef)
+			changes = append(changes, reference.Change{Option: "clip-grad-norm",
+				Value: strconv.FormatFloat(e.Clip.MaxNorm, 'g', -1, 64)})
+			for _, rank := range runOracle(t, c, reference.OracleRun{Variant: "torchtune_2172", DType: p.dtype,
+				Change: changes}).Steps[0].Ranks {
+				if !near(rank.GradNorm, e.Clip.TotalNorm, p.tolerance) ||
+					!near(rank.ClipCoef, e.Clip.Coef, p.tolerance) {
+					t.Errorf("%v: norm %v, coefficient %v, want %v, %v", changes, rank.GradNorm, rank.ClipCoef,
+						e.Clip.TotalNorm, e.Clip.Coef)
 				}
 			}
 		}
@@ -159,7 +169,8 @@ func TestOracleClip(t *testing.T) {
 func TestOracleTrajectories(t *testing.T) {
 	eachOracle(t, func(t *testing.T, c *oracle.Case, e *oracle.Expected, p precision) {
 		for name, settings := range e.Optimizers {
-			for _, sharded := range [][]reference.Change{nil, {{"reduce-scatter", "hook"}, {"sync", "last"}}, {{"reduce-scatter", "step"}, {"sync", "last"}, {"step-order", "explicit"}}} {
+			for _, sharded := range [][]reference.Change{nil, {{"reduce-scatter", "hook"}, {"sync", "last"}},
+				{{"reduce-scatter", "step"}, {"sync", "last"}, {"step-order", "explicit"}}} {
 				t.Run(fmt.Sprint(name, sharded), func(t *testing.T) {
 					trajectory(t, c, e.Trajectory[name], settings, name, sharded, p)
 				})
@@ -168,15 +179,18 @@ func TestOracleTrajectories(t *testing.T) {
 	})
 }
 
-func trajectory(t *testing.T, c *oracle.Case, want oracle.Trajectory, o oracle.Optimizer, name string, changes []reference.Change, p precision) {
+func trajectory(t *testing.T, c *oracle.Case, want oracle.Trajectory, o oracle.Optimizer, name string,
+	changes []reference.Change, p precision) {
 	for _, number := range []struct {
 		option string
 		value  float64
 	}{{"lr", o.LR}, {"beta1", o.Beta1}, {"beta2", o.Beta2}, {"eps", o.Eps}, {"weight-decay", o.WeightDecay}} {
-		changes = append(changes, reference.Change{Option: number.option, Value: strconv.FormatFloat(number.value, 'g', -1, 64)})
+		changes = append(changes, reference.Change{Option: number.option, Value: strconv.FormatFloat(number.value,
+			'g', -1, 64)})
 	}
 	changes = append(changes, reference.Change{Option: "optimizer", Value: name})
-	result := runOracle(t, c, reference.OracleRun{Variant: "torchtune_2172", DType: p.dtype, Steps: o.Steps, Change: changes})
+	result := runOracle(t, c, reference.OracleRun{Variant: "torchtune_2172", DType: p.dtype, Steps: o.Steps,
+		Change: changes})
 	for step, loss := range want.LossBefore {
 		norm := 0.0
 		for _, g := range result.Gradients[step][0] {
@@ -184,7 +198,8 @@ func trajectory(t *testing.T, c *oracle.Case, want oracle.Trajectory, o oracle.O
 				norm += v * v
 			}
 		}
-		if got := result.Steps[step].Loss; !near(got, loss, p.tolerance) || !near(math.Sqrt(norm), want.GradNorm[step], p.tolerance) {
+		if got := result.Steps[step].Loss; !near(got, loss, p.tolerance) ||
+			!near(math.Sqrt(norm), want.GradNorm[step], p.tolerance) {
 			t.Errorf("step %d: loss %v, norm %v, want %v, %v", step, got, math.Sqrt(norm), loss, want.GradNorm[step])
 		}
 	}

@@ -41,7 +41,8 @@ func TestRandomWaysAgree(t *testing.T) {
 			}
 			ranks = append(ranks, strings.Join(counts, ","))
 		}
-		common := []string{fmt.Sprintf("world-size=%d", world), "token-counts=" + strings.Join(ranks, "/"), []string{"model=mlp", "model=gpt"}[rng.IntN(2)],
+		common := []string{fmt.Sprintf("world-size=%d", world), "token-counts=" + strings.Join(ranks, "/"),
+			[]string{"model=mlp", "model=gpt"}[rng.IntN(2)],
 			[]string{"optimizer=adamw", "optimizer=sgd"}[rng.IntN(2)]}
 		way := slices.Clone(common)
 		for _, choice := range choices {

@@ -86,13 +86,21 @@ func TestGlobalWaysAgree(t *testing.T) {
 	for _, counts := range []string{"", "token-counts=20,0,7,1/3,46,0,2", "token-counts=0,0/9,4"} {
 		want := train(t, small(t, counts), nil, cpu.Backend{Poison: true})
 		for _, way := range []string{
-			"scale=pass", "scale=foreach", "scale=optimizer", "scale=pass sync=every-micro-batch", "loss-reduction=sum", "grad-reduction=sum",
-			"backward=step", "backward=step reduce-scatter=step", "reduce-scatter=hook", "reduce-scatter=step step-order=reverse", "reduce-scatter=step step-order=explicit",
-			"reduce-scatter=step scale=pass", "reduce-scatter=hook scale=pass", "grad-sync=reduce-then-accumulate", "grad-sync=reduce-then-accumulate sync=every-micro-batch",
-			"grad-sync=reduce-then-accumulate sync=every-micro-batch scale=foreach grad-reduction=sum", "bucket-bytes=0", "bucket-bytes=100000000", "gradient-as-bucket-view=false", "gradient-as-bucket-view=false sync=every-micro-batch scale=pass",
+			"scale=pass", "scale=foreach", "scale=optimizer", "scale=pass sync=every-micro-batch",
+			"loss-reduction=sum", "grad-reduction=sum",
+			"backward=step", "backward=step reduce-scatter=step", "reduce-scatter=hook",
+			"reduce-scatter=step step-order=reverse", "reduce-scatter=step step-order=explicit",
+			"reduce-scatter=step scale=pass", "reduce-scatter=hook scale=pass", "grad-sync=reduce-then-accumulate",
+			"grad-sync=reduce-then-accumulate sync=every-micro-batch",
+			"grad-sync=reduce-then-accumulate sync=every-micro-batch scale=foreach grad-reduction=sum",
+			"bucket-bytes=0", "bucket-bytes=100000000", "gradient-as-bucket-view=false",
+			"gradient-as-bucket-view=false sync=every-micro-batch scale=pass",
 			"gradient-as-bucket-view=false grad-reduction=sum backward=step",
-			"all-reduce=step", "all-reduce=step scale=optimizer", "all-reduce=step scale=pass grad-reduction=sum gradient-as-bucket-view=false", "all-reduce=step backward=step reduce-loss=true",
-			"scale=clip clip-grad-norm=1e9", "scale=clip clip-grad-norm=1e9 foreach-clip=false reduce-loss=true", "backward=step grad-sync=reduce-then-accumulate scale=optimizer",
+			"all-reduce=step", "all-reduce=step scale=optimizer",
+			"all-reduce=step scale=pass grad-reduction=sum gradient-as-bucket-view=false",
+			"all-reduce=step backward=step reduce-loss=true",
+			"scale=clip clip-grad-norm=1e9", "scale=clip clip-grad-norm=1e9 foreach-clip=false reduce-loss=true",
+			"backward=step grad-sync=reduce-then-accumulate scale=optimizer",
 		} {
 			t.Run(counts+" "+way, func(t *testing.T) {
 				got := train(t, small(t, append(strings.Fields(way), counts)...), nil, cpu.Backend{Poison: true})
@@ -101,7 +109,8 @@ func TestGlobalWaysAgree(t *testing.T) {
 						t.Errorf("rank %d: weights are off by %.2g", rank, off)
 					}
 					for step := range 2 {
-						if off := apart(got.gradients[[2]int{rank, step}], want.gradients[[2]int{0, step}]); !(off < 1e-9) {
+						if off := apart(got.gradients[[2]int{rank, step}],
+							want.gradients[[2]int{0, step}]); !(off < 1e-9) {
 							t.Errorf("rank %d step %d: gradients are off by %.2g", rank, step, off)
 						}
 					}
@@ -128,7 +137,8 @@ func TestRanksAreMicroBatches(t *testing.T) {
 			list = append(list, text.Batch(rank, 2*step), text.Batch(rank, 2*step+1))
 		}
 	}
-	one := train(t, small(t, "world-size=1", "global-batch-size=8"), reference.Batches{Words: text.Vocabulary(), Ranks: [][]reference.Batch{list}}, cpu.Backend{})
+	one := train(t, small(t, "world-size=1", "global-batch-size=8"),
+		reference.Batches{Words: text.Vocabulary(), Ranks: [][]reference.Batch{list}}, cpu.Backend{})
 	if off := apart(two.weights[1], one.weights[0]); !(off < 1e-9) || len(one.steps) != 2 {
 		t.Errorf("off by %.2g after %d steps", off, len(one.steps))
 	}
@@ -137,13 +147,17 @@ func TestRanksAreMicroBatches(t *testing.T) {
 // sameBits tells whether tensors are the same to the bit.
 func sameBits(a, b []reference.Tensor) bool {
 	return slices.EqualFunc(a, b, func(x, y reference.Tensor) bool {
-		return slices.EqualFunc(x.Values, y.Values, func(v, w float64) bool { return math.Float64bits(v) == math.Float64bits(w) })
+		return slices.EqualFunc(x.Values, y.Values, func(v,
+			w float64) bool {
+			return math.Float64bits(v) == math.Float64bits(w)
+		})
 	})
 }
 
 // Two runs are equal to the bit, with other memory and another number of cores too.
 func TestBitsRepeat(t *testing.T) {
-	for _, way := range []string{"dtype=float32", "dtype=float32 reduce-scatter=hook scale=pass clip-grad-norm=0.5", "grad-sync=reduce-then-accumulate sync=every-micro-batch",
+	for _, way := range []string{"dtype=float32", "dtype=float32 reduce-scatter=hook scale=pass clip-grad-norm=0.5",
+		"grad-sync=reduce-then-accumulate sync=every-micro-batch",
 		"dtype=float32 world-size=3 global-batch-size=12 reduce-scatter=step step-order=explicit"} {
 		first := train(t, small(t, strings.Fields(way)...), nil, cpu.Backend{})
 		for _, b := range []cpu.Backend{{}, {Poison: true}, {Cores: 1}, {Cores: 4}} {
@@ -154,7 +168,8 @@ func TestBitsRepeat(t *testing.T) {
 				}
 			}
 			for rank := range first.weights {
-				if !sameBits(first.weights[rank], again.weights[rank]) || !sameBits(first.weights[0], first.weights[rank]) {
+				if !sameBits(first.weights[rank], again.weights[rank]) ||
+					!sameBits(first.weights[0], first.weights[rank]) {
 					t.Errorf("%s, %+v: weights of rank %d differ", way, b, rank)
 				}
 			}
@@ -165,8 +180,10 @@ func TestBitsRepeat(t *testing.T) {
 // A rank, or all, may have no token in a micro-batch, or in a step: nothing is NaN.
 func TestEmptyMicroBatches(t *testing.T) {
 	for _, counts := range []string{"0,5/3,0", "0,0/0,9", "0/0"} {
-		for _, way := range []string{"", "scale=pass", "normalization=per-rank", "normalization=micro-mean", "normalization=sum", "scale=clip clip-grad-norm=1", "loss-reduction=sum"} {
-			got := train(t, small(t, append(strings.Fields(way), "token-counts="+counts)...), nil, cpu.Backend{Poison: true})
+		for _, way := range []string{"", "scale=pass", "normalization=per-rank", "normalization=micro-mean",
+			"normalization=sum", "scale=clip clip-grad-norm=1", "loss-reduction=sum"} {
+			got := train(t, small(t, append(strings.Fields(way), "token-counts="+counts)...), nil,
+				cpu.Backend{Poison: true})
 			for rank, list := range got.weights {
 				for _, w := range list {
 					if slices.ContainsFunc(w.Values, math.IsNaN) {
@@ -221,14 +238,16 @@ func TestDataEnds(t *testing.T) {
 		if got.result.Steps != c.steps || len(got.steps) != c.steps || got.result.End != c.end {
 			t.Errorf("%v: %d steps, %d told, ended by %s", c.lens, got.result.Steps, len(got.steps), got.result.End)
 		}
-		if message := strings.Join(got.messages, "; "); !strings.Contains(message, c.message) || (message == "") != (c.message == "") {
+		if message := strings.Join(got.messages, "; "); !strings.Contains(message, c.message) ||
+			(message == "") != (c.message == "") {
 			t.Errorf("%v: %q", c.lens, message)
 		}
 		if c.steps == 2 && !sameBits(got.weights[1], whole.weights[1]) {
 			t.Errorf("%v: the steps that were done are not those of a run of two", c.lens)
 		}
 	}
-	if _, err := reference.Run(t.Context(), o, cpu.Backend{}, shortened{text, []int{8, 0}}, reference.Callbacks{}); err == nil || !strings.Contains(err.Error(), "no data for rank 1") {
+	if _, err := reference.Run(t.Context(), o, cpu.Backend{}, shortened{text, []int{8, 0}},
+		reference.Callbacks{}); err == nil || !strings.Contains(err.Error(), "no data for rank 1") {
 		t.Errorf("a rank without data: %v", err)
 	}
 }
@@ -286,8 +305,10 @@ func TestAdamEvery(t *testing.T) {
 	if n := len(every.gradients[[2]int{0, 1}]); n != 17 {
 		t.Errorf("%d parameters step at second, want all", n)
 	}
-	for _, way := range []string{"sync=every-micro-batch", "grad-reduction=sum", "all-reduce=step", "reduce-scatter=hook", "reduce-scatter=step", "grad-sync=reduce-then-accumulate sync=every-micro-batch"} {
-		got := train(t, small(t, append(strings.Fields(way), "adam-every=2", "max-steps=2")...), nil, cpu.Backend{Poison: true})
+	for _, way := range []string{"sync=every-micro-batch", "grad-reduction=sum", "all-reduce=step",
+		"reduce-scatter=hook", "reduce-scatter=step", "grad-sync=reduce-then-accumulate sync=every-micro-batch"} {
+		got := train(t, small(t, append(strings.Fields(way), "adam-every=2", "max-steps=2")...), nil,
+			cpu.Backend{Poison: true})
 		if off := apart(got.weights[0], every.weights[0]); !(off < 1e-9) {
 			t.Errorf("%s: off by %.2g", way, off)
 		}
@@ -298,7 +319,8 @@ func TestAdamEvery(t *testing.T) {
 func TestOptimizerInBackward(t *testing.T) {
 	for _, world := range []string{"world-size=1", "world-size=2"} {
 		behind := train(t, small(t, world, "global-batch-size=-1", "max-steps=3"), nil, cpu.Backend{Poison: true})
-		in := train(t, small(t, world, "global-batch-size=-1", "max-steps=3", "optimizer-in-backward=true"), nil, cpu.Backend{Poison: true})
+		in := train(t, small(t, world, "global-batch-size=-1", "max-steps=3", "optimizer-in-backward=true"), nil,
+			cpu.Backend{Poison: true})
 		if off := apart(in.weights[0], behind.weights[0]); !(off < 1e-9) {
 			t.Errorf("%s: off by %.2g", world, off)
 		}
@@ -331,10 +353,13 @@ func TestForeachClip(t *testing.T) {
 // The loss that is reduced for the log is that of all tokens of all ranks.
 func TestReduceLoss(t *testing.T) {
 	for _, way := range []string{"", "scale=pass", "loss-reduction=sum", "backward=step", "world-size=1"} {
-		for _, s := range train(t, small(t, append(strings.Fields(way), "reduce-loss=true")...), nil, cpu.Backend{Poison: true}).steps {
+		for _, s := range train(t, small(t, append(strings.Fields(way), "reduce-loss=true")...), nil,
+			cpu.Backend{Poison: true}).steps {
 			for _, r := range s.Ranks {
-				if want := s.Loss * float64(s.Tokens); !(math.Abs(r.ReducedLoss-want) < 1e-9*want) || math.Abs(s.Logged-s.Loss) > 1e-9 {
-					t.Errorf("%s step %d: rank %d has %v, want %v; logged %v of %v", way, s.Step, r.Rank, r.ReducedLoss, want, s.Logged, s.Loss)
+				if want := s.Loss * float64(s.Tokens); !(math.Abs(r.ReducedLoss-want) < 1e-9*want) ||
+					math.Abs(s.Logged-s.Loss) > 1e-9 {
+					t.Errorf("%s step %d: rank %d has %v, want %v; logged %v of %v", way, s.Step, r.Rank,
+						r.ReducedLoss, want, s.Logged, s.Loss)
 				}
 			}
 		}
@@ -345,7 +370,8 @@ func TestReduceLoss(t *testing.T) {
 func TestTokenCounts(t *testing.T) {
 	got := train(t, small(t, "token-counts=20,0,7/3,46,2"), nil, cpu.Backend{})
 	for _, s := range got.steps {
-		if text := fmt.Sprint(s.Ranks[0].Tokens, s.Ranks[1].Tokens, s.Tokens, s.Ranks[1].LocalTokens, s.Ranks[1].GlobalTokens); text != "[20 0 7] [3 46 2] 78 51 78" {
+		if text := fmt.Sprint(s.Ranks[0].Tokens, s.Ranks[1].Tokens, s.Tokens, s.Ranks[1].LocalTokens,
+			s.Ranks[1].GlobalTokens); text != "[20 0 7] [3 46 2] 78 51 78" {
 			t.Error(text)
 		}
 	}

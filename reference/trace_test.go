@@ -40,10 +40,11 @@ func record(t *testing.T, o reference.Options) []*recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = reference.Run(t.Context(), o, cpu.Backend{}, text, reference.Callbacks{Recorder: func(rank int) device.Recorder {
-		ranks[rank] = &recording{}
-		return ranks[rank]
-	}})
+	_, err = reference.Run(t.Context(), o, cpu.Backend{}, text,
+		reference.Callbacks{Recorder: func(rank int) device.Recorder {
+			ranks[rank] = &recording{}
+			return ranks[rank]
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,14 +82,16 @@ func TestReduceScatterPlace(t *testing.T) {
 			for step := range o.MaxSteps {
 				first, end := scatters[step*perStep], ends[(step+1)*accumulation-1]
 				if launched := first.Correlation < end.Correlation; launched != (where == "hook") {
-					t.Errorf("%s, rank %d, step %d: launched before the end of backward: %v", where, rank, step, launched)
+					t.Errorf("%s, rank %d, step %d: launched before the end of backward: %v", where, rank, step,
+						launched)
 				}
 				if first.Start < end.End {
 					early++
 				}
 			}
 			if where == "step" && early > 0 || where == "hook" && early == 0 {
-				t.Errorf("%s, rank %d: %d of %d first reduce-scatters begin before backward ends", where, rank, early, o.MaxSteps)
+				t.Errorf("%s, rank %d: %d of %d first reduce-scatters begin before backward ends", where, rank, early,
+					o.MaxSteps)
 			}
 		}
 	}
@@ -106,7 +109,8 @@ func (r *recording) peak() (most, left int64) {
 func TestActivationMemory(t *testing.T) {
 	activations := make(map[string]int64)
 	for _, way := range []string{"micro-batch", "step"} {
-		o := small(t, "backward="+way, "world-size=1", "global-batch-size=8", "dtype=float32", "width=32", "sequence-length=64")
+		o := small(t, "backward="+way, "world-size=1", "global-batch-size=8", "dtype=float32", "width=32",
+			"sequence-length=64")
 		most, left := record(t, o)[0].peak()
 		activations[way] = most - left
 	}
@@ -134,7 +138,8 @@ func TestGradientMarkers(t *testing.T) {
 			if want := 17 * passes * o.MaxSteps; count["all"] != want {
 				t.Errorf("%s, rank %d: %d markers, want %d", way, rank, count["all"], want)
 			}
-			if count["Optimizer.step#AdamW.step"] != 3 || count["aten::cross_entropy_loss"] != 12 || count["autograd::engine::evaluate_function: NllLossBackward0"] != 12 {
+			if count["Optimizer.step#AdamW.step"] != 3 || count["aten::cross_entropy_loss"] != 12 ||
+				count["autograd::engine::evaluate_function: NllLossBackward0"] != 12 {
 				t.Errorf("%s, rank %d: %v", way, rank, count)
 			}
 		}
@@ -143,7 +148,8 @@ func TestGradientMarkers(t *testing.T) {
 
 // Kernels of the comm stream run while kernels of the compute stream do.
 func TestStreamsOverlap(t *testing.T) {
-	o := small(t, "grad-sync=reduce-then-accumulate", "sync=every-micro-batch", "width=64", "heads=2", "sequence-length=64", "max-steps=6")
+	o := small(t, "grad-sync=reduce-then-accumulate", "sync=every-micro-batch", "width=64", "heads=2",
+		"sequence-length=64", "max-steps=6")
 	for rank, r := range record(t, o) {
 		var both int64
 		for _, scatter := range r.named("ReduceScatter") {

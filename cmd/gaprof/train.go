@@ -46,8 +46,10 @@ Ctrl-C ends the run after the step that is under way; what was done is written a
 the exit code is 130. With OTEL_EXPORTER_OTLP_ENDPOINT spans and metrics go to an
 OpenTelemetry collector; without, nothing leaves the process.`,
 		Example: "  gaprof train -o run && gaprof analyze run\n" +
-			"  gaprof train -o slow --reduce-scatter step && gaprof train -o fast --reduce-scatter hook && gaprof diff slow fast\n" +
-			"  gaprof train -o nm --normalization per-rank --token-counts 59,60,14,11/12,268,133,6 --sequence-length 128 --gradients",
+			"  gaprof train -o slow --reduce-scatter step && gaprof train -o fast --reduce-scatter hook && gaprof " +
+			"diff slow fast\n" +
+			"  gaprof train -o nm --normalization per-rank --token-counts 59,60,14,11/12,268,133,6 " +
+			"--sequence-length 128 --gradients",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runTrain(cmd.Context(), s, f) },
 	}
@@ -58,9 +60,12 @@ OpenTelemetry collector; without, nothing leaves the process.`,
 func (f *trainFlags) add(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVarP(&f.output, "output", "o", "gaprof-run", "folder to write to; it is made")
-	flags.BoolVar(&f.force, "force", false, "write into a folder that holds something; the run that it holds is removed")
-	flags.StringVar(&f.profile, "profile-steps", "0:50", "steps to record: 3:8 (without 8) or last:5; logs and traces number steps alike only from 0 on")
-	flags.BoolVar(&f.gradients, "gradients", false, "write the gradients of every step as safetensors; those of shards are gathered, which adds collectives")
+	flags.BoolVar(&f.force, "force", false,
+		"write into a folder that holds something; the run that it holds is removed")
+	flags.StringVar(&f.profile, "profile-steps", "0:50",
+		"steps to record: 3:8 (without 8) or last:5; logs and traces number steps alike only from 0 on")
+	flags.BoolVar(&f.gradients, "gradients", false,
+		"write the gradients of every step as safetensors; those of shards are gathered, which adds collectives")
 	flags.IntVar(&f.dataset, "dataset-size", 0, "micro-batches that there are, over all ranks; 0 for no end")
 	flags.IntVarP(&f.cores, "jobs", "j", 0, "cores to use (default: all cores)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no notes on stderr")
@@ -92,7 +97,8 @@ func (f *trainFlags) check() (kineto.Window, error) {
 	case f.cores < 0:
 		return kineto.Window{}, usage("leave it out to use all cores", "-j %d is no number of cores", f.cores)
 	case f.dataset < 0:
-		return kineto.Window{}, usage("0 is data without an end", "--dataset-size %d is no number of micro-batches", f.dataset)
+		return kineto.Window{}, usage("0 is data without an end", "--dataset-size %d is no number of micro-batches",
+			f.dataset)
 	}
 	if err := trainError(f.options.Validate()); err != nil {
 		return kineto.Window{}, err
@@ -116,7 +122,8 @@ func (f *trainFlags) window() (kineto.Window, error) {
 		return kineto.Window{To: math.MaxInt, Last: n}, nil
 	}
 	if from >= to {
-		return kineto.Window{}, usage("raise --max-steps", "--profile-steps %s records nothing of %d steps", f.profile, f.options.MaxSteps)
+		return kineto.Window{}, usage("raise --max-steps", "--profile-steps %s records nothing of %d steps",
+			f.profile, f.options.MaxSteps)
 	}
 	return kineto.Window{From: from, To: to}, nil
 }
@@ -180,7 +187,9 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 	}
 	fmt.Fprint(s.out, run.summary(folder))
 	if run.result.End == reference.EndCancel {
-		return &codeError{code: exitInterrupt, err: fmt.Errorf("interrupted after %d of %d steps; they are written to %s", run.result.Steps, run.options.MaxSteps, f.output)}
+		return &codeError{code: exitInterrupt,
+			err: fmt.Errorf("interrupted after %d of %d steps; they are written to %s", run.result.Steps,
+				run.options.MaxSteps, f.output)}
 	}
 	return nil
 }
@@ -189,10 +198,12 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 func (t *trained) summary(folder *runFolder) string {
 	var b strings.Builder
 	r := t.result
-	fmt.Fprintf(&b, "trained %s on %d ranks, %d of %d steps, %d tokens in %.1f s", t.options.Model, t.options.WorldSize, r.Steps, t.options.MaxSteps, r.Tokens, r.Duration.Seconds())
+	fmt.Fprintf(&b, "trained %s on %d ranks, %d of %d steps, %d tokens in %.1f s", t.options.Model,
+		t.options.WorldSize, r.Steps, t.options.MaxSteps, r.Tokens, r.Duration.Seconds())
 	if n := len(t.steps); n > 0 {
 		fmt.Fprintf(&b, ", loss %.4f -> %.4f", t.steps[0].Loss, t.steps[n-1].Loss)
 	}
-	fmt.Fprintf(&b, "\nwrote %s\nnext: gaprof analyze %s\n", escape.Control(strings.Join(folder.wrote, ", ")), escape.Control(folder.dir))
+	fmt.Fprintf(&b, "\nwrote %s\nnext: gaprof analyze %s\n", escape.Control(strings.Join(folder.wrote, ", ")),
+		escape.Control(folder.dir))
 	return b.String()
 }

@@ -34,7 +34,8 @@ func openFolder(dir string, force bool) (*runFolder, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case err == nil && len(entries) > 0 && !force:
-		return nil, &tracefile.Error{File: dir, Reason: "exists already and is not empty", Hint: "--force replaces the run in it", Err: fs.ErrExist}
+		return nil, &tracefile.Error{File: dir, Reason: "exists already and is not empty",
+			Hint: "--force replaces the run in it", Err: fs.ErrExist}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, folderError(dir, err)
 	}
@@ -54,7 +55,8 @@ func folderError(dir string, err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &tracefile.Error{File: dir, Reason: err.Error(), Hint: "-o names a folder that can be made and written to", Err: err}
+	return &tracefile.Error{File: dir, Reason: err.Error(), Hint: "-o names a folder that can be made and written to",
+		Err: err}
 }
 
 // clear removes the files of an older run.
@@ -99,7 +101,8 @@ func (f *runFolder) gradients(rank, step, world int, tensors []sidecar.Tensor) e
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	return sidecar.WriteGradients(dir, sidecar.GradientOf{Rank: int64(rank), Step: int64(step), MicroBatch: -1, WorldSize: int64(world)}, tensors)
+	return sidecar.WriteGradients(dir, sidecar.GradientOf{Rank: int64(rank), Step: int64(step), MicroBatch: -1,
+		WorldSize: int64(world)}, tensors)
 }
 
 // write writes the traces and the logs of a run. A run without a finished step has none.

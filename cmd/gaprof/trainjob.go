@@ -71,7 +71,8 @@ func (j *trainJob) callbacks(out *trained) reference.Callbacks {
 	return reference.Callbacks{
 		Recorder: func(rank int) device.Recorder { return j.ranks[rank] },
 		Open: func(o reference.Options, accumulation int, devices []device.Properties) {
-			j.run = kineto.Run{World: o.WorldSize, Devices: devices, BaseTime: time.Now().Truncate(time.Second).UnixNano(), Options: runHeader(o, accumulation)}
+			j.run = kineto.Run{World: o.WorldSize, Devices: devices,
+				BaseTime: time.Now().Truncate(time.Second).UnixNano(), Options: runHeader(o, accumulation)}
 			if j.opened != nil {
 				j.opened(o, accumulation)
 			}
@@ -140,7 +141,8 @@ func (t *trained) tokens() []sidecar.TokenCount {
 				all = r.GlobalTokens
 			}
 			for j, n := range r.Tokens {
-				list = append(list, sidecar.TokenCount{Rank: int64(r.Rank), Step: int64(s.Step), MicroBatch: int64(j), Tokens: n, Global: all})
+				list = append(list, sidecar.TokenCount{Rank: int64(r.Rank), Step: int64(s.Step), MicroBatch: int64(j),
+					Tokens: n, Global: all})
 			}
 		}
 	}
@@ -153,10 +155,12 @@ func (t *trained) losses() *sidecar.LossLog {
 	for _, s := range t.steps {
 		for _, r := range s.Ranks {
 			for j, sum := range r.LossSums {
-				log.Micro = append(log.Micro, sidecar.MicroLoss{Rank: int64(r.Rank), Step: int64(s.Step), MicroBatch: int64(j), Sum: sum, Tokens: r.Tokens[j]})
+				log.Micro = append(log.Micro, sidecar.MicroLoss{Rank: int64(r.Rank), Step: int64(s.Step),
+					MicroBatch: int64(j), Sum: sum, Tokens: r.Tokens[j]})
 			}
 		}
-		log.Steps = append(log.Steps, sidecar.StepLoss{Step: int64(s.Step), Logged: s.Logged, Optimised: optimisedLoss(t.options, s)})
+		log.Steps = append(log.Steps, sidecar.StepLoss{Step: int64(s.Step), Logged: s.Logged,
+			Optimised: optimisedLoss(t.options, s)})
 	}
 	return log
 }

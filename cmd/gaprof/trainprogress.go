@@ -51,9 +51,11 @@ func (p *trainProgress) step(s reference.StepResult) {
 	}
 	p.shown = now
 	spent := now.Sub(p.start)
-	line := fmt.Sprintf("step %d of %d, loss %.4f, %.0f tokens/s", done, p.steps, s.Loss, float64(p.tokens)/max(spent.Seconds(), 1e-9))
+	line := fmt.Sprintf("step %d of %d, loss %.4f, %.0f tokens/s", done, p.steps, s.Loss,
+		float64(p.tokens)/max(spent.Seconds(), 1e-9))
 	if done < p.steps {
-		line += fmt.Sprintf(", %s left", time.Duration(float64(spent)/float64(done)*float64(p.steps-done)).Round(time.Second))
+		line += fmt.Sprintf(", %s left",
+			time.Duration(float64(spent)/float64(done)*float64(p.steps-done)).Round(time.Second))
 	}
 	if p.plain {
 		fmt.Fprintf(p.w, "gaprof: %s\n", line)

@@ -17,7 +17,8 @@ func startTelemetry(ctx context.Context, o reference.Options) (*telemetry.Sessio
 	if o, err = o.Effective(); err != nil {
 		return nil, trainError(err)
 	}
-	session, err := telemetry.Start(ctx, telemetry.Run{Version: version, Model: o.Model, Backend: "cpu", WorldSize: o.WorldSize, Accumulation: accumulation,
+	session, err := telemetry.Start(ctx, telemetry.Run{Version: version, Model: o.Model, Backend: "cpu",
+		WorldSize: o.WorldSize, Accumulation: accumulation,
 		Normalization: o.Normalization, Optimizer: o.Optimizer, ReduceScatter: o.ReduceScatter})
 	if err != nil {
 		return nil, usage("unset the variable, or name what there is", "%v", err)
@@ -30,7 +31,8 @@ func tellSteps(session *telemetry.Session, bar *trainProgress) func(reference.St
 	last := time.Now()
 	return func(s reference.StepResult) {
 		now := time.Now()
-		session.Step(telemetry.Step{Tokens: s.Tokens, Loss: s.Loss, GradNorm: s.Ranks[0].GradNorm, Duration: now.Sub(last)})
+		session.Step(telemetry.Step{Tokens: s.Tokens, Loss: s.Loss, GradNorm: s.Ranks[0].GradNorm,
+			Duration: now.Sub(last)})
 		last = now
 		bar.step(s)
 	}

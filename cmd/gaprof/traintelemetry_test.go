@@ -43,7 +43,8 @@ func TestTrainTelemetry(t *testing.T) {
 	defer server.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
 	t.Setenv("OTEL_METRICS_EXPORTER", "none")
-	args := append([]string{"train", "-o", filepath.Join(t.TempDir(), "run"), "--max-steps", "2", "--reduce-scatter", "hook"}, tiny...)
+	args := append([]string{"train", "-o", filepath.Join(t.TempDir(), "run"), "--max-steps", "2", "--reduce-scatter",
+		"hook"}, tiny...)
 	if code, _, stderr := runWith("", args...); code != exitOK || stderr != "" {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
@@ -58,7 +59,8 @@ func TestTrainTelemetry(t *testing.T) {
 		count[s.Name+" in "+names[string(s.ParentSpanId)]]++
 	}
 	// 2 ranks, 2 steps, 4 micro-batches, 17 parameters.
-	want := map[string]int{"train.step in nothing": 4, "micro_batch in train.step": 16, "forward in micro_batch": 16, "backward in micro_batch": 16,
+	want := map[string]int{"train.step in nothing": 4, "micro_batch in train.step": 16, "forward in micro_batch": 16,
+		"backward in micro_batch":    16,
 		"reduce_scatter in backward": 68, "optimizer in train.step": 4}
 	if fmt.Sprint(count) != fmt.Sprint(want) {
 		t.Errorf("%v\nwant %v", count, want)

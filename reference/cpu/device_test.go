@@ -228,19 +228,20 @@ func (r *tape) Memory(e device.MemoryEvent) {
 // operator around that; operations of one stream do not overlap.
 func TestRecorder(t *testing.T) {
 	tapes := []*tape{{}, {}}
-	onRanks(t, device.Config{World: 2, Record: []device.Recorder{tapes[0], tapes[1]}}, func(m device.Member, s device.Stream) {
-		d := m.Device
-		comms := d.StreamCreateWithPriority(0)
-		end := d.Range("user_annotation", "ProfilerStep#0")
-		x := floats(d, s, device.F32, 1, 2, 3)
-		d.Launch(s, ops.Accumulate{Y: x, X: x})
-		d.StreamWaitEvent(comms, d.EventRecord(s))
-		m.Comm.AllReduce(comms, x, device.Sum)
-		d.EventSynchronize(d.EventRecord(comms))
-		d.MemsetAsync(s, x)
-		d.Free(x)
-		end()
-	})
+	onRanks(t, device.Config{World: 2, Record: []device.Recorder{tapes[0], tapes[1]}},
+		func(m device.Member, s device.Stream) {
+			d := m.Device
+			comms := d.StreamCreateWithPriority(0)
+			end := d.Range("user_annotation", "ProfilerStep#0")
+			x := floats(d, s, device.F32, 1, 2, 3)
+			d.Launch(s, ops.Accumulate{Y: x, X: x})
+			d.StreamWaitEvent(comms, d.EventRecord(s))
+			m.Comm.AllReduce(comms, x, device.Sum)
+			d.EventSynchronize(d.EventRecord(comms))
+			d.MemsetAsync(s, x)
+			d.Free(x)
+			end()
+		})
 	for rank, r := range tapes {
 		calls := make(map[int64]device.HostEvent)
 		for _, h := range r.hosts {
@@ -254,7 +255,8 @@ func TestRecorder(t *testing.T) {
 		slices.SortFunc(r.devices, func(a, b device.DeviceEvent) int { return int(a.Correlation - b.Correlation) })
 		for _, e := range r.devices {
 			call := calls[e.Correlation]
-			if kinds = append(kinds, e.Kind); call.Name == "" || call.External != e.External || e.Start < call.Start || e.End < e.Start || e.Start < ends[e.Stream] {
+			if kinds = append(kinds, e.Kind); call.Name == "" || call.External != e.External ||
+				e.Start < call.Start || e.End < e.Start || e.Start < ends[e.Stream] {
 				t.Errorf("rank %d: %+v of %+v", rank, e, call)
 			}
 			ends[e.Stream] = e.End
@@ -262,21 +264,26 @@ func TestRecorder(t *testing.T) {
 		if text := strings.Join(kinds, " "); text != "gpu_memcpy kernel kernel gpu_memset" {
 			t.Errorf("rank %d: %s", rank, text)
 		}
-		if last := r.devices[2]; last.Name != "ncclKernel_AllReduce_Sum_f32_gaprof_pull" || last.Message == nil || last.Message.In != 3 || last.Message.Rank != rank || last.Stream != 20 {
+		if last := r.devices[2]; last.Name != "ncclKernel_AllReduce_Sum_f32_gaprof_pull" || last.Message == nil ||
+			last.Message.In != 3 || last.Message.Rank != rank || last.Stream != 20 {
 			t.Errorf("rank %d: %+v", rank, last)
 		}
 		var names []string
 		for _, s := range r.spans {
 			names = append(names, s.Name)
 		}
-		if text := strings.Join(names, " "); text != "aten::copy_ aten::add_ nccl:allreduce record_param_comms c10d::allreduce_ aten::zero_ ProfilerStep#0" {
+		if text := strings.Join(names,
+			" "); text != "aten::copy_ aten::add_ nccl:allreduce record_param_comms c10d::allreduce_ aten::zero_ "+
+			"ProfilerStep#0" {
 			t.Errorf("rank %d: %s", rank, text)
 		}
 		waits := slices.ContainsFunc(r.syncs, func(e device.SyncEvent) bool {
-			return e.Kind == device.StreamWait && e.Stream == 20 && e.WaitStream == 7 && calls[e.EventRecord].Name == "cudaEventRecord" &&
+			return e.Kind == device.StreamWait && e.Stream == 20 && e.WaitStream == 7 &&
+				calls[e.EventRecord].Name == "cudaEventRecord" &&
 				calls[e.Correlation].Name == "cudaStreamWaitEvent"
 		})
-		if !waits || len(r.memory) != 2 || r.memory[0].Allocated != 512 || r.memory[1].Allocated != 0 || r.memory[1].Bytes != -512 {
+		if !waits || len(r.memory) != 2 || r.memory[0].Allocated != 512 || r.memory[1].Allocated != 0 ||
+			r.memory[1].Bytes != -512 {
 			t.Errorf("rank %d: %+v %+v", rank, r.syncs, r.memory)
 		}
 	}
@@ -285,13 +292,14 @@ func TestRecorder(t *testing.T) {
 // A slow rank's kernels take as many times as long, and only its own.
 func TestSlowdown(t *testing.T) {
 	tapes := []*tape{{}, {}}
-	onRanks(t, device.Config{World: 2, Slowdown: []float64{1, 8}, Record: []device.Recorder{tapes[0], tapes[1]}}, func(m device.Member, s device.Stream) {
-		x := m.Device.Malloc(device.F32, 1<<20)
-		m.Device.MemsetAsync(s, x)
-		for range 5 {
-			m.Device.Launch(s, ops.Gelu{Y: x, X: x})
-		}
-	})
+	onRanks(t, device.Config{World: 2, Slowdown: []float64{1, 8}, Record: []device.Recorder{tapes[0], tapes[1]}},
+		func(m device.Member, s device.Stream) {
+			x := m.Device.Malloc(device.F32, 1<<20)
+			m.Device.MemsetAsync(s, x)
+			for range 5 {
+				m.Device.Launch(s, ops.Gelu{Y: x, X: x})
+			}
+		})
 	fastest := func(r *tape) int64 {
 		least := int64(math.MaxInt64)
 		for _, e := range r.devices {
@@ -309,7 +317,8 @@ func TestSlowdown(t *testing.T) {
 // Kernels of all ranks together never hold more cores than there are.
 func TestCores(t *testing.T) {
 	tapes := []*tape{{}, {}, {}}
-	members, err := Backend{Cores: 1}.Open(device.Config{World: 3, Record: []device.Recorder{tapes[0], tapes[1], tapes[2]}})
+	members, err := Backend{Cores: 1}.Open(device.Config{World: 3,
+		Record: []device.Recorder{tapes[0], tapes[1], tapes[2]}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,19 +122,22 @@ func TestGradients(t *testing.T) {
 			x, w, b, y, up := l.random(rows, d), l.random(d), l.random(d), l.empty(rows, d), l.random(rows, d)
 			mean, rstd, dx, dw, db := l.empty(rows), l.empty(rows), l.empty(rows, d), l.empty(d), l.empty(d)
 			l.gradients(ops.LayerNorm{Y: y, X: x, W: w, B: b, Mean: mean, Rstd: rstd, D: d, Eps: 1e-5}, y, up,
-				ops.LayerNormBackward{DX: dx, DW: dw, DB: db, DY: up, X: x, W: w, Mean: mean, Rstd: rstd, D: d}, x, dx, w, dw, b, db)
+				ops.LayerNormBackward{DX: dx, DW: dw, DB: db, DY: up, X: x, W: w, Mean: mean, Rstd: rstd,
+					D: d}, x, dx, w, dw, b, db)
 		},
 		"attention": func(l *lab) {
 			const b, n, d, heads = 2, 3, 4, 2
 			q, k, v, o, up := l.random(b*n, d), l.random(b*n, d), l.random(b*n, d), l.empty(b*n, d), l.random(b*n, d)
 			p, dq, dk, dv := l.empty(b, heads, n, n), l.empty(b*n, d), l.empty(b*n, d), l.empty(b*n, d)
 			l.gradients(ops.Attention{O: o, P: p, Q: q, K: k, V: v, B: b, T: n, D: d, Heads: heads}, o, up,
-				ops.AttentionBackward{DQ: dq, DK: dk, DV: dv, DO: up, P: p, Q: q, K: k, V: v, Work: l.empty(n, n), B: b, T: n, D: d, Heads: heads},
+				ops.AttentionBackward{DQ: dq, DK: dk, DV: dv, DO: up, P: p, Q: q, K: k, V: v, Work: l.empty(n, n),
+					B: b, T: n, D: d, Heads: heads},
 				q, dq, k, dk, v, dv)
 		},
 		"embedding": func(l *lab) { // a row that is used twice and one that is not used
 			w, y, up, dw, index := l.random(4, 3), l.empty(3, 3), l.random(3, 3), l.empty(4, 3), l.ints(2, 0, 2)
-			l.gradients(ops.Embedding{Y: y, W: w, Index: index, D: 3}, y, up, ops.EmbeddingBackward{DW: dw, DY: up, Index: index, D: 3}, w, dw)
+			l.gradients(ops.Embedding{Y: y, W: w, Index: index, D: 3}, y, up,
+				ops.EmbeddingBackward{DW: dw, DY: up, Index: index, D: 3}, w, dw)
 		},
 		"positions": func(l *lab) {
 			x, w, y, up, dw := l.random(6, 2), l.random(3, 2), l.empty(6, 2), l.random(6, 2), l.empty(3, 2)
@@ -155,8 +158,10 @@ func crossEntropyGradient(l *lab, mean bool, targets ...int64) {
 	rows := len(targets)
 	logits, loss, lse, count, up := l.random(rows, 4), l.empty(), l.empty(rows), l.d.Malloc(device.I64), l.random()
 	index, d := l.ints(targets...), l.empty(rows, 4)
-	l.gradients(ops.CrossEntropy{Loss: loss, Logits: logits, Targets: index, LSE: lse, Count: count, V: 4, Mean: mean}, loss, up,
-		ops.CrossEntropyBackward{DLogits: d, Logits: logits, Targets: index, LSE: lse, Count: count, Up: up, V: 4, Mean: mean}, logits, d)
+	l.gradients(ops.CrossEntropy{Loss: loss, Logits: logits, Targets: index, LSE: lse, Count: count, V: 4,
+		Mean: mean}, loss, up,
+		ops.CrossEntropyBackward{DLogits: d, Logits: logits, Targets: index, LSE: lse, Count: count, Up: up, V: 4,
+			Mean: mean}, logits, d)
 }
 
 // Without a single target the loss and its gradient are zero, not NaN.
@@ -166,7 +171,8 @@ func TestNoTargets(t *testing.T) {
 		logits, loss, lse, count, d := l.random(2, 3), l.empty(), l.empty(2), l.d.Malloc(device.I64), l.empty(2, 3)
 		index := l.ints(ops.IgnoreIndex, ops.IgnoreIndex)
 		l.run(ops.CrossEntropy{Loss: loss, Logits: logits, Targets: index, LSE: lse, Count: count, V: 3, Mean: mean},
-			ops.CrossEntropyBackward{DLogits: d, Logits: logits, Targets: index, LSE: lse, Count: count, Up: l.put([]float64{1}), V: 3, Mean: mean})
+			ops.CrossEntropyBackward{DLogits: d, Logits: logits, Targets: index, LSE: lse, Count: count,
+				Up: l.put([]float64{1}), V: 3, Mean: mean})
 		if got := l.read(loss)[0]; got != 0 {
 			t.Errorf("mean %v: loss %v", mean, got)
 		}
@@ -180,7 +186,8 @@ func TestNoTargets(t *testing.T) {
 func TestLargeLogits(t *testing.T) {
 	l := newLab(t, device.F32)
 	logits, loss, lse := l.put([]float64{1e4, 0, -1e4}, 1, 3), l.empty(), l.empty(1)
-	l.run(ops.CrossEntropy{Loss: loss, Logits: logits, Targets: l.ints(1), LSE: lse, Count: l.d.Malloc(device.I64), V: 3})
+	l.run(ops.CrossEntropy{Loss: loss, Logits: logits, Targets: l.ints(1), LSE: lse, Count: l.d.Malloc(device.I64),
+		V: 3})
 	if got := l.read(loss)[0]; got != 1e4 {
 		t.Errorf("loss %v", got)
 	}
@@ -227,8 +234,11 @@ func TestSmallOps(t *testing.T) {
 func TestFailures(t *testing.T) {
 	for name, fail := range map[string]func(l *lab){
 		"unknown precision": func(l *lab) { l.run(ops.Scale{X: l.ints(1), Factor: l.ints(1)}) },
-		"outside the table": func(l *lab) { l.run(ops.Embedding{Y: l.empty(1, 2), W: l.random(2, 2), Index: l.ints(5), D: 2}) },
-		"unlike lengths":    func(l *lab) { l.d.MemcpyHtoDAsync(l.s, l.empty(3), device.Host{Floats: []float64{1}}) },
+		"outside the table": func(l *lab) {
+			l.run(ops.Embedding{Y: l.empty(1, 2), W: l.random(2, 2), Index: l.ints(5),
+				D: 2})
+		},
+		"unlike lengths": func(l *lab) { l.d.MemcpyHtoDAsync(l.s, l.empty(3), device.Host{Floats: []float64{1}}) },
 	} {
 		l := newLab(t, device.F32)
 		fail(l)
@@ -245,7 +255,8 @@ func TestEveryOpDescribesItself(t *testing.T) {
 	l := newLab(t, device.F32)
 	x := l.random(2, 2)
 	names := make(map[string]string)
-	for _, k := range []device.Kernel{ops.Gelu{Y: x, X: x}, ops.Linear{Y: x, X: x, W: x, M: 2, N: 2, K: 2}, ops.Add{Y: x, A: x, B: x},
+	for _, k := range []device.Kernel{ops.Gelu{Y: x, X: x}, ops.Linear{Y: x, X: x, W: x, M: 2, N: 2, K: 2},
+		ops.Add{Y: x, A: x, B: x},
 		ops.LinearInput{DX: x, DY: x, W: x, M: 2, N: 2, K: 2}, ops.LinearWeight{DW: x, DY: x, X: x, M: 2, N: 2, K: 2}} {
 		flops, bytes := k.Cost()
 		if flops <= 0 || bytes <= 0 || len(k.Operands()) == 0 || k.Op() == "" || names[k.Name()] != "" {

@@ -105,7 +105,10 @@ func (r *receiver) about(list []*commonv1.KeyValue) {
 
 // tree writes spans by their names, parents before children, with their attributes.
 func (r *receiver) tree() string {
-	slices.SortStableFunc(r.spans, func(a, b *spanv1.Span) int { return int(int64(a.StartTimeUnixNano) - int64(b.StartTimeUnixNano)) })
+	slices.SortStableFunc(r.spans, func(a,
+		b *spanv1.Span) int {
+		return int(int64(a.StartTimeUnixNano) - int64(b.StartTimeUnixNano))
+	})
 	var b strings.Builder
 	var write func(parent []byte, indent string)
 	write = func(parent []byte, indent string) {
@@ -148,7 +151,8 @@ func aStep(s *Session, rank int) {
 	endStep()
 }
 
-var aRun = Run{Version: "1", Model: "gpt", Backend: "cpu", WorldSize: 2, Accumulation: 4, Normalization: "global", Optimizer: "adamw", ReduceScatter: "hook"}
+var aRun = Run{Version: "1", Model: "gpt", Backend: "cpu", WorldSize: 2, Accumulation: 4, Normalization: "global",
+	Optimizer: "adamw", ReduceScatter: "hook"}
 
 func TestSession(t *testing.T) {
 	clean(t)
@@ -177,12 +181,14 @@ func TestSession(t *testing.T) {
 	if got := r.tree(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	for key, want := range map[string]string{"service.name": "gaprof-train", "dl.model": "mine", "team": "x", "dl.reduce_scatter": "hook", "telemetry.sdk.language": "go"} {
+	for key, want := range map[string]string{"service.name": "gaprof-train", "dl.model": "mine", "team": "x",
+		"dl.reduce_scatter": "hook", "telemetry.sdk.language": "go"} {
 		if !strings.Contains(r.resource[key], `"`+want+`"`) {
 			t.Errorf("%s is %s, want %s", key, r.resource[key], want)
 		}
 	}
-	for name, want := range map[string]string{"dl.train.tokens": "150", "dl.train.steps": "2", "dl.train.loss": "2.25", "dl.train.grad_norm": "0.25",
+	for name, want := range map[string]string{"dl.train.tokens": "150", "dl.train.steps": "2",
+		"dl.train.loss": "2.25", "dl.train.grad_norm": "0.25",
 		"dl.train.tokens_per_second": "100", "dl.train.step.duration": "2 of 2.5"} {
 		if r.metrics[name] != want {
 			t.Errorf("%s is %s, want %s", name, r.metrics[name], want)
@@ -201,9 +207,11 @@ func TestEnvironment(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=URL OTEL_METRICS_EXPORTER=none", "spans"},
 		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=URL/v1/traces", "spans"},
 		{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=URL/v1/metrics", "metrics"},
-		{"OTEL_TRACES_EXPORTER=otlp OTEL_EXPORTER_OTLP_ENDPOINT=URL OTEL_METRICS_EXPORTER=none OTEL_TRACES_SAMPLER=always_off", "spans, none sampled"},
+		{"OTEL_TRACES_EXPORTER=otlp OTEL_EXPORTER_OTLP_ENDPOINT=URL OTEL_METRICS_EXPORTER=none " +
+			"OTEL_TRACES_SAMPLER=always_off", "spans, none sampled"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=URL OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf", "spans metrics"},
-		{"OTEL_EXPORTER_OTLP_ENDPOINT=URL OTEL_EXPORTER_OTLP_PROTOCOL=grpc", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc: there is http/protobuf only"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=URL OTEL_EXPORTER_OTLP_PROTOCOL=grpc",
+			"OTEL_EXPORTER_OTLP_PROTOCOL=grpc: there is http/protobuf only"},
 		{"OTEL_TRACES_EXPORTER=jaeger", "OTEL_TRACES_EXPORTER=jaeger: there are otlp and none"},
 	} {
 		t.Run(c.env, func(t *testing.T) {

@@ -61,7 +61,8 @@ func check[T Float](t *testing.T, size [3]int, form int, tolerance float64) {
 func TestMulOverwrites(t *testing.T) {
 	nan := math.NaN()
 	c := Matrix[float64]{Data: []float64{nan, nan, nan, nan}, Stride: 2}
-	Mul(c, Matrix[float64]{Data: []float64{1, 2}, Stride: 1}, Matrix[float64]{Data: []float64{3, 4}, Stride: 2}, 2, 2, 1, 1, 0)
+	Mul(c, Matrix[float64]{Data: []float64{1, 2}, Stride: 1}, Matrix[float64]{Data: []float64{3, 4}, Stride: 2}, 2, 2,
+		1, 1, 0)
 	if !slices.Equal(c.Data, []float64{3, 4, 6, 8}) {
 		t.Error(c.Data)
 	}
@@ -72,7 +73,8 @@ func BenchmarkMul(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			x, y, z := random[float32](n*n), random[float32](n*n), make([]float32, n*n)
 			for b.Loop() {
-				Mul(Matrix[float32]{Data: z, Stride: n}, Matrix[float32]{Data: x, Stride: n}, Matrix[float32]{Data: y, Stride: n, Transposed: true}, n, n, n, 1, 0)
+				Mul(Matrix[float32]{Data: z, Stride: n}, Matrix[float32]{Data: x, Stride: n},
+					Matrix[float32]{Data: y, Stride: n, Transposed: true}, n, n, n, 1, 0)
 			}
 			b.ReportMetric(2*float64(n*n*n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 		})
