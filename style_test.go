@@ -78,20 +78,16 @@ var (
 		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate", "analyze/gradients",
 		"analyze/normalization", "analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots",
 		"analyze/report", "analyze/rules", "analyze/steps", "analyze/timeline", "cmd/gaprof", "internal/escape",
-		"internal/inflate", "internal/ingest", "internal/tracegen", "oracle", "reference", "reference/autograd",
-		"reference/cpu", "reference/cpu/gemm", "reference/gradients", "reference/kineto", "reference/model",
-		"reference/optim", "reference/telemetry", "trace", "trace/chrome", "trace/csv", "trace/hardware",
-		"trace/record", "trace/sidecar", "trace/text", "trace/tracefile",
+		"internal/inflate", "internal/ingest", "internal/tracegen", "oracle", "trace", "trace/chrome", "trace/csv",
+		"trace/hardware", "trace/record", "trace/sidecar", "trace/text", "trace/tracefile",
 	}
 	wideTests = []string{
 		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate", "analyze/gradients",
 		"analyze/normalization", "analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots",
 		"analyze/report", "analyze/rules", "analyze/steps", "analyze/timeline", "cmd/gaprof", "internal/contract",
 		"internal/escape", "internal/inflate", "internal/ingest", "internal/tracegen", "internal/units", "oracle",
-		"reference", "reference/autograd", "reference/cpu", "reference/cpu/gemm", "reference/gradients",
-		"reference/kineto", "reference/model", "reference/optim", "reference/telemetry", "trace", "trace/chrome",
-		"trace/chrome/input", "trace/chrome/scan", "trace/chrome/token", "trace/csv", "trace/record",
-		"trace/sidecar", "trace/text", "trace/tracefile",
+		"trace", "trace/chrome", "trace/chrome/input", "trace/chrome/scan", "trace/chrome/token", "trace/csv",
+		"trace/record", "trace/sidecar", "trace/text", "trace/tracefile",
 	}
 )
 
