@@ -28,17 +28,6 @@ type Analysis struct {
 	files []reduced
 }
 
-// reduced is what is kept of a trace.
-type reduced struct {
-	place  int
-	file   string
-	format string
-	bytes  int64
-	events int64
-	ranks  []*facts.Rank
-	drawn  []drawn // by rank
-}
-
 // New returns an Analysis without traces.
 func New(o Options) *Analysis { return &Analysis{o: o} }
 
@@ -51,7 +40,11 @@ func (a *Analysis) Add(place int, in Input) {
 	for _, rank := range all {
 		if !rank.Empty() {
 			r.ranks = append(r.ranks, rank)
-			r.drawn = append(r.drawn, drawn{topKernels(rank, cmp.Or(a.o.Top, 10)), timelineOf(rank, &a.o)})
+			d := drawn{kernels: topKernels(rank, cmp.Or(a.o.Top, 10))}
+			if a.o.Drawing {
+				d.timeline = timelineOf(rank, a.o.Steps)
+			}
+			r.drawn = append(r.drawn, d)
 		}
 	}
 	if !a.o.KeepTraces {
@@ -84,7 +77,7 @@ func (a *Analysis) Result() *Result {
 func assemble(files []reduced, o *Options) *Result {
 	list := ranksOf(files, o)
 	health := healthOf(list)
-	normalization, normalized := normalizationOf(list, logsOf(o), o.Choices)
+	normalization, normalized := normalizationOf(list, logs{Logs: o.Logs, declared: o.Normalization}, o.Choices)
 	matched := match(list, o.AlignClocks)
 	findings, skipped := findingsOf(o.Rules, &Pass{Ranks: list, Problems: health.Problems, UniformTokens: o.UniformTokens,
 		Normalized: normalized, matched: matched, peak: o.PeakBandwidth}, limits{o.MinCost, o.MinShare})
@@ -117,13 +110,4 @@ func assemble(files []reduced, o *Options) *Result {
 		r.Drawing = drawingOf(list)
 	}
 	return &Result{r, normalized}
-}
-
-// notNil makes an empty list of an absent one, so that consumers of the JSON form
-// never meet null where a list belongs.
-func notNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -28,3 +28,37 @@ func AuditNormalization(audit *normalization.Report, traced *Result, o Options) 
 	}
 	return findings
 }
+
+// JudgeLogs says how the steps of logs are normalized, without any trace, and runs the
+// rules of the options on them, which must look at nothing else.
+func JudgeLogs(o Options) ([]NormalizedStep, []report.Finding) {
+	l := logs{Logs: o.Logs, declared: o.Normalization}
+	counts := l.table()
+	if counts == nil {
+		return nil, nil
+	}
+	j := newJudge(nil, counts, l)
+	pass := Pass{}
+	for _, step := range counts.steps() {
+		pass.Normalized = append(pass.Normalized, j.decide(step))
+	}
+	for i := range o.Rules {
+		pass.rule = &o.Rules[i]
+		pass.rule.Run(&pass)
+	}
+	return pass.Normalized, pass.findings()
+}
+
+// CaseOf is the token counts of one step of the logs; nil where they have none.
+func CaseOf(o Options, step int64) *normalization.Case {
+	l := logs{Logs: o.Logs, declared: o.Normalization}
+	counts := l.table()
+	if counts == nil {
+		return nil
+	}
+	c, whole := counts.caseOf(int(step))
+	if whole || len(c.Tokens) == 0 {
+		return nil
+	}
+	return c
+}

@@ -20,7 +20,7 @@ func TestAuditNormalization(t *testing.T) {
 	counted := loop{1, [][]int64{{30, 10}, {20, 5}}, "1", []string{"DivBackward0"}, false, false, true}
 	silent := counted
 	silent.noted = false
-	tokens := analyze.Options{Tokens: log([]int64{3, 1}), TokensFrom: "log", TokensFound: true}
+	tokens := analyze.Options{Logs: analyze.Logs{Tokens: log([]int64{3, 1}), TokensFrom: "log", TokensFound: true}}
 	for _, test := range []struct {
 		name   string
 		traced *loop
@@ -29,7 +29,7 @@ func TestAuditNormalization(t *testing.T) {
 	}{
 		{"traces", &counted, analyze.Options{}, "micro_mean by trace, micro_mean by trace; XX001 2 steps"},
 		{"traces before a log that was found", &counted, tokens, "micro_mean by trace, micro_mean by trace; XX001 2 steps"},
-		{"traces without counts, and a log of other micro-batches", &silent, analyze.Options{Tokens: log([]int64{3, 1, 1}), TokensFrom: "log"},
+		{"traces without counts, and a log of other micro-batches", &silent, analyze.Options{Logs: analyze.Logs{Tokens: log([]int64{3, 1, 1}), TokensFrom: "log"}},
 			"unknown by unknown; XX001 1 steps; note: no complete step"},
 		{"traces without counts", &silent, analyze.Options{}, "note: no token counts"},
 		{"a log alone", nil, tokens, "unknown by unknown; XX001 1 steps"},

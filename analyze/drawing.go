@@ -16,11 +16,8 @@ const mostCollectives = 20000
 // is at hand. The step is chosen by structure, so that the ranks of a run show the same:
 // of the complete steps with most optimizers the one before the last, whose window ends
 // where the next step begins. nil where no step has a device window.
-func timelineOf(r *facts.Rank, o *Options) *report.Timeline {
-	if !o.Drawing {
-		return nil
-	}
-	step := representative(r, o.Steps)
+func timelineOf(r *facts.Rank, asked func(n int) (from, to int)) *report.Timeline {
+	step := representative(r, asked)
 	if step == nil {
 		return nil
 	}

@@ -32,8 +32,8 @@ func (j *judge) decide(step int) NormalizedStep {
 	o := j.loop
 	o.Case, o.Whole = j.counts.caseOf(step)
 	logged := int64(step + j.logs.shift)
-	addLosses(&o, j.logs.losses, logged)
-	for _, g := range j.logs.gradients {
+	addLosses(&o, j.logs.Losses, logged)
+	for _, g := range j.logs.Gradients {
 		if g.Step == logged && (o.Gradients == nil || o.Gradients.Right()) {
 			o.Gradients = g.Cause
 		}

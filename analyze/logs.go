@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/normalization"
-	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
@@ -14,28 +13,28 @@ type GradientCause struct {
 	Cause *normalization.Cause
 }
 
-// logs are what else than traces says how a run is normalized: what the user declares and
-// what the run wrote beside the traces.
-type logs struct {
-	declared  normalization.Mode // "" not
-	tokens    []sidecar.TokenCount
-	from      string // what the token log is called
-	found     bool   // the token log was found, not passed: annotations go before it
-	losses    *sidecar.LossLog
-	gradients []GradientCause
-
-	shift int // steps of the logs before the first of the traces
+// Logs are what a run wrote beside its traces that says how it is normalized. Their steps
+// are numbered from the start of the run.
+type Logs struct {
+	Tokens      []sidecar.TokenCount // go before annotations in the traces; nil none
+	TokensFrom  string               // what the log of tokens is called in the report
+	TokensFound bool                 // it was found, not passed: annotations go before it
+	Losses      *sidecar.LossLog     // nil none
+	Gradients   []GradientCause      // what gradients say, by step
 }
 
-func logsOf(o *Options) logs {
-	return logs{declared: o.Normalization, tokens: o.Tokens, from: o.TokensFrom, found: o.TokensFound, losses: o.Losses, gradients: o.Gradients}
+// logs are Logs, and what the user declares, beside some traces.
+type logs struct {
+	Logs
+	declared normalization.Mode // "" not
+	shift    int                // steps of the logs before the first of the traces
 }
 
 // table is the token counts of the token log, else those of the loss log; nil without any.
 func (l *logs) table() *tokenCounts {
-	list := l.tokens
-	if len(list) == 0 && l.losses != nil {
-		for _, m := range l.losses.Micro {
+	list := l.Tokens
+	if len(list) == 0 && l.Losses != nil {
+		for _, m := range l.Losses.Micro {
 			if m.Tokens >= 0 {
 				list = append(list, sidecar.TokenCount{Rank: m.Rank, Step: m.Step, MicroBatch: m.MicroBatch, Tokens: m.Tokens, Global: -1})
 			}
@@ -48,11 +47,11 @@ func (l *logs) table() *tokenCounts {
 // nil where there are none. noted are the annotations in the traces, nil without any.
 func (l *logs) counts(noted *tokenCounts) (counts *tokenCounts, from string) {
 	const annotations = "annotations in the trace"
-	if noted != nil && (l.found || len(l.tokens) == 0) {
+	if noted != nil && (l.TokensFound || len(l.Tokens) == 0) {
 		return noted, annotations
 	}
-	if logged := loggedTokens(l.tokens, l.shift); logged != nil {
-		return logged, l.from
+	if logged := loggedTokens(l.Tokens, l.shift); logged != nil {
+		return logged, l.TokensFrom
 	}
 	return noted, annotations
 }
@@ -73,7 +72,7 @@ func (l logs) alignedTo(list []*Rank, noted *tokenCounts) logs {
 			return l
 		}
 	}
-	l.losses, l.gradients = nil, nil
+	l.Losses, l.Gradients = nil, nil
 	return l
 }
 
@@ -102,38 +101,4 @@ func sameCounts(noted, log *tokenCounts, shift int) bool {
 		common++
 	}
 	return common > 0
-}
-
-// JudgeLogs says how the steps of logs are normalized, without any trace, and runs the
-// rules of the options on them, which must look at nothing else.
-func JudgeLogs(o Options) ([]NormalizedStep, []report.Finding) {
-	l := logsOf(&o)
-	counts := l.table()
-	if counts == nil {
-		return nil, nil
-	}
-	j := newJudge(nil, counts, l)
-	pass := Pass{}
-	for _, step := range counts.steps() {
-		pass.Normalized = append(pass.Normalized, j.decide(step))
-	}
-	for i := range o.Rules {
-		pass.rule = &o.Rules[i]
-		pass.rule.Run(&pass)
-	}
-	return pass.Normalized, pass.findings()
-}
-
-// CaseOf is the token counts of one step of the logs; nil where they have none.
-func CaseOf(o Options, step int64) *normalization.Case {
-	l := logsOf(&o)
-	counts := l.table()
-	if counts == nil {
-		return nil
-	}
-	c, whole := counts.caseOf(int(step))
-	if whole || len(c.Tokens) == 0 {
-		return nil
-	}
-	return c
 }

@@ -148,7 +148,7 @@ func TestLogsAreAligned(t *testing.T) {
 		{"the second step differs", log([]int64{30, 9}, []int64{1, 2}, []int64{30, 10}, []int64{20, 6}), " trace"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := analyze.Options{Tokens: test.log, TokensFrom: "found", TokensFound: true, Losses: losses}
+			o := analyze.Options{Logs: analyze.Logs{Tokens: test.log, TokensFrom: "found", TokensFound: true, Losses: losses}}
 			n := l.report(t, o).Normalization
 			if got := n.Factor + " " + n.Basis; got != test.want || *n.Step != 0 {
 				t.Errorf("%q of step %d, want %q: %s", got, *n.Step, test.want, n.Evidence)
@@ -163,12 +163,12 @@ func TestDeclaredNormalization(t *testing.T) {
 	if n.Mode != "micro_mean" || n.Basis != "declared" || n.Declared != "micro_mean" || n.Ratio != nil {
 		t.Errorf("%+v", n)
 	}
-	n = l.report(t, analyze.Options{Normalization: normalization.MicroMean, Tokens: log([]int64{30, 10}), TokensFrom: "log"}).Normalization
+	n = l.report(t, analyze.Options{Normalization: normalization.MicroMean, Logs: analyze.Logs{Tokens: log([]int64{30, 10}), TokensFrom: "log"}}).Normalization
 	if n.Ratio == nil || n.Ratio.Max != 2 || !strings.HasPrefix(n.Evidence, "tokens from log; as declared") {
 		t.Errorf("%+v", n)
 	}
 	// A log of other micro-batches than the trace has says nothing.
-	n = l.report(t, analyze.Options{Tokens: log([]int64{30, 10, 5}), TokensFrom: "log"}).Normalization
+	n = l.report(t, analyze.Options{Logs: analyze.Logs{Tokens: log([]int64{30, 10, 5}), TokensFrom: "log"}}).Normalization
 	if n.Step != nil || !strings.Contains(n.Evidence, "no complete step") {
 		t.Errorf("%+v", n)
 	}

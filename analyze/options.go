@@ -3,7 +3,6 @@ package analyze
 import (
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/trace"
-	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
 // Input is one trace and where it came from.
@@ -18,16 +17,12 @@ type Options struct {
 	Version       string
 	Rules         []Rule // in the order in which they may claim time
 	RankOf        func(file string) (rank int64, ok bool)
-	FileFirst     bool                 // RankOf goes before what the trace says of itself
-	Top           int                  // kernels listed per rank; 0 means 10
-	Tokens        []sidecar.TokenCount // of a log; goes before annotations
-	TokensFrom    string               // what the log is called in the report
-	TokensFound   bool                 // it was found, not passed: annotations go before it
-	Normalization normalization.Mode   // declared by the user, "" not
-	Losses        *sidecar.LossLog     // of a log
-	Gradients     []GradientCause      // what gradients say, by step
-	UniformTokens bool                 // the user declares equal token counts on all ranks, always
-	PeakBandwidth int64                // bytes/s, goes before the table of devices; 0 none
+	FileFirst     bool               // RankOf goes before what the trace says of itself
+	Top           int                // kernels listed per rank; 0 means 10
+	Logs          Logs               // written by the run beside its traces
+	Normalization normalization.Mode // declared by the user, "" not
+	UniformTokens bool               // the user declares equal token counts on all ranks, always
+	PeakBandwidth int64              // bytes/s, goes before the table of devices; 0 none
 
 	MinCost  int64                      // findings that cost less ns per step are left out
 	MinShare float64                    // findings that cost a smaller share of the step are left out

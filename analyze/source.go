@@ -9,6 +9,17 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
+// reduced is what is kept of a trace.
+type reduced struct {
+	place  int
+	file   string
+	format string
+	bytes  int64
+	events int64
+	ranks  []*facts.Rank
+	drawn  []drawn // by rank
+}
+
 // sourceOf says what was read: files in order, and the ranks that were asked for.
 func sourceOf(files []reduced, list []*Rank) report.Source {
 	s := report.Source{Files: []string{}, Ranks: []int64{}, Format: "unknown", Device: "unknown", StepSource: string(facts.NoSteps),

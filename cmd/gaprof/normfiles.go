@@ -96,15 +96,15 @@ func (m *material) gradientFile(path string) error {
 // log reads a log of tokens, of losses, or of both.
 func (m *material) log(path, ext string, o *analyze.Options) error {
 	tokens, tokenErr := ingest.ReadTokenLog(path, o.RankOf)
-	if tokenErr == nil && (o.Tokens == nil || o.TokensFound) && filepath.Base(path) != lossFile {
-		o.Tokens, o.TokensFrom, o.TokensFound = tokens, path, filepath.Base(path) == tokensFile
+	if tokenErr == nil && (o.Logs.Tokens == nil || o.Logs.TokensFound) && filepath.Base(path) != lossFile {
+		o.Logs.Tokens, o.Logs.TokensFrom, o.Logs.TokensFound = tokens, path, filepath.Base(path) == tokensFile
 	}
 	if ext == ".csv" {
 		return tokenErr
 	}
 	losses, lossErr := ingest.ReadLossLog(path)
 	if lossErr == nil {
-		o.Losses = losses
+		o.Logs.Losses = losses
 	}
 	if tokenErr != nil && lossErr != nil {
 		if filepath.Base(path) == lossFile {
@@ -134,7 +134,7 @@ func compareGradients(m *material, against string, o *analyze.Options) (*normali
 		return nil, err
 	}
 	for _, c := range audit.Causes {
-		o.Gradients = append(o.Gradients, analyze.GradientCause(c))
+		o.Logs.Gradients = append(o.Logs.Gradients, analyze.GradientCause(c))
 	}
 	return audit, nil
 }

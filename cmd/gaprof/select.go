@@ -84,7 +84,7 @@ func (f *selectFlags) readTokens(o *analyze.Options) error {
 	if errors.As(err, &path) {
 		return usage("--tokens takes a file, uniform or auto", "--tokens: %v", err)
 	}
-	o.Tokens, o.TokensFrom = list, f.tokens
+	o.Logs.Tokens, o.Logs.TokensFrom = list, f.tokens
 	return err
 }
 

@@ -15,7 +15,7 @@ import (
 var inGo = map[string]string{
 	"against":       "gradients of a right run",
 	"normalization": "Options.Normalization",
-	"tokens":        "Options.Tokens",
+	"tokens":        "Options.Logs.Tokens",
 }
 
 // All lists the choices, for those who must have a name for every one.

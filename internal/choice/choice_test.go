@@ -18,7 +18,7 @@ func TestName(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.text, got, test.want)
 		}
 	}
-	if got := Name("pass {tokens}", nil); got != "pass Options.Tokens" {
+	if got := Name("pass {tokens}", nil); got != "pass Options.Logs.Tokens" {
 		t.Error(got)
 	}
 	if !slices.Contains(All(), "tokens") {

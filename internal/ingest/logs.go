@@ -29,14 +29,14 @@ func ReadLogs(files []string, o *analyze.Options) []error {
 			failures = append(failures, err)
 		}
 	}
-	if name := filepath.Join(folder, sidecar.TokensFile); o.Tokens == nil && !o.UniformTokens {
+	if name := filepath.Join(folder, sidecar.TokensFile); o.Logs.Tokens == nil && !o.UniformTokens {
 		list, err := ReadTokenLog(name, o.RankOf)
-		o.Tokens, o.TokensFrom, o.TokensFound = list, name, true
+		o.Logs.Tokens, o.Logs.TokensFrom, o.Logs.TokensFound = list, name, true
 		failed(err)
 	}
-	if name := filepath.Join(folder, sidecar.LossFile); o.Losses == nil {
+	if name := filepath.Join(folder, sidecar.LossFile); o.Logs.Losses == nil {
 		log, err := ReadLossLog(name)
-		o.Losses = log
+		o.Logs.Losses = log
 		failed(err)
 	}
 	return failures
