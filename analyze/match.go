@@ -3,6 +3,7 @@ package analyze
 import (
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/gaprof/gaprof/analyze/ranks"
 	"github.com/gaprof/gaprof/trace/hardware"
@@ -38,11 +39,13 @@ func (m *Matched) Whole() bool {
 }
 
 // workerFile is the name that tensorboard_trace_handler gives: host_pid.ns.pt.trace.json.
-var workerFile = regexp.MustCompile(`(?:^|[/\\])([^/\\]+)_\d+\.\d+\.pt\.trace\.json`)
+var workerFile = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[/\\])([^/\\]+)_\d+\.\d+\.pt\.trace\.json`)
+})
 
 // hostOf is the machine that wrote a file, by its name, "" unknown.
 func hostOf(file string) string {
-	if m := workerFile.FindStringSubmatch(file); m != nil {
+	if m := workerFile().FindStringSubmatch(file); m != nil {
 		return m[1]
 	}
 	return ""

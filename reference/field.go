@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Field is one option of a run: a program makes a flag, or a row of a form, of it.
@@ -157,13 +158,13 @@ func (e *OptionError) Error() string {
 	return text
 }
 
-var quotedName = regexp.MustCompile("`[a-z0-9-]+`")
+var quotedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[a-z0-9-]+`") })
 
 // RewriteOptions returns a text of this package, the usage of a Field or the reason of
 // an OptionError, with each option that it names written as the caller's users write
 // it: notation gets the name without its backquotes.
 func RewriteOptions(text string, notation func(name string) string) string {
-	return quotedName.ReplaceAllStringFunc(text, func(quoted string) string {
+	return quotedName().ReplaceAllStringFunc(text, func(quoted string) string {
 		return notation(strings.Trim(quoted, "`"))
 	})
 }

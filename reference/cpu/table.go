@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"reflect"
+	"sync"
 
 	"github.com/gaprof/gaprof/reference/cpu/gemm"
 	"github.com/gaprof/gaprof/reference/device"
@@ -12,45 +13,49 @@ import (
 // implementation is how one type of operation is done, by precision.
 type implementation map[device.DType]func(device.Kernel)
 
-var table = map[reflect.Type]implementation{
-	reflect.TypeFor[ops.Embedding]():            numbers(embedding[float32], embedding[float64]),
-	reflect.TypeFor[ops.EmbeddingBackward]():    numbers(embeddingBackward[float32], embeddingBackward[float64]),
-	reflect.TypeFor[ops.AddPositions]():         numbers(addPositions[float32], addPositions[float64]),
-	reflect.TypeFor[ops.PositionsBackward]():    numbers(positionsBackward[float32], positionsBackward[float64]),
-	reflect.TypeFor[ops.LayerNorm]():            numbers(layerNorm[float32], layerNorm[float64]),
-	reflect.TypeFor[ops.LayerNormBackward]():    numbers(layerNormBackward[float32], layerNormBackward[float64]),
-	reflect.TypeFor[ops.Linear]():               numbers(linear[float32], linear[float64]),
-	reflect.TypeFor[ops.LinearInput]():          numbers(linearInput[float32], linearInput[float64]),
-	reflect.TypeFor[ops.LinearWeight]():         numbers(linearWeight[float32], linearWeight[float64]),
-	reflect.TypeFor[ops.LinearBias]():           numbers(linearBias[float32], linearBias[float64]),
-	reflect.TypeFor[ops.Attention]():            numbers(attention[float32], attention[float64]),
-	reflect.TypeFor[ops.AttentionBackward]():    numbers(attentionBackward[float32], attentionBackward[float64]),
-	reflect.TypeFor[ops.Gelu]():                 numbers(gelu[float32], gelu[float64]),
-	reflect.TypeFor[ops.GeluBackward]():         numbers(geluBackward[float32], geluBackward[float64]),
-	reflect.TypeFor[ops.Add]():                  numbers(add[float32], add[float64]),
-	reflect.TypeFor[ops.CrossEntropy]():         numbers(crossEntropy[float32], crossEntropy[float64]),
-	reflect.TypeFor[ops.CrossEntropyBackward](): numbers(crossEntropyBackward[float32], crossEntropyBackward[float64]),
-	reflect.TypeFor[ops.CountTokens]():          {device.I64: call(countTokens)},
-	reflect.TypeFor[ops.Accumulate](): {
-		device.F32: call(accumulate[float32]),
-		device.F64: call(accumulate[float64]),
-		device.I64: call(accumulate[int64]),
-	},
-	reflect.TypeFor[ops.Scale]():        numbers(scale[float32], scale[float64]),
-	reflect.TypeFor[ops.ForeachScale](): numbers(foreachScale[float32], foreachScale[float64]),
-	reflect.TypeFor[ops.ForeachNorm]():  numbers(foreachNorm[float32], foreachNorm[float64]),
-	reflect.TypeFor[ops.VectorNorm]():   numbers(vectorNorm[float32], vectorNorm[float64]),
-	reflect.TypeFor[ops.Sqrt]():         numbers(sqrt[float32], sqrt[float64]),
-	reflect.TypeFor[ops.AddScalar]():    numbers(addScalar[float32], addScalar[float64]),
-	reflect.TypeFor[ops.Reciprocal]():   numbers(reciprocal[float32], reciprocal[float64]),
-	reflect.TypeFor[ops.MulScalar]():    numbers(mulScalar[float32], mulScalar[float64]),
-	reflect.TypeFor[ops.Mul]():          numbers(mul[float32], mul[float64]),
-	reflect.TypeFor[ops.MulInto]():      numbers(mulInto[float32], mulInto[float64]),
-	reflect.TypeFor[ops.Clamp]():        numbers(clamp[float32], clamp[float64]),
-	reflect.TypeFor[ops.OnesLike]():     numbers(onesLike[float32], onesLike[float64]),
-	reflect.TypeFor[ops.AdamW]():        numbers(adamW[float32], adamW[float64]),
-	reflect.TypeFor[ops.SGD]():          numbers(sgd[float32], sgd[float64]),
-}
+// table is built by the first who asks: most runs of the program train nothing.
+var table = sync.OnceValue(func() map[reflect.Type]implementation {
+	return map[reflect.Type]implementation{
+		reflect.TypeFor[ops.Embedding]():         numbers(embedding[float32], embedding[float64]),
+		reflect.TypeFor[ops.EmbeddingBackward](): numbers(embeddingBackward[float32], embeddingBackward[float64]),
+		reflect.TypeFor[ops.AddPositions]():      numbers(addPositions[float32], addPositions[float64]),
+		reflect.TypeFor[ops.PositionsBackward](): numbers(positionsBackward[float32], positionsBackward[float64]),
+		reflect.TypeFor[ops.LayerNorm]():         numbers(layerNorm[float32], layerNorm[float64]),
+		reflect.TypeFor[ops.LayerNormBackward](): numbers(layerNormBackward[float32], layerNormBackward[float64]),
+		reflect.TypeFor[ops.Linear]():            numbers(linear[float32], linear[float64]),
+		reflect.TypeFor[ops.LinearInput]():       numbers(linearInput[float32], linearInput[float64]),
+		reflect.TypeFor[ops.LinearWeight]():      numbers(linearWeight[float32], linearWeight[float64]),
+		reflect.TypeFor[ops.LinearBias]():        numbers(linearBias[float32], linearBias[float64]),
+		reflect.TypeFor[ops.Attention]():         numbers(attention[float32], attention[float64]),
+		reflect.TypeFor[ops.AttentionBackward](): numbers(attentionBackward[float32], attentionBackward[float64]),
+		reflect.TypeFor[ops.Gelu]():              numbers(gelu[float32], gelu[float64]),
+		reflect.TypeFor[ops.GeluBackward]():      numbers(geluBackward[float32], geluBackward[float64]),
+		reflect.TypeFor[ops.Add]():               numbers(add[float32], add[float64]),
+		reflect.TypeFor[ops.CrossEntropy]():      numbers(crossEntropy[float32], crossEntropy[float64]),
+		reflect.TypeFor[ops.CrossEntropyBackward](): numbers(
+			crossEntropyBackward[float32], crossEntropyBackward[float64]),
+		reflect.TypeFor[ops.CountTokens](): {device.I64: call(countTokens)},
+		reflect.TypeFor[ops.Accumulate](): {
+			device.F32: call(accumulate[float32]),
+			device.F64: call(accumulate[float64]),
+			device.I64: call(accumulate[int64]),
+		},
+		reflect.TypeFor[ops.Scale]():        numbers(scale[float32], scale[float64]),
+		reflect.TypeFor[ops.ForeachScale](): numbers(foreachScale[float32], foreachScale[float64]),
+		reflect.TypeFor[ops.ForeachNorm]():  numbers(foreachNorm[float32], foreachNorm[float64]),
+		reflect.TypeFor[ops.VectorNorm]():   numbers(vectorNorm[float32], vectorNorm[float64]),
+		reflect.TypeFor[ops.Sqrt]():         numbers(sqrt[float32], sqrt[float64]),
+		reflect.TypeFor[ops.AddScalar]():    numbers(addScalar[float32], addScalar[float64]),
+		reflect.TypeFor[ops.Reciprocal]():   numbers(reciprocal[float32], reciprocal[float64]),
+		reflect.TypeFor[ops.MulScalar]():    numbers(mulScalar[float32], mulScalar[float64]),
+		reflect.TypeFor[ops.Mul]():          numbers(mul[float32], mul[float64]),
+		reflect.TypeFor[ops.MulInto]():      numbers(mulInto[float32], mulInto[float64]),
+		reflect.TypeFor[ops.Clamp]():        numbers(clamp[float32], clamp[float64]),
+		reflect.TypeFor[ops.OnesLike]():     numbers(onesLike[float32], onesLike[float64]),
+		reflect.TypeFor[ops.AdamW]():        numbers(adamW[float32], adamW[float64]),
+		reflect.TypeFor[ops.SGD]():          numbers(sgd[float32], sgd[float64]),
+	}
+})
 
 // numbers is an operation on floating point numbers.
 func numbers[K device.Kernel](single, double func(K)) implementation {
@@ -63,7 +68,7 @@ func call[K device.Kernel](f func(K)) func(device.Kernel) {
 
 // find returns how k is done.
 func find(k device.Kernel) (func(device.Kernel), error) {
-	if f := table[reflect.TypeOf(k)][k.Type()]; f != nil {
+	if f := table()[reflect.TypeOf(k)][k.Type()]; f != nil {
 		return f, nil
 	}
 	return nil, fmt.Errorf("cpu: %T is not done in %s", k, k.Type())
