@@ -24,16 +24,7 @@ func (d *reader) list(i int, in place) (next int, ended bool) {
 	defer d.formPool(i, in)()
 	entry, comma := false, false // what stands directly before i
 	for {
-		if d.N-i < event.Room && !d.EOF {
-			d.Slide(i)
-			i = 0
-			if d.pool == nil {
-				rows := int64(d.b.Len())
-				d.makeRoom(d.Base-d.start, rows, rows+2*input.WindowSize/leastEvent)
-			}
-			d.tally(i)
-		}
-		i = d.Space(i)
+		i = d.Space(d.atHand(i))
 		switch c := d.Buf[i]; {
 		case i >= d.N:
 			d.endOfInput(i, comma, in)
@@ -53,31 +44,57 @@ func (d *reader) list(i int, in place) (next int, ended bool) {
 			d.b.Problem(trace.LineDelimited, d.start, "")
 			return i, true
 		case comma && d.pool.IsDue(d.At(i)):
-			at := d.pool.Join(pool.Spot{Pos: d.At(i), Entry: entry, Comma: comma}, d)
-			if at.Pos != d.At(i) {
-				d.source.Jump(&d.Window, at.Pos)
-				i = 0
-			}
-			d.tally(i)
-			entry, comma = at.Entry, at.Comma
+			i, entry, comma = d.join(i, entry)
 		default:
-			if entry && in != inLines {
-				d.b.Problem(trace.MissingComma, d.At(i), "")
-			}
-			if c == '{' && in != inLines {
-				var at event.Stop
-				if i, at = d.Repeats(i, d.pool.NextDue()); at != event.AtEvent {
-					entry, comma = at == event.Behind, at == event.AtComma
-					continue
-				}
-			}
-			start, next, ok := d.Entry(i)
-			if i = next; !ok {
-				i = d.resync(start, next)
-			}
-			entry, comma = ok, false
+			i, entry, comma = d.entries(i, entry, in)
 		}
 	}
+}
+
+// atHand sees to it that enough of what follows i is in the window for most events. i
+// may move.
+func (d *reader) atHand(i int) int {
+	if d.N-i >= event.Room || d.EOF {
+		return i
+	}
+	d.Slide(i)
+	if d.pool == nil {
+		rows := int64(d.b.Len())
+		d.makeRoom(d.Base-d.start, rows, rows+2*input.WindowSize/leastEvent)
+	}
+	d.tally(0)
+	return 0
+}
+
+// join goes on behind what the pool has read from i on, which is behind a comma. It
+// returns what stands directly before there.
+func (d *reader) join(i int, entry bool) (next int, isEntry, isComma bool) {
+	at := d.pool.Join(pool.Spot{Pos: d.At(i), Entry: entry, Comma: true}, d)
+	if at.Pos != d.At(i) {
+		d.source.Jump(&d.Window, at.Pos)
+		i = 0
+	}
+	d.tally(i)
+	return i, at.Entry, at.Comma
+}
+
+// entries reads the entry at i, and more where they repeat earlier ones. It returns what
+// stands directly before where it stopped.
+func (d *reader) entries(i int, entry bool, in place) (next int, isEntry, isComma bool) {
+	if entry && in != inLines {
+		d.b.Problem(trace.MissingComma, d.At(i), "")
+	}
+	if d.Buf[i] == '{' && in != inLines {
+		var at event.Stop
+		if i, at = d.Repeats(i, d.pool.NextDue()); at != event.AtEvent {
+			return i, at == event.Behind, at == event.AtComma
+		}
+	}
+	start, next, ok := d.Entry(i)
+	if !ok {
+		next = d.resync(start, next)
+	}
+	return next, ok, false
 }
 
 // endOfInput notes that the input ended at i, between two events.

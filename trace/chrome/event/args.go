@@ -26,13 +26,21 @@ func (r *Reader) readArg(f *template.Field, i int) int {
 		return r.knownArg(f, i)
 	case f.Keep:
 		return r.newArg(f, i)
+	}
+	return r.pass(i)
+}
+
+// pass passes a value at i that nobody asks for.
+func (r *Reader) pass(i int) (next int) {
+	switch c := r.Buf[i]; {
 	case c == '"':
 		end, _ := scan.String(r.Buf, i+1)
 		return token.After(end)
 	case c == '-' || c-'0' <= 9:
 		return r.Closed(scan.Number(r.Buf, i))
 	}
-	return r.newArg(f, i)
+	_, next = r.Value(i, '}')
+	return next
 }
 
 // newArg reads a value at i that was not seen before.

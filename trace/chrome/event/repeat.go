@@ -69,26 +69,15 @@ func (r *Reader) repeat(i int) (next int) {
 		ok := true
 		switch f.Value {
 		case template.StartValue:
-			if row.Start, ok = r.learned.moment.Read(b, i); ok {
-				i += scan.MomentLen
-				break
-			}
-			at := i
-			if row.Start, i, ok = scan.Micros(b, at); ok {
-				r.learned.moment.Learn(b, at, i)
-			}
+			row.Start, i, ok = r.learned.moment.Read(b, i)
 		case template.DurValue:
 			if row.Dur, i, ok = scan.FewMicros(b, i); !ok {
 				row.Dur, i, ok = scan.Micros(b, i)
 			}
 		case template.NameValue:
 			row.Name, i, ok = r.learned.names.Read(b, r.N, i, r.rows.to)
-		case template.IDValue:
-			r.ev.num, i, ok = scan.Integer(b, i)
-		case template.CorrValue:
-			row.Corr, i, ok = scan.Integer(b, i)
-		case template.ExternalValue:
-			row.External, i, ok = scan.Integer(b, i)
+		case template.IDValue, template.CorrValue, template.ExternalValue:
+			*r.ev.integer(f.Value), i, ok = scan.Integer(b, i)
 		case template.OtherValue:
 			i = r.repeatArg(f, i)
 			ok = i >= 0
@@ -104,6 +93,17 @@ func (r *Reader) repeat(i int) (next int) {
 			return -1
 		}
 	}
+}
+
+// integer is where the integer of a kind is kept.
+func (ev *event) integer(k template.Kind) *int64 {
+	switch k {
+	case template.CorrValue:
+		return &ev.row.Corr
+	case template.ExternalValue:
+		return &ev.row.External
+	}
+	return &ev.num
 }
 
 // repeatArg reads the value at i of the argument behind f. A small integer that nobody

@@ -19,11 +19,9 @@ func (g *ring) read(p []byte, pos, chunk int64) (int, error) {
 			return 0, errGone
 		case pos < g.hi:
 			return g.copy(p, pos), nil
-		case g.ended && g.bug != nil && chunk == theReader:
-			panic(g.bug)
 		case g.ended:
-			return 0, g.err
-		case chunk != theReader && (g.idle || g.full && chunk == g.awaited):
+			return 0, g.whyEnded(chunk)
+		case chunk != theReader && g.givesUp(chunk):
 			return 0, errGone
 		case chunk == theReader && g.full && g.kept < pos:
 			g.kept = pos
@@ -32,6 +30,19 @@ func (g *ring) read(p []byte, pos, chunk int64) (int, error) {
 		g.changed.Wait()
 	}
 }
+
+// whyEnded is the error of the source. A panic of it is raised in the reader, where
+// somebody catches it.
+func (g *ring) whyEnded(chunk int64) error {
+	if g.bug != nil && chunk == theReader {
+		panic(g.bug)
+	}
+	return g.err
+}
+
+// givesUp reports whether the worker that has a chunk must not wait for more: it is to
+// come back, or there is no room for more while the reader waits for it.
+func (g *ring) givesUp(chunk int64) bool { return g.idle || g.full && chunk == g.awaited }
 
 // copy copies what the segment that holds pos has of the text from there on. Nobody else
 // is held up meanwhile.

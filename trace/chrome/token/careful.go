@@ -23,24 +23,22 @@ func (s *Scanner) carefulString(i int, in byte) int {
 	control, escape := false, false // counted already: damage counts once a string
 	for ; ; i++ {
 		switch c := b[i]; {
-		case (c == '"' || c == '\\') && i+Lookahead > s.N && !s.EOF:
+		case (c == '"' || c == '\\') && s.endsSoon(i):
 			return ^i // what follows decides
-		case c == '"':
-			if s.closes(i, in) {
-				if at := scan.ValidPrefix(b[start:i]); at < i-start {
-					s.Note(trace.BadUTF8, start+at)
-				}
-				return i
+		case c == '"' && s.closes(i, in):
+			if at := scan.ValidPrefix(b[start:i]); at < i-start {
+				s.Note(trace.BadUTF8, start+at)
 			}
+			return i
+		case c == '"':
 			s.Note(trace.UnescapedQuote, i)
 		case c == '\\':
-			lone := b[i+1] == '"' && s.surelyCloses(i+1)
-			if n := scan.EscapeLen(b, i); n > 0 && !lone {
-				i += n - 1
-			} else if !escape && (lone || i+1 < s.N) {
+			n, bad := s.carefulEscape(i)
+			if bad && !escape {
 				s.Note(trace.BadEscape, i)
 				escape = true
 			}
+			i += n - 1
 		case c < ' ':
 			if i >= s.N {
 				return ^i
@@ -51,6 +49,19 @@ func (s *Scanner) carefulString(i int, in byte) int {
 			control = true
 		}
 	}
+}
+
+// endsSoon reports whether too little stands behind i to judge damage there.
+func (s *Scanner) endsSoon(i int) bool { return i+Lookahead > s.N && !s.EOF }
+
+// carefulEscape is the length of the escape at i. One that is bad stands for its
+// backslash: it is illegal, or the quote in it closes the string.
+func (s *Scanner) carefulEscape(i int) (n int, bad bool) {
+	lone := s.Buf[i+1] == '"' && s.surelyCloses(i+1)
+	if n = scan.EscapeLen(s.Buf, i); n > 0 && !lone {
+		return n, false
+	}
+	return 1, lone || i+1 < s.N
 }
 
 // closes reports whether the quote at i can close a string: a key is followed by a
