@@ -20,6 +20,9 @@ type Options struct {
 	// Waiting is told, from another goroutine, that opening a named pipe waits for
 	// somebody who writes to it. It may be nil.
 	Waiting func(file string)
+	// Panicked is told of goroutines that read a file ahead and panicked, as
+	// tracefile.Options.Panicked is; by several goroutines at a time. It may be nil.
+	Panicked func(file string, workers int64, first string)
 }
 
 // Progress is told how far reading has come, by several goroutines at a time.
@@ -107,6 +110,9 @@ func (o *Options) of(file string) tracefile.Options {
 	}
 	if o.Waiting != nil {
 		to.Waiting = func() { o.Waiting(file) }
+	}
+	if o.Panicked != nil {
+		to.Panicked = func(workers int64, first string) { o.Panicked(file, workers, first) }
 	}
 	return to
 }

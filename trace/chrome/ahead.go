@@ -50,7 +50,7 @@ func (d *reader) formPool(i int, in place) (end func()) {
 		d.pool = nil
 		d.alone = d.alone || !p.Took() // lists too short for it may follow, any number of them
 		p.Stop()
-		d.stats.add(p.Panics())
+		d.panics.Add(p.Panics())
 	}
 }
 
@@ -118,16 +118,9 @@ func (d *reader) isRefused() bool {
 	return d.memory.isRefused(d.opts.Tables, d.b, d.Bytes()+d.pool.Bytes())
 }
 
-// tellStats tells the caller of Read what else there is to tell.
-func (d *reader) tellStats() {
-	if d.opts.Stats != nil {
-		*d.opts.Stats = d.stats
+// tellPanics tells the caller of Read of workers that panicked.
+func (d *reader) tellPanics() {
+	if d.opts.Panicked != nil && d.panics.Workers > 0 {
+		d.opts.Panicked(d.panics.Workers, d.panics.First)
 	}
-}
-
-func (s *Stats) add(panics int64, first string) {
-	if s.WorkerPanics == 0 {
-		s.FirstPanic = first
-	}
-	s.WorkerPanics += panics
 }

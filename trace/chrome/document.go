@@ -33,10 +33,10 @@ type reader struct {
 	rescan   int64          // bytes that were read again to find the next event
 	reserved int64          // rows there is room for
 
-	pool  *pool.Pool // those who read the list at hand with this reader; nil for none
-	taken int64      // bytes of the document that they read
-	alone bool       // no pool is to be formed
-	stats Stats
+	pool   *pool.Pool // those who read the list at hand with this reader; nil for none
+	taken  int64      // bytes of the document that they read
+	alone  bool       // no pool is to be formed
+	panics pool.Panics
 }
 
 // newReader returns a reader of src; an event may span reach bytes.

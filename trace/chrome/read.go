@@ -35,21 +35,14 @@ type Options struct {
 	// when the trace is built. Its error ends reading and is what Read returns.
 	Tables func(bytes int64) error
 
-	// Stats, where it is not nil, is filled with what reading met that the traces do not
-	// tell.
-	Stats *Stats
+	// Panicked, where it is not nil, is told when reading ends if any of the goroutines that
+	// read ahead panicked: how many, and what the first of them said, with its stack. The
+	// result is right all the same, because what they had was read again, but slowly, and
+	// each is a fault of this program.
+	Panicked func(workers int64, first string)
 
 	chunk int64 // bytes of a chunk that a core reads at a time; 0 for what suits Size
 	rules bool  // nothing is learned, every event goes by the rules: what is fast is tested against this
-}
-
-// Stats is what Read tells of itself.
-type Stats struct {
-	// WorkerPanics is how many of the goroutines that read ahead panicked. The result is
-	// right all the same, because what they had was read again, but slowly, and each is a
-	// fault of this program.
-	WorkerPanics int64
-	FirstPanic   string // what the first of them said, with its stack
 }
 
 // Sniff reports whether an input that begins with head could be Chrome JSON.
@@ -77,7 +70,7 @@ func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
 		reach = min(o.Reach, maxValue)
 	}
 	d := newReader(r, o, reach)
-	defer d.tellStats()
+	defer d.tellPanics()
 	defer d.readAhead()()
 	doc, err := d.first()
 	if err != nil {

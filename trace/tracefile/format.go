@@ -56,6 +56,7 @@ func densest() float64 {
 func readChrome(src *Source, o Options) ([]*trace.Trace, error) {
 	opts := chrome.Options{
 		File: src.File, KeepArgs: o.KeepArgs, Strict: o.Strict, Reach: o.Reach, SizeHint: src.Length, Tables: o.Tables,
+		Panicked: o.Panicked,
 	}
 	if src.Cores() > 1 { // else it reads on from where it is, and needs no place twice
 		opts.At, opts.Size = src.At()

@@ -29,7 +29,11 @@ type Options struct {
 	// Waiting is told, from another goroutine, that opening a named pipe waits for somebody
 	// who writes to it.
 	Waiting func()
-	Alone   bool // read a large file on one core, because the others have work
+	// Panicked is told, by the caller's goroutine, of goroutines that read ahead and
+	// panicked: how many, and what the first of them said. What they had was read again,
+	// so the traces are right, but each is a fault of this program.
+	Panicked func(workers int64, first string)
+	Alone    bool // read a large file on one core, because the others have work
 }
 
 // Stdin is the path that stands for the standard input.

@@ -3,47 +3,65 @@ package pool
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 )
 
-// panics counts those of the workers of one pool.
-type panics struct {
-	mu    sync.Mutex
-	n     int64
-	first string
+// Panics counts workers that panicked. Their chunks were read again by the owner of the
+// pool: slower, not wrong.
+type Panics struct {
+	Workers int64
+	First   string // what the first of them said, with its stack
 }
 
-// all counts those of all pools of the program.
-var all atomic.Int64
-
-// Panics is how many panics of workers there were in this program that are faults of it:
-// tests fail where there is one that they did not plant.
-func Panics() int64 { return all.Load() }
-
-func (p *panics) add(bug any, stack []byte) {
-	if isFault(bug) {
-		return
+// Add adds those of another pool.
+func (p *Panics) Add(more Panics) {
+	if p.Workers == 0 {
+		p.First = more.First
 	}
-	all.Add(1)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.n++; p.n == 1 {
-		p.first = fmt.Sprintf("%v\n%s", bug, stack)
-	}
+	p.Workers += more.Workers
 }
 
-// isFault reports whether a panic comes from memory that is not there: the end of a
-// mapped file that has become shorter. That is the file's fault, and the owner of the
-// pool tells of it as of any end. A nil pointer has no such address.
-func isFault(bug any) bool {
+// ofProgram is that of all pools.
+var ofProgram panicLog
+
+// AllPanics is how many workers panicked in this program. Tests end by asking it: all
+// results are right without workers, so nothing else would tell of a fault in them.
+func AllPanics() Panics { return ofProgram.get() }
+
+// panicLog is written by workers.
+type panicLog struct {
+	mu  sync.Mutex
+	all Panics
+}
+
+func (l *panicLog) get() Panics {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all
+}
+
+func (l *panicLog) add(p Panics) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all.Add(p)
+}
+
+// isFileFault reports whether a panic comes from memory that is not there: the end of a
+// mapped file that has become shorter. That is no fault of the program, and the owner of
+// the pool tells of it as of any end. The panic of a nil pointer has no such address.
+func isFileFault(bug any) bool {
 	_, ok := bug.(interface{ Addr() uintptr })
 	return ok
 }
 
-// Panics is how many workers of p panicked so far, and what the first of them said, with
-// its stack. Their chunks were read again by the owner of the pool: slower, not wrong.
-func (p *Pool) Panics() (n int64, first string) {
-	p.panics.mu.Lock()
-	defer p.panics.mu.Unlock()
-	return p.panics.n, p.panics.first
+// Panics is how many workers of p have panicked so far.
+func (p *Pool) Panics() Panics { return p.panics.get() }
+
+// countPanic counts what a worker recovered from.
+func (p *Pool) countPanic(bug any, stack []byte) {
+	if isFileFault(bug) {
+		return
+	}
+	one := Panics{1, fmt.Sprintf("%v\n%s", bug, stack)}
+	p.panics.add(one)
+	ofProgram.add(one)
 }

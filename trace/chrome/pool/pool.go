@@ -69,7 +69,7 @@ type Pool struct {
 	stopped atomic.Bool
 	quit    chan struct{}
 	workers sync.WaitGroup
-	panics  panics
+	panics  panicLog
 }
 
 // New starts the workers. Stop is to be called.

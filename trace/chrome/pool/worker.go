@@ -62,7 +62,7 @@ func (w *worker) read(r *Run) {
 		}
 		if bug := recover(); bug != nil {
 			r.Start, w.r = -1, nil
-			w.pool.panics.add(bug, debug.Stack())
+			w.pool.countPanic(bug, debug.Stack())
 		}
 	}()
 	if w.r == nil || w.build.NumStrings() > maxNames || w.build.Bytes() > maxTables {
