@@ -90,7 +90,7 @@ func ExampleRules() {
 		Needs: []analyze.Need{analyze.NeedCollectives},
 		Run: func(p *analyze.Pass) {
 			for _, r := range p.Ranks {
-				if n := len(r.Messages); n > 10 {
+				if n := len(r.Collectives); n > 10 {
 					p.Report(report.Note, report.Finding{Message: fmt.Sprintf("rank %d has %d collectives", r.ID, n)})
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -25,34 +24,22 @@ func Run(inputs []Input, o Options) *report.Report {
 type Analysis struct {
 	o     Options
 	mu    sync.Mutex
-	files []reduced
+	files []placed
 }
 
 // New returns an Analysis without traces.
 func New(o Options) *Analysis { return &Analysis{o: o} }
 
-// Add computes the facts of a trace and lets go of it. The report is made as if
-// traces had come in the order of their places; those of one file share a place and
-// are added by one goroutine, in their order.
-func (a *Analysis) Add(place int, in Input) {
-	r := reduced{place: place, file: in.File, format: in.Trace.Meta().Format, bytes: in.Bytes, events: int64(in.Trace.Len())}
-	all := facts.Compute(in.Trace)
-	for _, rank := range all {
-		if !rank.Empty() {
-			r.ranks = append(r.ranks, rank)
-			d := drawn{kernels: topKernels(rank, cmp.Or(a.o.Top, 10))}
-			if a.o.Drawing {
-				d.timeline = timelineOf(rank, a.o.Steps)
-			}
-			r.drawn = append(r.drawn, d)
-		}
-	}
-	if !a.o.KeepTraces {
-		facts.Compact(all)
-	}
+// Add reduces a trace and lets go of it. The report is made as if traces had come in
+// the order of their places; those of one file share a place and are added by one
+// goroutine, in their order.
+func (a *Analysis) Add(place int, in Input) { a.AddReduced(place, Reduce(in, &a.o)) }
+
+// AddReduced is Add for a trace that was reduced before, with the same options.
+func (a *Analysis) AddReduced(place int, r *Reduced) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.files = append(a.files, r)
+	a.files = append(a.files, placed{r, place})
 }
 
 // Result is what an analysis comes to.
@@ -65,7 +52,7 @@ type Result struct {
 func (a *Analysis) Result() *Result {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	slices.SortStableFunc(a.files, func(x, y reduced) int { return cmp.Compare(x.place, y.place) })
+	slices.SortStableFunc(a.files, func(x, y placed) int { return cmp.Compare(x.place, y.place) })
 	files := a.files
 	a.files = nil
 	return assemble(files, &a.o)
@@ -74,7 +61,7 @@ func (a *Analysis) Result() *Result {
 // assemble makes the report of all files, which are in order. It is the one place where
 // the sections of a report come together; each of them is computed from what it is given
 // here and from nothing else.
-func assemble(files []reduced, o *Options) *Result {
+func assemble(files []placed, o *Options) *Result {
 	list := ranksOf(files, o)
 	health := healthOf(list)
 	normalization, normalized := normalizationOf(list, logs{Logs: o.Logs, declared: o.Normalization}, o.Choices)

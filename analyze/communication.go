@@ -6,12 +6,13 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // communicationRows has the ranks with collectives.
 func communicationRows(list []*Rank) (rows []report.Communication) {
 	for _, r := range list {
-		if all := r.Measure(r.Select(func(*facts.Message) bool { return true })); all.Count > 0 {
+		if all := r.Measure(r.Select(func(*facts.Collective) bool { return true })); all.Count > 0 {
 			rows = append(rows, report.Communication{Rank: r.ID, Count: all.Count, Overlap: overlapRow(all)})
 		}
 	}
@@ -29,14 +30,14 @@ func overlapRow(o facts.Overlap) report.Overlap {
 // collectivesRows has the kinds of collectives of every rank.
 func collectivesRows(list []*Rank) (rows []report.Collectives) {
 	for _, r := range list {
-		for _, kind := range facts.Collectives() {
-			messages := r.Select(func(m *facts.Message) bool { return m.Kind == kind })
+		for _, kind := range timeline.CollectiveKinds() {
+			messages := r.Select(func(m *facts.Collective) bool { return m.Kind == kind })
 			if len(messages) == 0 {
 				continue
 			}
 			o := r.Measure(messages)
 			rows = append(rows, report.Collectives{Rank: r.ID, Kind: kind.String(), Count: o.Count, Overlap: overlapRow(o),
-				InSteps: exposedInSteps(r, r.Exposed(messages, facts.BucketOf(kind))), Sites: siteRows(r.Rank, kind)})
+				InSteps: exposedInSteps(r, r.Exposed(messages, timeline.BucketOf(kind))), Sites: siteRows(r.Rank, kind)})
 		}
 	}
 	return rows
@@ -44,7 +45,7 @@ func collectivesRows(list []*Rank) (rows []report.Collectives) {
 
 // exposedInSteps is the exposed time inside the device windows of all steps that were
 // asked for, or nil where there is none.
-func exposedInSteps(r *Rank, exposed []*facts.Set) *int64 {
+func exposedInSteps(r *Rank, exposed []*timeline.Set) *int64 {
 	var sum *int64
 	for i := range r.Steps {
 		if !r.Selected(i) {
@@ -61,11 +62,11 @@ func exposedInSteps(r *Rank, exposed []*facts.Set) *int64 {
 }
 
 // siteRows counts launch sites: most first, unknown last.
-func siteRows(r *facts.Rank, kind facts.Collective) []report.LaunchSite {
-	count := make(map[facts.LaunchSite]int)
-	for i := range r.Messages {
-		if r.Messages[i].Kind == kind {
-			count[r.Messages[i].Site]++
+func siteRows(r *facts.Rank, kind timeline.CollectiveKind) []report.LaunchSite {
+	count := make(map[timeline.LaunchSite]int)
+	for i := range r.Collectives {
+		if r.Collectives[i].Kind == kind {
+			count[r.Collectives[i].Site]++
 		}
 	}
 	rows := []report.LaunchSite{}
@@ -73,7 +74,7 @@ func siteRows(r *facts.Rank, kind facts.Collective) []report.LaunchSite {
 		rows = append(rows, report.LaunchSite{Site: string(site.Site), Name: site.Name, Count: n})
 	}
 	slices.SortFunc(rows, func(a, b report.LaunchSite) int {
-		unknown := string(facts.SiteUnknown)
+		unknown := string(timeline.SiteUnknown)
 		if (a.Site == unknown) != (b.Site == unknown) {
 			if a.Site == unknown {
 				return 1
@@ -97,7 +98,7 @@ func groupRows(list []*Rank) (rows []report.CollectiveGroup) {
 
 func groupRow(r *Rank, g *facts.Group) report.CollectiveGroup {
 	row := report.CollectiveGroup{Rank: r.ID, Kind: g.Kind.String(), Site: string(g.Site.Site), Name: g.Site.Name, Inferred: g.Inferred,
-		Count: len(g.Messages), Busy: g.Overlap.Busy, Over: g.Overlap.Overlapped, FirstBusy: g.First.Busy, FirstOver: g.First.Overlapped}
+		Count: len(g.Members), Busy: g.Overlap.Busy, Over: g.Overlap.Overlapped, FirstBusy: g.First.Busy, FirstOver: g.First.Overlapped}
 	if g.Step >= 0 {
 		row.Step = &g.Step
 	}
@@ -107,8 +108,8 @@ func groupRow(r *Rank, g *facts.Group) report.CollectiveGroup {
 	if ratio, ok := g.Overlap.Ratio(); ok {
 		row.Ratio = &ratio
 	}
-	for _, i := range g.Messages {
-		row.Kernels = append(row.Kernels, facts.ShortKernel(r.Trace.Event(int(r.Messages[i].Row)).Name()))
+	for _, i := range g.Members {
+		row.Kernels = append(row.Kernels, timeline.ShortKernel(r.Kernels[r.Collectives[i].Kernel]))
 	}
 	return row
 }

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gaprof/gaprof/analyze/drawing"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // mostCollectives bounds the collectives of a drawing, over all ranks.
@@ -16,14 +18,14 @@ const mostCollectives = 20000
 // is at hand. The step is chosen by structure, so that the ranks of a run show the same:
 // of the complete steps with most optimizers the one before the last, whose window ends
 // where the next step begins. nil where no step has a device window.
-func timelineOf(r *facts.Rank, asked func(n int) (from, to int)) *report.Timeline {
+func timelineOf(x *timeline.Rank, r *facts.Rank, asked func(n int) (from, to int)) *report.Timeline {
 	step := representative(r, asked)
 	if step == nil {
 		return nil
 	}
 	w := step.Windows[0]
-	drawn := r.Timeline(w, r.Launches())
-	t := &report.Timeline{Device: strings.Clone(r.Devices[w.Device].PID), Step: step.Index, Start: w.Start, Duration: w.End - w.Start,
+	drawn := drawing.Draw(x, r, w)
+	t := &report.Timeline{Device: r.Devices[w.Device].PID, Step: step.Index, Start: w.Start, Duration: w.End - w.Start,
 		Resolution: drawn.Resolution, Folded: drawn.Folded, Strips: []report.Strip{}}
 	for _, s := range drawn.Strips {
 		strip := report.Strip{Row: strings.Clone(s.Row), Class: s.Class, Exposed: s.Exposed}
@@ -71,12 +73,12 @@ func representative(r *facts.Rank, asked func(n int) (from, to int)) *facts.Step
 func drawingOf(list []*Rank) *report.Drawing {
 	d := &report.Drawing{Timelines: []report.Timeline{}, Collectives: []report.Collective{}}
 	for _, r := range list {
-		if t := r.drawn.timeline; t != nil {
+		if t := r.reduced.Timeline; t != nil {
 			one := *t
 			one.Rank, one.Kind = r.ID, r.Steps[t.Step].Kind
 			d.Timelines = append(d.Timelines, one)
 		}
-		for i := range r.Messages {
+		for i := range r.Collectives {
 			if row := collectiveRow(r, i); row.Step == nil || r.Selected(*row.Step) {
 				d.Collectives = append(d.Collectives, row)
 			}
@@ -93,7 +95,7 @@ func drawingOf(list []*Rank) *report.Drawing {
 }
 
 func collectiveRow(r *Rank, i int) report.Collective {
-	m := &r.Messages[i]
+	m := &r.Collectives[i]
 	row := report.Collective{Rank: r.ID, Kind: m.Kind.String(), Site: string(m.Site.Site), Name: m.Site.Name,
 		Start: m.Start, Duration: m.End - m.Start, Exposed: r.ExposedAlone(i)}
 	if m.Step >= 0 {

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // limits are what a finding must cost at the least to be told.
@@ -22,7 +23,7 @@ func (l limits) tooSmall(f report.Finding) bool {
 // findingsOf runs rules in their order, each on those of the ranks of the pass on which
 // its needs are met. skipped are those that did not run on any.
 func findingsOf(rules []Rule, pass *Pass, least limits) (found []report.Finding, skipped []report.Skip) {
-	pass.claims, pass.taken = make(claims), make(map[*facts.GradientPass]string)
+	pass.claims, pass.taken = make(claims), make(map[*gradients.Pass]string)
 	list := pass.Ranks
 	for i := range rules {
 		pass.rule, pass.Ranks = &rules[i], list
@@ -65,9 +66,7 @@ func (p *Pass) findings() []report.Finding {
 	return list
 }
 
-// EvidenceOf is the view of a row for a person with the trace open.
-func EvidenceOf(r *Rank, row int32) report.Evidence {
-	e := r.Trace.Event(int(row))
-	t := e.Track()
-	return report.Evidence{Rank: r.ID, Name: e.Name(), Track: t.PID + "/" + t.TID, Start: e.Start(), Duration: e.Dur()}
+// EvidenceOf is the view of an event for a person with the trace open.
+func EvidenceOf(r *Rank, e timeline.Event) report.Evidence {
+	return report.Evidence{Rank: r.ID, Name: e.Name, Track: e.Process + "/" + e.Thread, Start: e.Start, Duration: e.Duration}
 }

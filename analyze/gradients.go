@@ -2,7 +2,9 @@ package analyze
 
 import (
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/trace/hardware"
 )
 
@@ -31,12 +33,12 @@ func passRows(list []*Rank, uniform, equal bool, peak int64) (rows []report.Grad
 	for _, r := range list {
 		for i := range r.Passes {
 			p := &r.Passes[i]
-			if !r.Selected(p.Step) || p.Kind == facts.NormPass {
+			if !r.Selected(p.Step) || p.Kind == gradients.NormPass {
 				continue
 			}
 			row := passRow(r, p, peak)
 			row.Verdict, row.Reason = VerdictOf(r.Rank, p, uniform)
-			if equal && row.Verdict == report.Avoidable && p.Kind == facts.ScalePass {
+			if equal && row.Verdict == report.Avoidable && p.Kind == gradients.ScalePass {
 				row.Reason += "; the ranks have equally many tokens in the recorded step, which a few steps do not prove for all"
 			}
 			rows = append(rows, row)
@@ -46,7 +48,7 @@ func passRows(list []*Rank, uniform, equal bool, peak int64) (rows []report.Grad
 }
 
 // passRow is a pass without its verdict.
-func passRow(r *Rank, p *facts.GradientPass, peak int64) report.GradientPass {
+func passRow(r *Rank, p *gradients.Pass, peak int64) report.GradientPass {
 	row := report.GradientPass{Rank: r.ID, Step: p.Step, Kind: string(p.Kind), Where: string(p.Place), Optimizer: p.Optimizer,
 		Parameters: p.Parameters, Launches: p.Launches, Bytes: p.Bytes, Busy: p.Busy, Span: p.Span, OnDevice: p.OnDevice}
 	if p.OnDevice && p.Bytes > 0 {
@@ -64,7 +66,7 @@ func passRow(r *Rank, p *facts.GradientPass, peak int64) report.GradientPass {
 // syncRows has the ranks whose steps are those of optimizers.
 func syncRows(list []*Rank) (rows []report.GradientSync) {
 	for _, r := range list {
-		if r.StepSource != facts.StepsFromOptimizer {
+		if r.StepSource != steps.FromOptimizer {
 			continue
 		}
 		row := report.GradientSync{Rank: r.ID, Pattern: string(r.Sync.Pattern), Kind: r.Sync.Kind.String(),
@@ -83,12 +85,12 @@ func syncRows(list []*Rank) (rows []report.GradientSync) {
 // tokenRows has the ranks whose steps are those of optimizers.
 func tokenRows(list []*Rank) (rows []report.TokenAllReduce) {
 	for _, r := range list {
-		if r.StepSource != facts.StepsFromOptimizer {
+		if r.StepSource != steps.FromOptimizer {
 			continue
 		}
 		row := report.TokenAllReduce{Rank: r.ID, PerStep: r.Tokens.PerStep}
 		if r.Tokens.Judgable {
-			present := r.Tokens.Place != facts.TokensNowhere
+			present := r.Tokens.Place != gradients.TokensNowhere
 			row.Present = &present
 			if where := string(r.Tokens.Place); present {
 				row.Where = &where

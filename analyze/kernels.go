@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
 
 // kernelRows has the largest kernels of every rank.
 func kernelRows(list []*Rank) (rows []report.Kernel) {
 	for _, r := range list {
-		for _, k := range r.drawn.kernels {
+		for _, k := range r.reduced.Kernels {
 			k.Rank = r.ID
 			rows = append(rows, k)
 		}
@@ -23,23 +23,22 @@ func kernelRows(list []*Rank) (rows []report.Kernel) {
 
 // topKernels lists the names with the most device time, summed over events. It needs
 // the whole trace, and the rank has no number yet.
-func topKernels(r *facts.Rank, n int) []report.Kernel {
+func topKernels(x *timeline.Rank, n int) []report.Kernel {
 	rows := []report.Kernel{}
-	for _, t := range largest(r, nameTotals(r), n) {
-		e := r.Trace.Event(int(t.row))
-		rows = append(rows, report.Kernel{Name: strings.Clone(e.Name()), Cat: r.Trace.CatName(e.Cat()), Count: t.count, Busy: t.ns})
+	for _, t := range largest(x, nameTotals(x), n) {
+		rows = append(rows, report.Kernel{Name: strings.Clone(x.Name(t.row)), Cat: x.Trace.CatName(x.Col.Cat[t.row]), Count: t.count, Busy: t.ns})
 	}
 	return rows
 }
 
 // largest are the n names with the most time, most first, by name where that is equal.
 // It sorts only what may be among them: there can be as many names as events.
-func largest(r *facts.Rank, totals []nameTotal, n int) []nameTotal {
+func largest(x *timeline.Rank, totals []nameTotal, n int) []nameTotal {
 	order := func(a, b nameTotal) int {
 		if a.ns != b.ns {
 			return cmp.Compare(b.ns, a.ns)
 		}
-		return cmp.Compare(r.Trace.Event(int(a.row)).Name(), r.Trace.Event(int(b.row)).Name())
+		return cmp.Compare(x.Name(a.row), x.Name(b.row))
 	}
 	var top []nameTotal
 	least := int64(-1) // what the n-th of those that were sorted has
@@ -64,11 +63,11 @@ type nameTotal struct {
 	ns    int64
 }
 
-func nameTotals(r *facts.Rank) []nameTotal {
-	col := r.Trace.Columns()
+func nameTotals(x *timeline.Rank) []nameTotal {
+	col := &x.Col
 	at := make(map[trace.StringID]int32) // index into totals + 1
 	var totals []nameTotal
-	for _, d := range r.Devices {
+	for _, d := range x.Devices {
 		for _, row := range d.Rows {
 			i := at[col.Name[row]]
 			if i == 0 {

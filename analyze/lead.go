@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -13,8 +14,9 @@ import (
 // over. Steps that lack one of the two are left out.
 func ScatterLeads(t *trace.Trace) []int64 {
 	var leads []int64
-	for _, r := range facts.Compute(t) {
-		leads = append(leads, scatterLeads(t, r)...)
+	x := timeline.New(t)
+	for i, r := range facts.Compute(x) {
+		leads = append(leads, scatterLeads(x.Ranks[i], r)...)
 	}
 	return leads
 }
@@ -28,10 +30,10 @@ func MedianLead(leads []int64) (ns int64, ok bool) {
 }
 
 // scatterLeads is the leads of the steps of one rank.
-func scatterLeads(t *trace.Trace, r *facts.Rank) []int64 {
-	ends, starts := backwardEnds(t, r), make(map[int]int64)
-	for _, m := range r.Messages {
-		if first, seen := starts[m.Step]; m.Kind == facts.ReduceScatter && (!seen || m.Start < first) {
+func scatterLeads(x *timeline.Rank, r *facts.Rank) []int64 {
+	ends, starts := backwardEnds(x, r), make(map[int]int64)
+	for _, m := range r.Collectives {
+		if first, seen := starts[m.Step]; m.Kind == timeline.ReduceScatter && (!seen || m.Start < first) {
 			starts[m.Step] = m.Start
 		}
 	}
@@ -46,14 +48,14 @@ func scatterLeads(t *trace.Trace, r *facts.Rank) []int64 {
 
 // backwardEnds is when the last kernel of each step's backward pass ends, by step; kernels
 // are assigned to steps by the launch.
-func backwardEnds(t *trace.Trace, r *facts.Rank) map[int]int64 {
+func backwardEnds(x *timeline.Rank, r *facts.Rank) map[int]int64 {
 	ends := make(map[int]int64)
-	col, launches := t.Columns(), r.Launches()
-	for _, d := range r.Devices {
+	phases := facts.NewPhases(x, r)
+	for _, d := range x.Devices {
 		for i, row := range d.Rows {
-			if launch := d.Launch[i]; launch >= 0 && launches.Phase(row, launch) == facts.PhaseBackward {
-				step := r.StepAt(col.Start[launch])
-				ends[step] = max(ends[step], col.Start[row]+col.Dur[row])
+			if launch := d.Launch[i]; launch >= 0 && phases.Phase(row, launch) == facts.PhaseBackward {
+				step := r.StepAt(x.Col.Start[launch])
+				ends[step] = max(ends[step], x.End(row))
 			}
 		}
 	}

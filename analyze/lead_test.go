@@ -44,7 +44,7 @@ func TestScatterLeads(t *testing.T) {
 		{"while backward runs", scattered(400), 100, true},
 		{"behind it", scattered(600), -100, true},
 		{"the median of steps", scattered(400, 700, 450), 50, true},
-		{"no backward", steps(3, 300), 0, false},
+		{"no backward", stepping(3, 300), 0, false},
 		{"no reduce-scatter", strings.ReplaceAll(scattered(400), "ReduceScatter", "AllGather"), 0, false},
 		{"nothing", "1/1 0 +5 cpu_op aten::mul", 0, false},
 	} {

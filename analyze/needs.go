@@ -1,6 +1,6 @@
 package analyze
 
-import "github.com/gaprof/gaprof/analyze/facts"
+import "github.com/gaprof/gaprof/analyze/timeline"
 
 // Need is an input that a rule cannot do without.
 type Need struct {
@@ -15,7 +15,7 @@ var (
 	NeedDevice = Need{"device events", "no device events: record with ProfilerActivity.CUDA",
 		func(r *Rank) bool { return r.DeviceEvents > 0 }, nil}
 	NeedCollectives = Need{"collectives", "no device collectives in the trace (gloo spans on the CPU are not device collectives)",
-		func(r *Rank) bool { return len(r.Messages) > 0 }, nil}
+		func(r *Rank) bool { return len(r.Collectives) > 0 }, nil}
 	NeedLaunches = Need{"launches", "no device event is linked to a host call: record with ProfilerActivity.CPU too",
 		func(r *Rank) bool { return r.DeviceEvents > r.Unlinked }, nil}
 	NeedSteps = Need{"steps", "no optimizer steps in the trace: profile through optimizer.step(), or call profiler.step()",
@@ -23,7 +23,7 @@ var (
 	NeedStreams = Need{"streams", "communication overlaps compute on one and the same stream, which is impossible: the tracks are wrong and so is any overlap",
 		func(r *Rank) bool { return !r.SelfOverlap }, nil}
 	NeedOneRank = Need{"ranks that can be told apart", "several ranks were merged into one process, and their figures cannot be told apart: give each rank its own file",
-		func(r *Rank) bool { return !r.Mixed }, nil}
+		func(r *Rank) bool { return !r.Mixed() }, nil}
 	NeedSites = Need{"launch sites", "no Optimizer.step and no backward spans around the launches: every launch site is unknown",
 		hasSites, nil}
 	NeedRanks = Need{"several ranks", "one rank was given: pass the traces of all ranks together",
@@ -33,8 +33,8 @@ var (
 )
 
 func hasSites(r *Rank) bool {
-	for i := range r.Messages {
-		if r.Messages[i].Site.Site != facts.SiteUnknown {
+	for i := range r.Collectives {
+		if r.Collectives[i].Site.Site != timeline.SiteUnknown {
 			return true
 		}
 	}

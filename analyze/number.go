@@ -8,12 +8,13 @@ import (
 )
 
 // ranksOf are the ranks of all files that were asked for, by number.
-func ranksOf(files []reduced, o *Options) []*Rank {
+func ranksOf(files []placed, o *Options) []*Rank {
 	var list []*Rank
 	for _, f := range files {
-		for i, r := range f.ranks {
-			problems := slices.Concat(r.Trace.Problems(), r.Problems)
-			list = append(list, &Rank{Rank: r, ID: r.ID, File: f.file, Problems: problems, to: len(r.Steps), drawn: f.drawn[i]})
+		for i := range f.Ranks {
+			of := &f.Ranks[i]
+			list = append(list, &Rank{Rank: of.Facts, ID: of.Facts.ID, File: f.File, Problems: slices.Clone(of.Facts.Problems),
+				to: len(of.Facts.Steps), reduced: of})
 		}
 	}
 	number(list, o)
@@ -54,7 +55,7 @@ func number(list []*Rank, o *Options) {
 			next++
 		}
 		r.ID, r.Assigned, used[next] = next, true, true
-		if !clashed[r] && (len(list) > 1 || len(r.Messages) > 0) {
+		if !clashed[r] && (len(list) > 1 || len(r.Collectives) > 0) {
 			r.note(trace.RankAssigned)
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // observeAll is what the traces of all ranks show of the loop; what they do not show alike
@@ -38,9 +40,9 @@ func observeAll(list []*Rank) normalization.Observation {
 func observe(r *facts.Rank) *normalization.Observation {
 	nan := math.NaN()
 	o := &normalization.Observation{Ranks: int(ReducingRanks(r)), Divisor: r.Loss.Divisor, Optimised: nan, Logged: nan,
-		Hidden: r.FusedOptimizer || r.Sync.Kind == facts.ReduceScatter}
+		Hidden: r.FusedOptimizer || r.Sync.Kind == timeline.ReduceScatter}
 	l := &r.Loss
-	unscaled := slices.ContainsFunc(r.Passes, func(p facts.GradientPass) bool { return p.Kind == facts.UnscalePass })
+	unscaled := slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool { return p.Kind == gradients.UnscalePass })
 	switch { // a GradScaler multiplies losses, too
 	case !l.Known || unscaled:
 	case l.Reduction == facts.LossMean && !l.Multiplied:
@@ -55,7 +57,7 @@ func observe(r *facts.Rank) *normalization.Observation {
 		o.Inverted = normalization.Yes
 	}
 	if r.Params.Known() {
-		o.Scaled = answer(slices.ContainsFunc(r.Passes, func(p facts.GradientPass) bool { return p.Kind == facts.ScalePass }))
+		o.Scaled = answer(slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool { return p.Kind == gradients.ScalePass }))
 	}
 	o.Reduced = reducesCounts(r)
 	return o
@@ -71,13 +73,13 @@ func answer(yes bool) normalization.Answer {
 // reducesCounts tells whether the count of tokens is reduced over ranks. Other small
 // messages may carry it as well.
 func reducesCounts(r *facts.Rank) normalization.Answer {
-	small := slices.ContainsFunc(r.Calls, func(c facts.Call) bool {
+	small := slices.ContainsFunc(r.HostCollectives, func(c gradients.HostCollective) bool {
 		return c.Step >= 0 && !c.Gradient && (c.Elems == facts.Unknown || c.Elems <= smallMessage)
 	})
 	switch {
 	case !r.Tokens.Judgable:
 		return normalization.NotKnown
-	case r.Tokens.Place != facts.TokensNowhere:
+	case r.Tokens.Place != gradients.TokensNowhere:
 		return normalization.Yes
 	case small:
 		return normalization.NotKnown

@@ -36,6 +36,4 @@ type Options struct {
 	// Choices is what the caller calls its choices where texts speak of them, as by a flag;
 	// nil and missing ones: as Go programs do. The keys are those of internal/choice.
 	Choices map[string]string
-
-	KeepTraces bool // do not compact the facts; the report is the same
 }

@@ -3,8 +3,9 @@ package analyze
 import (
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // Pass is what a rule sees while it runs: the ranks on which its needs are met,
@@ -19,7 +20,7 @@ type Pass struct {
 	matched *Matched
 	rule    *Rule
 	claims  claims
-	taken   map[*facts.GradientPass]string // the rule that has a pass over the gradients
+	taken   map[*gradients.Pass]string // the rule that has a pass over the gradients
 	out     []costed
 }
 
@@ -28,7 +29,7 @@ type claimKey struct {
 	rank   *Rank
 	step   int
 	window int
-	bucket facts.Bucket
+	bucket timeline.Bucket
 }
 
 // claims notes which rules took how many ns of each bucket.
@@ -42,7 +43,7 @@ type claimed struct {
 // Claim takes up to ns of a bucket for the running rule and returns what it got;
 // time that others hold is not given twice. Others names the rules that hold the
 // rest.
-func (p *Pass) Claim(r *Rank, step, window int, bucket facts.Bucket, ns int64) (got int64, others []string) {
+func (p *Pass) Claim(r *Rank, step, window int, bucket timeline.Bucket, ns int64) (got int64, others []string) {
 	key := claimKey{r, step, window, bucket}
 	c := p.claims[key]
 	if c == nil {
@@ -62,7 +63,7 @@ func (p *Pass) Claim(r *Rank, step, window int, bucket facts.Bucket, ns int64) (
 
 // TakePass gives a pass over the gradients to the running rule. Where another rule has
 // it, ok is false and owner names that rule: what a pass costs is charged once.
-func (p *Pass) TakePass(gp *facts.GradientPass) (owner string, ok bool) {
+func (p *Pass) TakePass(gp *gradients.Pass) (owner string, ok bool) {
 	if owner, taken := p.taken[gp]; taken {
 		return owner, owner == p.rule.ID
 	}

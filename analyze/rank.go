@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"github.com/gaprof/gaprof/analyze/facts"
-	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -18,14 +17,7 @@ type Rank struct {
 	Problems []trace.Problem // of its trace, its facts and its number, in this order
 
 	from, to int // the steps that were asked for; half-open
-	drawn    drawn
-}
-
-// drawn is what is made of a trace while the whole of it is at hand. The number of the
-// rank is not in it yet.
-type drawn struct {
-	kernels  []report.Kernel
-	timeline *report.Timeline // nil unless asked for, and where no step has a device window
+	reduced  *ReducedRank
 }
 
 // Selected reports whether a step was asked for.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/text"
 )
@@ -25,8 +25,8 @@ func read(t *testing.T, source string) *trace.Trace {
 	return tr
 }
 
-// steps is n steps of 1000 ns: a kernel of 600, then a reduce-scatter of rs ns.
-func steps(n, rs int) string {
+// stepping is n steps of 1000 ns: a kernel of 600, then a reduce-scatter of rs ns.
+func stepping(n, rs int) string {
 	var b strings.Builder
 	for i := range n {
 		t := 1000 * i
@@ -47,10 +47,10 @@ func claimRule(id string, ns int64) Rule {
 		var cost Cost
 		for _, r := range p.Ranks {
 			for i := range r.Steps {
-				if r.Steps[i].Excluded {
+				if !r.Selected(i) {
 					continue
 				}
-				got, others := p.Claim(r, i, 0, facts.ReduceScatterBucket, ns)
+				got, others := p.Claim(r, i, 0, timeline.ReduceScatterBucket, ns)
 				cost.Add(r, i, got)
 				p.Remark(others)
 			}
@@ -62,7 +62,7 @@ func claimRule(id string, ns int64) Rule {
 }
 
 func TestClaimsNeverExceedTheLedger(t *testing.T) {
-	in := []Input{{File: "f", Trace: read(t, steps(3, 100))}}
+	in := []Input{{File: "f", Trace: read(t, stepping(3, 100))}}
 	r := Run(in, Options{Rules: []Rule{claimRule("AA001", 60), claimRule("AA002", 80), claimRule("AA003", 10)}})
 	var got []string
 	for _, f := range r.Findings {
@@ -78,7 +78,7 @@ func TestSeverityFollowsTheShare(t *testing.T) {
 		rs   int
 		want string
 	}{{0, ""}, {1, "note"}, {9, "note"}, {10, "warn"}, {99, "warn"}, {100, "error"}, {300, "error"}} {
-		r := Run([]Input{{File: "f", Trace: read(t, steps(5, test.rs))}}, Options{Rules: []Rule{claimRule("AA001", math.MaxInt64)}})
+		r := Run([]Input{{File: "f", Trace: read(t, stepping(5, test.rs))}}, Options{Rules: []Rule{claimRule("AA001", math.MaxInt64)}})
 		got := ""
 		for _, f := range r.Findings {
 			got = string(f.Severity)
@@ -90,7 +90,7 @@ func TestSeverityFollowsTheShare(t *testing.T) {
 }
 
 func TestSelection(t *testing.T) {
-	in := []Input{{File: "a-rank3.json", Trace: read(t, steps(4, 100))}, {File: "b", Trace: read(t, steps(4, 100))}}
+	in := []Input{{File: "a-rank3.json", Trace: read(t, stepping(4, 100))}, {File: "b", Trace: read(t, stepping(4, 100))}}
 	fromName := func(file string) (int64, bool) { return 3, strings.Contains(file, "rank3") }
 	all := Run(in, Options{RankOf: fromName})
 	if !slices.Equal(all.Source.Ranks, []int64{0, 3}) || len(all.Steps) != 8 {
@@ -112,7 +112,7 @@ func TestSelection(t *testing.T) {
 }
 
 func TestRanksThatClash(t *testing.T) {
-	one := "distributed rank=1 world_size=2\n" + steps(2, 10)
+	one := "distributed rank=1 world_size=2\n" + stepping(2, 10)
 	r := Run([]Input{{File: "a", Trace: read(t, one)}, {File: "b", Trace: read(t, one)}}, Options{})
 	if !slices.Equal(r.Source.Ranks, []int64{0, 1}) {
 		t.Errorf("ranks %v", r.Source.Ranks)
@@ -173,7 +173,7 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := Run([]Input{{File: "f", Trace: read(t, steps(3, 100))}}, Options{Rules: []Rule{claimRule("AA001", 60)}})
+	made := Run([]Input{{File: "f", Trace: read(t, stepping(3, 100))}}, Options{Rules: []Rule{claimRule("AA001", 60)}})
 	if err := resolved.Validate(asJSON(t, made)); err != nil {
 		t.Error(err)
 	}
@@ -181,7 +181,7 @@ func TestSchema(t *testing.T) {
 
 // What a report says is there again when it is read.
 func TestReportIsReadBack(t *testing.T) {
-	made := Run([]Input{{File: "f", Trace: read(t, steps(3, 100))}}, Options{Rules: []Rule{claimRule("AA001", 60)}})
+	made := Run([]Input{{File: "f", Trace: read(t, stepping(3, 100))}}, Options{Rules: []Rule{claimRule("AA001", 60)}})
 	data, err := json.Marshal(made)
 	if err != nil {
 		t.Fatal(err)

@@ -7,32 +7,22 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/steps"
 )
 
-// reduced is what is kept of a trace.
-type reduced struct {
-	place  int
-	file   string
-	format string
-	bytes  int64
-	events int64
-	ranks  []*facts.Rank
-	drawn  []drawn // by rank
-}
-
 // sourceOf says what was read: files in order, and the ranks that were asked for.
-func sourceOf(files []reduced, list []*Rank) report.Source {
-	s := report.Source{Files: []string{}, Ranks: []int64{}, Format: "unknown", Device: "unknown", StepSource: string(facts.NoSteps),
+func sourceOf(files []placed, list []*Rank) report.Source {
+	s := report.Source{Files: []string{}, Ranks: []int64{}, Format: "unknown", Device: "unknown", StepSource: string(steps.None),
 		Fingerprint: unknownFingerprint()}
 	for _, f := range files {
-		if n := len(s.Files); n == 0 || s.Files[n-1] != f.file {
-			s.Files = append(s.Files, f.file)
+		if n := len(s.Files); n == 0 || s.Files[n-1] != f.File {
+			s.Files = append(s.Files, f.File)
 		}
-		s.Bytes += f.bytes
-		s.Events += f.events
+		s.Bytes += f.Bytes
+		s.Events += f.Events
 	}
-	if len(files) > 0 && files[0].format != "" {
-		s.Format = files[0].format
+	if len(files) > 0 && files[0].Format != "" {
+		s.Format = files[0].Format
 	}
 	if len(list) > 0 {
 		first := list[0]
@@ -66,7 +56,7 @@ func worldSize(list []*Rank) *int64 {
 // alone reports whether a trace without distributed information shows no collective
 // of any kind: then it is the only rank.
 func alone(r *facts.Rank) bool {
-	return len(r.Messages) == 0 && r.StepSource != facts.NoSteps && !r.HostCollectives && r.Categorised
+	return len(r.Collectives) == 0 && r.StepSource != steps.None && !r.Communicates && r.Categorised
 }
 
 func unknownFingerprint() report.Fingerprint {

@@ -3,6 +3,7 @@ package analyze
 import (
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // stepRows has the steps that were asked for: by rank, step and device.
@@ -40,11 +41,11 @@ func stepRowsOf(r *Rank, s *facts.Step) []report.Step {
 	return rows
 }
 
-func ledgerRow(l facts.Ledger) *report.Ledger {
+func ledgerRow(l timeline.Ledger) *report.Ledger {
 	return &report.Ledger{
-		Compute: l[facts.ComputeBucket], Memory: l[facts.MemoryBucket], ReduceScatter: l[facts.ReduceScatterBucket],
-		AllGather: l[facts.AllGatherBucket], AllReduce: l[facts.AllReduceBucket], OtherComm: l[facts.OtherCommBucket],
-		Idle: l[facts.IdleBucket],
+		Compute: l[timeline.ComputeBucket], Memory: l[timeline.MemoryBucket], ReduceScatter: l[timeline.ReduceScatterBucket],
+		AllGather: l[timeline.AllGatherBucket], AllReduce: l[timeline.AllReduceBucket], OtherComm: l[timeline.OtherCommBucket],
+		Idle: l[timeline.IdleBucket],
 	}
 }
 

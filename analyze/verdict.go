@@ -5,14 +5,16 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // ReducingRanks is the size of the group that reduces gradients, not the world: 1
 // where the trace shows no collective of any kind and no distributed run, 0 unknown.
 func ReducingRanks(r *facts.Rank) int64 {
-	distributed := r.Trace.Meta().Distributed
-	reduces := r.Sync.Pattern == facts.SyncEvery && r.Sync.Kind != facts.NotCommunication || r.Sync.Pattern == facts.SyncLast
+	distributed := r.Distributed
+	reduces := r.Sync.Pattern == gradients.SyncEvery && r.Sync.Kind != timeline.NotCommunication || r.Sync.Pattern == gradients.SyncLast
 	switch {
 	case r.Sync.Ranks > 0 && reduces:
 		return r.Sync.Ranks
@@ -20,7 +22,7 @@ func ReducingRanks(r *facts.Rank) int64 {
 		return r.WorldSize
 	case distributed != nil && distributed.WorldSize == 1:
 		return 1
-	case distributed == nil && !r.HostCollectives && len(r.Messages) == 0 && r.Categorised:
+	case distributed == nil && !r.Communicates && len(r.Collectives) == 0 && r.Categorised:
 		return 1
 	}
 	return 0
@@ -28,19 +30,19 @@ func ReducingRanks(r *facts.Rank) int64 {
 
 // VerdictOf judges a gradient pass. uniform says that the user declared equal token
 // counts on all ranks; equal counts in a few recorded steps would not be enough.
-func VerdictOf(r *facts.Rank, p *facts.GradientPass, uniform bool) (report.Verdict, string) {
+func VerdictOf(r *facts.Rank, p *gradients.Pass, uniform bool) (report.Verdict, string) {
 	switch p.Kind {
-	case facts.ClipPass:
+	case gradients.ClipPass:
 		return report.Required, "clipping multiplies by a coefficient that is known only behind the norm"
-	case facts.UnscalePass:
+	case gradients.UnscalePass:
 		return report.Required, "the gradients of a scaled loss must be divided again"
-	case facts.DividePass, facts.CopyPass, facts.CastPass, facts.ZeroPass:
+	case gradients.DividePass, gradients.CopyPass, gradients.CastPass, gradients.ZeroPass:
 		return report.UnknownVerdict, "part of how the framework averages and keeps gradients"
 	}
 	if p.Doubtful {
 		return report.UnknownVerdict, "the factor is not known to be made of a token count: weights that decay by hand look the same"
 	}
-	if p.Place != facts.AfterBackward {
+	if p.Place != gradients.AfterBackward {
 		return report.UnknownVerdict, "it stands inside the accumulation, where it changes what is accumulated"
 	}
 	if scaledInside(r, p.Step) {
@@ -66,7 +68,7 @@ func VerdictOf(r *facts.Rank, p *facts.GradientPass, uniform bool) (report.Verdi
 
 // scaledInside tells whether gradients are scaled between the micro-batches of a step.
 func scaledInside(r *facts.Rank, step int) bool {
-	return slices.ContainsFunc(r.Passes, func(p facts.GradientPass) bool {
-		return p.Step == step && p.Kind == facts.ScalePass && p.Place == facts.BetweenMicroBatches
+	return slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool {
+		return p.Step == step && p.Kind == gradients.ScalePass && p.Place == gradients.BetweenMicroBatches
 	})
 }

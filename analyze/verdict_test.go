@@ -4,18 +4,21 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // reducing is a rank whose gradients are reduced by some ranks in steps of some
 // micro-batches; 0 ranks reduce nothing.
 func reducing(t *testing.T, head string, ranks int64, micro int) *facts.Rank {
 	t.Helper()
-	r := &facts.Rank{Trace: read(t, head), Categorised: true, Steps: []facts.Step{{MicroBatches: micro}}}
-	r.Sync = facts.Sync{Pattern: facts.SyncNone}
+	r := &facts.Rank{Steps: []facts.Step{{MicroBatches: micro}}}
+	r.Distributed, r.Categorised = read(t, head).Meta().Distributed, true
+	r.Sync = gradients.Sync{Pattern: gradients.SyncNone}
 	if ranks > 0 {
-		r.Sync = facts.Sync{Pattern: facts.SyncEvery, Kind: facts.AllReduce, Ranks: ranks}
-		r.HostCollectives = true
+		r.Sync = gradients.Sync{Pattern: gradients.SyncEvery, Kind: timeline.AllReduce, Ranks: ranks}
+		r.Communicates = true
 	}
 	return r
 }
@@ -50,7 +53,7 @@ func TestVerdictOnAScaling(t *testing.T) {
 		{"ranks only by their collectives", alone1, 8, 1, false, report.Avoidable},
 	} {
 		r := reducing(t, test.head, test.ranks, test.micro)
-		p := &facts.GradientPass{Kind: facts.ScalePass, Place: facts.AfterBackward}
+		p := &gradients.Pass{Kind: gradients.ScalePass, Place: gradients.AfterBackward}
 		if got, reason := VerdictOf(r, p, test.uniform); got != test.want || reason == "" {
 			t.Errorf("%s: %s (%s), want %s", test.name, got, reason, test.want)
 		}
@@ -59,20 +62,20 @@ func TestVerdictOnAScaling(t *testing.T) {
 
 func TestVerdictOnOtherPasses(t *testing.T) {
 	r := reducing(t, alone1, 0, 1)
-	r.Passes = []facts.GradientPass{{Kind: facts.ScalePass, Place: facts.BetweenMicroBatches, Step: 1}}
+	r.Passes = []gradients.Pass{{Kind: gradients.ScalePass, Place: gradients.BetweenMicroBatches, Step: 1}}
 	r.Steps = append(r.Steps, facts.Step{MicroBatches: 2})
 	for _, test := range []struct {
 		name string
-		pass facts.GradientPass
+		pass gradients.Pass
 		want report.Verdict
 	}{
-		{"a number that the trace does not hold", facts.GradientPass{Kind: facts.ScalePass, Place: facts.AfterBackward, Doubtful: true}, report.UnknownVerdict},
-		{"inside the loop", facts.GradientPass{Kind: facts.ScalePass, Place: facts.BetweenMicroBatches}, report.UnknownVerdict},
-		{"the last of those inside the loop", facts.GradientPass{Kind: facts.ScalePass, Place: facts.AfterBackward, Step: 1}, report.UnknownVerdict},
-		{"clip", facts.GradientPass{Kind: facts.ClipPass, Place: facts.AfterBackward}, report.Required},
-		{"unscale", facts.GradientPass{Kind: facts.UnscalePass, Place: facts.AfterBackward}, report.Required},
-		{"DDP's division", facts.GradientPass{Kind: facts.DividePass, Place: facts.InBackward}, report.UnknownVerdict},
-		{"zero", facts.GradientPass{Kind: facts.ZeroPass, Place: facts.AfterOptimizer}, report.UnknownVerdict},
+		{"a number that the trace does not hold", gradients.Pass{Kind: gradients.ScalePass, Place: gradients.AfterBackward, Doubtful: true}, report.UnknownVerdict},
+		{"inside the loop", gradients.Pass{Kind: gradients.ScalePass, Place: gradients.BetweenMicroBatches}, report.UnknownVerdict},
+		{"the last of those inside the loop", gradients.Pass{Kind: gradients.ScalePass, Place: gradients.AfterBackward, Step: 1}, report.UnknownVerdict},
+		{"clip", gradients.Pass{Kind: gradients.ClipPass, Place: gradients.AfterBackward}, report.Required},
+		{"unscale", gradients.Pass{Kind: gradients.UnscalePass, Place: gradients.AfterBackward}, report.Required},
+		{"DDP's division", gradients.Pass{Kind: gradients.DividePass, Place: gradients.InBackward}, report.UnknownVerdict},
+		{"zero", gradients.Pass{Kind: gradients.ZeroPass, Place: gradients.AfterOptimizer}, report.UnknownVerdict},
 	} {
 		if got, reason := VerdictOf(r, &test.pass, false); got != test.want || reason == "" {
 			t.Errorf("%s: %s (%s), want %s", test.name, got, reason, test.want)
@@ -82,11 +85,11 @@ func TestVerdictOnOtherPasses(t *testing.T) {
 
 // TestTakePass: what a pass costs is charged to one rule.
 func TestTakePass(t *testing.T) {
-	pass := Pass{taken: make(map[*facts.GradientPass]string), rule: &Rule{ID: "GS001"}}
-	gp, other := &facts.GradientPass{}, &facts.GradientPass{}
+	pass := Pass{taken: make(map[*gradients.Pass]string), rule: &Rule{ID: "GS001"}}
+	gp, other := &gradients.Pass{}, &gradients.Pass{}
 	for _, test := range []struct {
 		rule string
-		pass *facts.GradientPass
+		pass *gradients.Pass
 		own  string
 		ok   bool
 	}{{"GS001", gp, "GS001", true}, {"GS001", gp, "GS001", true}, {"GS005", gp, "GS001", false}, {"GS005", other, "GS005", true}} {

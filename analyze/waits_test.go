@@ -2,11 +2,8 @@ package analyze
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // rankOf is n steps of a rank, each with a reduce-scatter of so many elements that
@@ -82,19 +79,5 @@ func TestHostOf(t *testing.T) {
 		if got := hostOf(file); got != want {
 			t.Errorf("%s: %q, want %q", file, got, want)
 		}
-	}
-}
-
-// What the report says of ranks does not depend on whether traces are kept whole.
-func TestCompactedRanks(t *testing.T) {
-	run := func(keep bool) []report.RankWaits {
-		inputs := []Input{{File: "a", Trace: read(t, rankOf(0, 5, 64, 0, "A"))}, {File: "b", Trace: read(t, rankOf(1, 5, 64, 70, "A"))}}
-		return Run(inputs, Options{KeepTraces: keep}).Ranks
-	}
-	a, b := run(true), run(false)
-	if !slices.EqualFunc(a, b, func(x, y report.RankWaits) bool {
-		return x.Rank == y.Rank && *x.Wait == *y.Wait && *x.WaitCaused == *y.WaitCaused
-	}) || *a[0].Wait != 350 {
-		t.Errorf("%+v and %+v", a, b)
 	}
 }

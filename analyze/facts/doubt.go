@@ -2,65 +2,39 @@ package facts
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
 
-// doubt looks for signs that the recording itself is not what it seems.
-func (c *computer) doubt(r *Rank) {
-	if r.Unlinked > 0 {
-		r.problem(trace.Unlinked, int64(r.Unlinked), "")
-	}
-	if n := c.t.Meta().Dropped; n > 0 {
-		r.problem(trace.DroppedDevice, n, "")
-	}
-	c.checkStreams(r)
-	c.checkUnit(r)
-}
-
-// checkStreams looks for communication on the streams of the compute kernels. One
-// stream runs one thing after another: if the two overlap in time there, the tracks are
-// wrong and no overlap can be believed. A stream of communication may compute a little
-// (FSDP2 adds reduced gradients up there): only half of all that is computed makes it theirs.
-func (c *computer) checkStreams(r *Rank) {
-	communicates := make(map[trace.TrackID]bool)
-	for i := range r.Messages {
-		communicates[c.col.Track[r.Messages[i].Row]] = true
-	}
-	if len(communicates) == 0 {
-		return
-	}
-	computes := make(map[trace.TrackID]*Set)
-	busy, total := make(map[trace.TrackID]int64), int64(0) // of compute kernels, ns
-	for _, d := range r.Devices {
-		for i, row := range d.Rows {
-			if c.bucketOf(d, i) != ComputeBucket {
-				continue
-			}
-			track := c.col.Track[row]
-			total += c.col.Dur[row]
-			if !communicates[track] {
-				continue
-			}
-			if computes[track] == nil {
-				computes[track] = &Set{}
-			}
-			computes[track].add(c.col.Start[row], c.col.Start[row]+c.col.Dur[row])
-			busy[track] += c.col.Dur[row]
+// problemsOf lists the problems of the trace and, behind them, the signs that the
+// recording of a rank is not what it seems.
+func problemsOf(x *timeline.Rank, r *Rank) []trace.Problem {
+	list := slices.Clone(x.Trace.Problems())
+	add := func(code trace.Code, n int, detail string) {
+		if n > 0 {
+			list = append(list, problem(code, n, detail))
 		}
 	}
-	shared := 0
-	for i := range r.Messages {
-		m, track := &r.Messages[i], c.col.Track[r.Messages[i].Row]
-		if set := computes[track]; set != nil {
-			over := set.Within(m.Start, m.End) > 0
-			r.SelfOverlap = r.SelfOverlap || over
-			shared += oneIf(over || 2*busy[track] >= total)
-		}
+	if r.Mixed() {
+		add(trace.MixedRanks, len(r.Senders), fmt.Sprintf("ranks %v", r.Senders))
 	}
-	if shared > 0 {
-		r.problem(trace.CommOnCompute, int64(shared), "")
+	add(trace.DuplicateLaunch, x.Links.Duplicates, "")
+	if n := len(x.Links.Impossible); n > 0 {
+		add(trace.ImpossibleDevice, n, r.Activity.Impossible[0].Name)
 	}
+	if r.StepSource == steps.FromProfiler {
+		add(trace.StepFallback, len(r.Steps), "")
+	}
+	add(trace.Unlinked, r.Unlinked, "")
+	add(trace.DroppedDevice, int(x.Trace.Meta().Dropped), "")
+	add(trace.CommOnCompute, r.OnCompute, "")
+	if detail := suspectUnit(x, r.Steps); detail != "" {
+		add(trace.SuspectUnit, 1, detail)
+	}
+	return list
 }
 
 // A launch takes microseconds and a kernel rarely milliseconds. Where most are a
@@ -71,36 +45,31 @@ const (
 	minSample     = 20
 )
 
-func (c *computer) checkUnit(r *Rank) {
+// suspectUnit says why times are probably a thousand times too long, or nothing.
+func suspectUnit(x *timeline.Rank, list []Step) string {
 	var launches, longLaunches, longEvents int
-	for _, d := range r.Devices {
+	for _, d := range x.Devices {
 		for i, row := range d.Rows {
-			longEvents += oneIf(c.col.Dur[row] >= suspectKernel)
+			longEvents += oneIf(x.Col.Dur[row] >= suspectKernel)
 			if l := d.Launch[i]; l >= 0 {
 				launches++
-				longLaunches += oneIf(c.col.Dur[l] >= suspectLaunch)
+				longLaunches += oneIf(x.Col.Dur[l] >= suspectLaunch)
 			}
 		}
 	}
 	switch {
 	case launches >= minSample && 2*longLaunches > launches:
-		r.problem(trace.SuspectUnit, 1, fmt.Sprintf("most launches last a millisecond or more%s", longestStep(r)))
-	case launches < minSample && r.DeviceEvents >= minSample && 2*longEvents > r.DeviceEvents:
-		r.problem(trace.SuspectUnit, 1, fmt.Sprintf("most device events last 5 ms or more%s", longestStep(r)))
+		return "most launches last a millisecond or more" + longestStep(list)
+	case launches < minSample && x.Links.Events >= minSample && 2*longEvents > x.Links.Events:
+		return "most device events last 5 ms or more" + longestStep(list)
 	}
+	return ""
 }
 
-func oneIf(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func longestStep(r *Rank) string {
+func longestStep(list []Step) string {
 	var longest int64
-	for i := range r.Steps {
-		longest = max(longest, r.Steps[i].HostDuration())
+	for i := range list {
+		longest = max(longest, list[i].HostDuration())
 	}
 	if longest == 0 {
 		return ""

@@ -5,18 +5,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/text"
 )
 
-// compute reads a trace in text form and returns its facts.
-func compute(t *testing.T, source string) []*Rank {
+// index reads a trace in text form and indexes it.
+func index(t *testing.T, source string) *timeline.Index {
 	t.Helper()
 	tr, err := text.Read(strings.NewReader(source), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Compute(tr)
+	return timeline.New(tr)
+}
+
+// compute reads a trace in text form and returns its facts.
+func compute(t *testing.T, source string) []*Rank {
+	t.Helper()
+	return Compute(index(t, source))
 }
 
 // one is compute for a trace of a single rank.
@@ -40,13 +47,13 @@ func checkInvariants(t *testing.T, r *Rank) {
 			}
 			for b, ns := range w.Ledger {
 				if ns < 0 {
-					t.Errorf("step %d: bucket %v is %d", i, Bucket(b), ns)
+					t.Errorf("step %d: bucket %v is %d", i, timeline.Bucket(b), ns)
 				}
 			}
 		}
 	}
-	for _, kind := range Collectives() {
-		o := r.Measure(r.Select(func(m *Message) bool { return m.Kind == kind }))
+	for _, kind := range timeline.CollectiveKinds() {
+		o := r.Measure(r.Select(func(m *Collective) bool { return m.Kind == kind }))
 		if o.Overlapped > o.Busy || o.WithMemory > o.Busy || o.Overlapped > o.WithMemory {
 			t.Errorf("%v: %+v", kind, o)
 		}
@@ -54,16 +61,6 @@ func checkInvariants(t *testing.T, r *Rank) {
 	if r.Unlinked > r.DeviceEvents || r.UnlinkedAtStart > r.Unlinked {
 		t.Errorf("%d events, %d unlinked, %d at the start", r.DeviceEvents, r.Unlinked, r.UnlinkedAtStart)
 	}
-}
-
-// stepsText prints steps one a line for comparison.
-func stepsText(r *Rank) string {
-	var b strings.Builder
-	for _, s := range r.Steps {
-		fmt.Fprintf(&b, "%s %s [%d,%d) acc=%d complete=%v events=%d\n", s.Kind, strings.Join(s.Optimizers, "+"), s.HostStart, s.HostEnd,
-			s.Accumulations, s.Complete, s.LinkedEvents)
-	}
-	return b.String()
 }
 
 func wantText(t *testing.T, got, want string) {
@@ -77,82 +74,15 @@ func TestEmptyTrace(t *testing.T) {
 	if ranks := compute(t, ""); len(ranks) != 0 {
 		t.Errorf("%d ranks in an empty trace", len(ranks))
 	}
-	if ranks := Compute(trace.NewBuilder().Build()); len(ranks) != 0 {
+	if ranks := Compute(timeline.New(trace.NewBuilder().Build())); len(ranks) != 0 {
 		t.Errorf("%d ranks", len(ranks))
 	}
 }
 
 const accumulateGrad = "cpu_op torch::autograd::AccumulateGrad"
 
-func TestUpdates(t *testing.T) {
-	for _, test := range []struct{ name, source, want string }{
-		{"two optimizers close together are one update", `
-1/1 0 +5 cpu_op aten::mm
-1/1 10 +1 ` + accumulateGrad + `
-1/1 20 +5 user_annotation Optimizer.step#B.step
-1/1 30 +5 user_annotation Optimizer.step#A.step
-1/1 50 +1 ` + accumulateGrad + `
-1/1 60 +5 user_annotation Optimizer.step#A.step`, `
-A A+B [0,35) acc=1 complete=false events=0
-B A [35,65) acc=1 complete=true events=0
-`},
-		{"nested spans of a subclass are one", `
-1/1 10 +1 ` + accumulateGrad + `
-1/1 20 +9 user_annotation Optimizer.step#Mine.step
-1/1 21 +5 user_annotation Optimizer.step#AdamW.step
-1/1 40 +1 ` + accumulateGrad + `
-1/1 50 +9 user_annotation Optimizer.step#Mine.step
-1/1 51 +5 user_annotation Optimizer.step#AdamW.step`, `
-A Mine [10,29) acc=1 complete=true events=0
-A Mine [29,59) acc=1 complete=true events=0
-`},
-		{"the first window with fewer accumulations is partial", `
-1/1 10 +1 ` + accumulateGrad + `
-1/1 20 +5 user_annotation Optimizer.step#A.step
-1/1 30 +1 ` + accumulateGrad + `
-1/1 40 +1 ` + accumulateGrad + `
-1/1 50 +5 user_annotation Optimizer.step#A.step`, `
-A A [10,25) acc=1 complete=false events=0
-A A [25,55) acc=2 complete=true events=0
-`},
-		{"optimizer in backward: one update a backward pass", `
-1/1 0 +5 cpu_op aten::mm
-1/2 10 +9 cpu_op "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
-1/2 11 +1 ` + accumulateGrad + `
-1/2 13 +5 user_annotation Optimizer.step#A.step
-1/2 20 +9 cpu_op "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
-1/2 21 +1 ` + accumulateGrad + `
-1/2 23 +5 user_annotation Optimizer.step#A.step
-1/1 40 +5 cpu_op aten::mm
-1/2 50 +9 cpu_op "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
-1/2 51 +1 ` + accumulateGrad + `
-1/2 53 +5 user_annotation Optimizer.step#A.step`, `
-A A [0,28) acc=2 complete=false events=0
-A A [28,58) acc=1 complete=true events=0
-`},
-		{"without any record of backward an optimizer that steps again begins a new update", `
-1/1 20 +5 user_annotation Optimizer.step#A.step
-1/1 30 +5 user_annotation Optimizer.step#B.step
-1/1 60 +5 user_annotation Optimizer.step#A.step`, `
-A A+B [20,35) acc=0 complete=false events=0
-B A [35,65) acc=0 complete=true events=0
-`},
-		{"ProfilerStep is only a fallback", `
-1/1 0 +40 user_annotation ProfilerStep#0
-1/1 50 +40 user_annotation ProfilerStep#0`, `
-A  [0,40) acc=0 complete=false events=0
-A  [40,90) acc=0 complete=true events=0
-`},
-		{"device annotations are not steps", `
-1/1 0 +40 cpu_op aten::mm
-0/7 0 +40 gpu_user_annotation Optimizer.step#A.step
-0/7 0 +40 gpu_user_annotation ProfilerStep#1`, ""},
-	} {
-		t.Run(test.name, func(t *testing.T) { wantText(t, stepsText(one(t, test.source)), test.want) })
-	}
-}
-
-func TestDeviceWindows(t *testing.T) {
+// Collectives are hidden by compute kernels, and by copies in the second figure.
+func TestOverlap(t *testing.T) {
 	r := one(t, `
 1/1 10 +1 `+accumulateGrad+`
 1/1 20 +10 user_annotation Optimizer.step#A.step
@@ -167,21 +97,10 @@ func TestDeviceWindows(t *testing.T) {
 0/7 200 +50 kernel k corr=2
 0/9 240 +30 kernel ncclDevKernel_ReduceScatter_Sum_f32_RING_LL corr=3
 0/8 260 +20 gpu_memcpy "Memcpy DtoD" corr=4`)
-	var b strings.Builder
-	for _, s := range r.Steps {
-		for _, w := range s.Windows {
-			fmt.Fprintf(&b, "[%d,%d) %v\n", w.Start, w.End, w.Ledger)
-		}
-	}
-	// The reduce-scatter runs 240-270: 10 beside the kernel, 10 alone, 10 beside the copy.
-	wantText(t, b.String(), `
-[100,200) [50 0 0 0 0 0 50]
-[200,280) [50 20 10 0 0 0 0]
-`)
 	if r.Unlinked != 1 || r.UnlinkedAtStart != 1 {
 		t.Errorf("unlinked %d, at start %d", r.Unlinked, r.UnlinkedAtStart)
 	}
-	if o := r.Measure(r.Select(func(*Message) bool { return true })); o != (Overlap{1, 30, 10, 20}) {
+	if o := r.Measure(r.Select(func(*Collective) bool { return true })); o != (Overlap{1, 30, 10, 20}) {
 		t.Errorf("overlap %+v", o)
 	}
 }
@@ -250,43 +169,6 @@ func TestLaunchJoin(t *testing.T) {
 	}
 }
 
-func TestLaunchSite(t *testing.T) {
-	const launch = `
-1/1 100 +5 cuda_runtime cudaLaunchKernelExC corr=1
-0/9 200 +30 kernel ncclDevKernel_ReduceScatter_Sum_f32_RING_LL corr=1
-`
-	for _, test := range []struct {
-		name, source string
-		want         LaunchSite
-	}{
-		{"nothing around", launch, unknownSite},
-		{"optimizer", "1/1 50 +90 user_annotation Optimizer.step#A.step" + launch, LaunchSite{SiteOptimizerStep, "A"}},
-		{"innermost optimizer", "1/1 50 +90 user_annotation Optimizer.step#A.step\n1/1 51 +80 user_annotation Optimizer.step#B.step" + launch,
-			LaunchSite{SiteOptimizerStep, "B"}},
-		{"a hook under an optimizer step is still a hook", "1/1 50 +90 user_annotation Optimizer.step#A.step\n" +
-			"1/1 60 +50 " + accumulateGrad + launch, LaunchSite{Site: SiteBackwardHook}},
-		{"backward around an annotation", "1/1 50 +90 cpu_op \"autograd::engine::evaluate_function: AddBackward0\"\n" +
-			"1/1 60 +50 user_annotation mine" + launch, LaunchSite{Site: SiteBackwardHook}},
-		{"framework", "1/1 50 +90 cpu_op FSDP::post_backward_reduce" + launch, LaunchSite{SiteFrameworkHook, "FSDP::post_backward_reduce"}},
-		{"framework inside an annotation", "1/1 50 +90 user_annotation mine\n1/1 60 +50 cpu_op FSDP::all_gather" + launch,
-			LaunchSite{SiteFrameworkHook, "FSDP::all_gather"}},
-		{"annotation", "1/1 50 +90 user_annotation mine" + launch, LaunchSite{SiteAnnotation, "mine"}},
-		{"neither the profiler nor nccl nor compiled code decides", "1/1 50 +90 user_annotation ProfilerStep#1\n" +
-			"1/1 60 +80 user_annotation nccl:_reduce_scatter_base\n1/1 70 +60 user_annotation \"## Call CompiledFxGraph x ##\"" + launch, unknownSite},
-		{"a span that ended before", "1/1 50 +50 user_annotation Optimizer.step#A.step" + launch, unknownSite},
-		{"a child that outlasts its parent by rounding", "1/1 50 +53 user_annotation Optimizer.step#A.step" + launch,
-			LaunchSite{SiteOptimizerStep, "A"}},
-		{"a thread of backward", "1/1 10 +9 cpu_op \"autograd::engine::evaluate_function: AddBackward0\"" + launch, LaunchSite{Site: SiteBackwardHook}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			r := one(t, test.source)
-			if len(r.Messages) != 1 || r.Messages[0].Site != test.want {
-				t.Errorf("%+v, want %+v", r.Messages, test.want)
-			}
-		})
-	}
-}
-
 // TestGenericKernels: RCCL calls every collective Generic; the message tells.
 func TestGenericKernels(t *testing.T) {
 	r := one(t, `
@@ -298,8 +180,8 @@ func TestGenericKernels(t *testing.T) {
 0/0 300 +30 kernel "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)" corr=2
 0/0 400 +30 kernel "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)" corr=9`)
 	var got strings.Builder
-	for _, m := range r.Messages {
-		fmt.Fprintf(&got, "%v bytes=%d group=%q size=%d seq=%d\n", m.Kind, m.Bytes, m.Group, m.Size, m.Seq)
+	for _, m := range r.Collectives {
+		fmt.Fprintf(&got, "%v bytes=%d group=%q size=%d seq=%d\n", m.Kind, m.Bytes, m.Group, m.GroupSize, m.Seq)
 	}
 	wantText(t, got.String(), `
 reduce_scatter bytes=2000 group="3" size=8 seq=4
@@ -351,14 +233,14 @@ func TestInferredGroups(t *testing.T) {
 			var parts []string
 			for _, g := range r.Groups {
 				if g.Inferred {
-					parts = append(parts, fmt.Sprintf("%s %d", g.Site.Name, len(g.Messages)))
+					parts = append(parts, fmt.Sprintf("%s %d", g.Site.Name, len(g.Members)))
 				}
 			}
 			if got := strings.Join(parts, ", "); got != test.want {
 				t.Errorf("inferred %q, want %q", got, test.want)
 			}
-			for _, m := range r.Messages {
-				if m.Launch < 0 && m.Site != unknownSite {
+			for _, m := range r.Collectives {
+				if !m.Linked && m.Site != timeline.UnknownSite {
 					t.Error("a guess entered the launch sites")
 				}
 			}
@@ -383,8 +265,8 @@ distributed backend=nccl rank=0 world_size=2
 	}
 	for i, r := range ranks {
 		checkInvariants(t, r)
-		if r.ID != int64(i) || r.WorldSize != 2 || len(r.Devices) != 1 || r.Devices[0].PID != itoa(int64(i)) || len(r.Messages) != 1 {
-			t.Errorf("rank %d: %d of %d, %d devices, %d messages", i, r.ID, r.WorldSize, len(r.Devices), len(r.Messages))
+		if r.ID != int64(i) || r.WorldSize != 2 || len(r.Devices) != 1 || r.Devices[0].PID != fmt.Sprint(int64(i)) || len(r.Collectives) != 1 {
+			t.Errorf("rank %d: %d of %d, %d devices, %d messages", i, r.ID, r.WorldSize, len(r.Devices), len(r.Collectives))
 		}
 	}
 }
@@ -415,7 +297,7 @@ func TestSeveralDevices(t *testing.T) {
 0/7 100 +50 kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL corr=1
 1/7 100 +50 kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL corr=2
 1/9 100 +20 kernel gemm corr=3`)
-	if o := r.Measure(r.Select(func(*Message) bool { return true })); o != (Overlap{2, 100, 20, 20}) {
+	if o := r.Measure(r.Select(func(*Collective) bool { return true })); o != (Overlap{2, 100, 20, 20}) {
 		t.Errorf("%+v", o)
 	}
 }
@@ -467,13 +349,13 @@ func TestGlobalRank(t *testing.T) {
 1/1 0 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=1 gsize=2 granks="[3, 5]"
 1/1 10 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=5 gsize=8 granks="[0, 1, 2, 3, 4, 5, 6, 7]"
 1/1 20 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=5 gsize=8`)
-	if r.ID != 5 || r.WorldSize != 8 || r.Mixed {
-		t.Errorf("rank %d of %d, mixed %v", r.ID, r.WorldSize, r.Mixed)
+	if r.ID != 5 || r.WorldSize != 8 || r.Mixed() {
+		t.Errorf("rank %d of %d, mixed %v", r.ID, r.WorldSize, r.Mixed())
 	}
 	mixed := one(t, `
 1/1 0 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=0 gsize=2
 1/1 10 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=1 gsize=2`)
-	if !mixed.Mixed || !hasProblem(mixed, trace.MixedRanks) {
+	if !mixed.Mixed() || !hasProblem(mixed, trace.MixedRanks) {
 		t.Error("two ranks in one process are not noticed")
 	}
 }

@@ -1,18 +1,16 @@
 package facts
 
-import "strconv"
-
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+import "github.com/gaprof/gaprof/analyze/timeline"
 
 // Group is the collectives of one kind that one site launches in one step.
 type Group struct {
 	Step     int // -1 for inferred groups, whose step lies outside the recording
-	Kind     Collective
-	Site     LaunchSite
-	Inferred bool // the site is inferred from the order of kernel names
-	Bytes    int64
-	Messages []int // indexes into Rank.Messages, by start
-	Overlap  Overlap
+	Kind     timeline.CollectiveKind
+	Site     timeline.LaunchSite
+	Inferred bool    // the site is inferred from the order of kernel names
+	Bytes    int64   // of all messages, -1 unknown
+	Members  []int   // indexes into Communication.Collectives, by start
+	Overlap  Overlap // of all of them
 	First    Overlap // of the first of them alone
 }
 
@@ -20,37 +18,43 @@ type Group struct {
 // are like and the number of periods before it.
 type groupKey struct {
 	step, back int
-	kind       Collective
-	site       LaunchSite
+	kind       timeline.CollectiveKind
+	site       timeline.LaunchSite
 }
 
 // groups puts collectives together by kind, site and step; unlinked ones join
 // where their site can be inferred.
-func (c *computer) groups(r *Rank) []Group {
-	inferred := c.inferSites(r)
+func groups(devices []*timeline.Device, collectives []Collective) []Group {
+	inferred := inferSites(collectives)
 	index := make(map[groupKey]int)
 	var list []Group
-	for i := range r.Messages {
-		m := &r.Messages[i]
-		key := groupKey{step: m.Step, kind: m.Kind, site: m.Site}
+	for i := range collectives {
+		c := &collectives[i]
+		key := groupKey{step: c.Step, kind: c.Kind, site: c.Site}
 		guess, isGuess := inferred[i]
 		if isGuess {
 			key.step, key.back, key.site = guess.like, guess.back, guess.site
 		}
-		if key.site.Site == SiteUnknown && m.Launch < 0 {
+		if key.site.Site == timeline.SiteUnknown && !c.Linked {
 			continue
 		}
 		g, ok := index[key]
 		if !ok {
 			g = len(list)
 			index[key] = g
-			list = append(list, Group{Step: m.Step, Kind: m.Kind, Site: key.site, Inferred: isGuess})
+			list = append(list, Group{Step: c.Step, Kind: c.Kind, Site: key.site, Inferred: isGuess})
 		}
-		list[g].Messages = append(list[g].Messages, i)
-		list[g].Bytes = addKnown(list[g].Bytes, m.Bytes)
+		list[g].Members = append(list[g].Members, i)
+		list[g].Bytes = addKnown(list[g].Bytes, c.Bytes)
+	}
+	busy := make([]*timeline.Busy, len(devices))
+	for i, d := range devices {
+		busy[i] = &d.Busy
 	}
 	for i := range list {
-		list[i].measure(r)
+		g := &list[i]
+		g.Overlap = measure(busy, collectives, g.Members)
+		g.First = measure(busy, collectives, g.Members[:1])
 	}
 	return list
 }
@@ -63,15 +67,10 @@ func addKnown(sum, bytes int64) int64 {
 	return sum + bytes
 }
 
-func (g *Group) measure(r *Rank) {
-	g.Overlap = r.Measure(g.Messages)
-	g.First = r.Measure(g.Messages[:1])
-}
-
 // guess is an inferred launch site: that of a collective in step like, back periods
 // later.
 type guess struct {
-	site       LaunchSite
+	site       timeline.LaunchSite
 	like, back int
 }
 
@@ -84,28 +83,27 @@ type guess struct {
 //  3. Stop at the first whose kernel name differs: what lies before is unknown.
 //
 // A period must be seen at least twice. Guesses never enter the launch sites.
-func (c *computer) inferSites(r *Rank) map[int]guess {
+func inferSites(collectives []Collective) map[int]guess {
 	guesses := make(map[int]guess)
-	for _, kind := range Collectives() {
+	for _, kind := range timeline.CollectiveKinds() {
 		var unlinked, linked []int
-		for i := range r.Messages {
-			switch m := &r.Messages[i]; {
-			case m.Kind != kind:
-			case m.Launch >= 0:
+		for i := range collectives {
+			switch c := &collectives[i]; {
+			case c.Kind != kind:
+			case c.Linked:
 				linked = append(linked, i)
 			case len(linked) == 0:
 				unlinked = append(unlinked, i)
 			}
 		}
-		p := c.period(r, linked)
+		p := period(collectives, linked)
 		for back := 1; p > 0 && back <= len(unlinked); back++ {
 			i := unlinked[len(unlinked)-back]
 			like := linked[(p-back%p)%p]
-			if c.col.Name[r.Messages[i].Row] != c.col.Name[r.Messages[like].Row] {
+			if collectives[i].Kernel != collectives[like].Kernel {
 				break
 			}
-			m := &r.Messages[like]
-			guesses[i] = guess{m.Site, m.Step, 1 + (back-1)/p}
+			guesses[i] = guess{collectives[like].Site, collectives[like].Step, 1 + (back-1)/p}
 		}
 	}
 	return guesses
@@ -113,10 +111,10 @@ func (c *computer) inferSites(r *Rank) map[int]guess {
 
 // period is the least p with which a sequence of collectives repeats by kernel
 // name and site, at least twice as a whole; 0 where there is none.
-func (c *computer) period(r *Rank, seq []int) int {
+func period(collectives []Collective, seq []int) int {
 	same := func(i, j int) bool {
-		a, b := &r.Messages[seq[i]], &r.Messages[seq[j]]
-		return a.Site == b.Site && c.col.Name[a.Row] == c.col.Name[b.Row]
+		a, b := &collectives[seq[i]], &collectives[seq[j]]
+		return a.Site == b.Site && a.Kernel == b.Kernel
 	}
 	for p := 1; 2*p <= len(seq); p++ {
 		repeats := true

@@ -2,52 +2,91 @@ package facts
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
+	"strconv"
 
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
+
+// Identity says which rank of which run wrote a trace, and by what means.
+type Identity struct {
+	ID             int64              // -1 where the trace does not say it
+	IDSource       string             // what said so, empty where nothing did
+	WorldSize      int64              // 0 unknown
+	DeviceName     string             // of the first device, "" unknown
+	BaseTime       int64              // ns since 1970 at instant 0 of the trace's clock, 0 unknown
+	Distributed    *trace.Distributed // nil where the recording does not say; of several ranks in a file that of all
+	Communicates   bool               // the host threads carry collectives, of any backend
+	Categorised    bool               // the writer gave categories; without them little is known
+	UsesFSDP       bool               // there are spans of FSDP2
+	FusedOptimizer bool               // the optimizer runs as PyTorch's fused kernels
+	Senders        []int64            // ranks whose messages the host threads carry, ascending
+}
+
+// Mixed reports whether one process carries messages of several ranks: a merged file
+// whose ranks cannot be told apart.
+func (id *Identity) Mixed() bool { return len(id.Senders) > 1 }
 
 // identify finds the number of a rank and the size of its world: from
 // distributedInfo where the trace holds one rank, else from record_param_comms of
 // its own threads. What neither tells is left to the caller: -1.
-func (c *computer) identify(r *Rank, only bool) {
-	r.ID = -1
-	meta := c.t.Meta()
+func identify(x *timeline.Rank) Identity {
+	meta := x.Trace.Meta()
+	id := Identity{ID: -1, DeviceName: deviceName(x), BaseTime: meta.BaseTime, Distributed: clone(meta.Distributed),
+		Communicates: x.Communicates(), Categorised: categorised(x),
+		UsesFSDP: x.AnyName()&timeline.FSDP2 != 0, FusedOptimizer: x.AnyName()&timeline.FusedOptimizer != 0}
 	if d := meta.Distributed; d != nil {
-		r.WorldSize = d.WorldSize
-		if only {
-			r.ID, r.IDSource = d.Rank, "distributedInfo"
+		id.WorldSize = d.WorldSize
+		if x.Only {
+			id.ID, id.IDSource = d.Rank, "distributedInfo"
 		}
 	}
-	c.identifyByMessages(r)
-	r.DeviceName = c.deviceName(r)
-	c.lookAtHost(r)
+	var size int64
+	id.Senders, size = senders(x)
+	if meta.Distributed == nil {
+		id.WorldSize = size
+	}
+	if len(id.Senders) > 0 && id.ID < 0 {
+		id.ID, id.IDSource = id.Senders[0], "record_param_comms"
+	}
+	slices.Sort(id.Senders)
+	return id
 }
 
-// lookAtHost notes what the host threads of a rank carry at all.
-func (c *computer) lookAtHost(r *Rank) {
-	for _, id := range r.host {
-		track := c.t.Tracks()[id]
-		for i := track.First; i < track.First+track.N; i++ {
-			if c.col.Cat[i] != trace.CatNone {
-				r.Categorised = true
-				break
+// clone copies what a trace says of a distributed run.
+func clone(d *trace.Distributed) *trace.Distributed {
+	if d == nil {
+		return nil
+	}
+	c := *d
+	c.Groups = slices.Clone(d.Groups)
+	for i := range c.Groups {
+		c.Groups[i].Ranks = slices.Clone(c.Groups[i].Ranks)
+	}
+	return &c
+}
+
+// categorised reports whether any row of the host threads has a category.
+func categorised(x *timeline.Rank) bool {
+	for _, id := range x.Host {
+		track := x.Trace.Tracks()[id]
+		for _, cat := range x.Col.Cat[track.First : track.First+track.N] {
+			if cat != trace.CatNone {
+				return true
 			}
 		}
-		r.HostCollectives = r.HostCollectives || c.trackClass[id]&collectiveSpan != 0
 	}
+	return false
 }
 
-// identifyByMessages reads the rank from the messages of the largest process group
-// and takes that group for the world. One process with messages of several ranks is
-// a merged file whose processes cannot be told apart.
-func (c *computer) identifyByMessages(r *Rank) {
-	best, found := int64(0), []int64(nil)
-	var last [3]trace.Arg
-	seen := make(map[[3]trace.Arg]bool)
-	c.eachOf(r.host, collectiveSpan, func(row int32) {
-		e := c.t.Event(int(row))
+// senders reads from the messages of the largest process group, which is taken for the
+// world, who sent them, and returns its size, 0 without messages.
+func senders(x *timeline.Rank) (ranks []int64, world int64) {
+	var last sender
+	seen := make(map[sender]bool)
+	x.Each(x.Host, timeline.CollectiveSpan, func(row int32) {
+		e := x.Trace.Event(int(row))
 		said := senderOf(e)
 		if said == last && len(seen) > 0 || seen[said] {
 			return
@@ -55,27 +94,21 @@ func (c *computer) identifyByMessages(r *Rank) {
 		last, seen[said] = said, true
 		rank, size, ok := globalRank(e)
 		switch {
-		case !ok || size < best:
-		case size > best:
-			best, found = size, []int64{rank}
-		case !slices.Contains(found, rank):
-			found = append(found, rank)
+		case !ok || size < world:
+		case size > world:
+			world, ranks = size, []int64{rank}
+		case !slices.Contains(ranks, rank):
+			ranks = append(ranks, rank)
 		}
 	})
-	if c.t.Meta().Distributed == nil {
-		r.WorldSize = max(r.WorldSize, best)
-	}
-	if len(found) > 0 && r.ID < 0 {
-		r.ID, r.IDSource = found[0], "record_param_comms"
-	}
-	if slices.Sort(found); len(found) > 1 {
-		r.Mixed = true
-		r.problem(trace.MixedRanks, int64(len(found)), fmt.Sprintf("ranks %v", found))
-	}
+	return ranks, world
 }
 
-// senderOf is what an event says of who sent its message, as it stands there.
-func senderOf(e trace.Event) (said [3]trace.Arg) {
+// sender is what an event says of who sent its message, as it stands there: the rank,
+// the size and the members of the group.
+type sender [3]trace.Arg
+
+func senderOf(e trace.Event) (said sender) {
 	var room [24]trace.Arg
 	for _, a := range slices.Backward(e.AppendArgs(room[:0])) {
 		switch a.Key {
@@ -106,17 +139,17 @@ func globalRank(e trace.Event) (rank, size int64, ok bool) {
 }
 
 // deviceName is the name of the rank's first device, where the header has it.
-func (c *computer) deviceName(r *Rank) string {
-	devices := c.t.Meta().Devices
-	if len(r.Devices) == 0 || len(devices) == 0 {
+func deviceName(x *timeline.Rank) string {
+	devices := x.Trace.Meta().Devices
+	if len(x.Devices) == 0 || len(devices) == 0 {
 		return ""
 	}
-	ordinal := r.Devices[0].PID
-	if n, ok := c.t.Event(int(r.Devices[0].Rows[0])).ArgInt(trace.KeyDevice); ok {
-		ordinal = itoa(n)
+	ordinal := x.Devices[0].PID
+	if n, ok := x.Trace.Event(int(x.Devices[0].Rows[0])).ArgInt(trace.KeyDevice); ok {
+		ordinal = strconv.FormatInt(n, 10)
 	}
 	for _, d := range devices {
-		if itoa(d.ID) == ordinal {
+		if strconv.FormatInt(d.ID, 10) == ordinal {
 			return d.Name
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gaprof/gaprof/analyze/gradients"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -34,16 +36,23 @@ type Loss struct {
 // lossWords are the values of cross_entropy's reduction, its fourth argument.
 var lossWords = map[string]LossReduction{"0": LossNone, "1": LossMean, "2": LossSum}
 
-// loss finds out how losses are made. Everything must be the same throughout.
-func (c *computer) loss(r *Rank) Loss {
-	l := Loss{Reduction: c.lossReduction(r), Inverted: c.inverts(r), Divisor: math.NaN()}
+// losses looks at the operators of a rank that make losses.
+type losses struct {
+	x  *timeline.Rank
+	in *timeline.Operands
+}
+
+// lossOf finds out how losses are made. Everything must be the same throughout.
+func lossOf(x *timeline.Rank, passes []gradients.Backward) Loss {
+	c := &losses{x, x.Inputs()}
+	l := Loss{Reduction: c.reduction(), Inverted: c.inverts(), Divisor: math.NaN()}
 	at := 0
-	for i := range r.Backwards {
-		b := &r.Backwards[i]
-		for at < len(r.nodes) && r.nodes[at].start < b.Start {
+	for i := range passes {
+		b := &passes[i]
+		for at < len(x.Nodes) && x.Nodes[at].Start < b.Start {
 			at++
 		}
-		chain, ok := c.lossChain(r.nodes[at:], b.End)
+		chain, ok := c.lossChain(x.Nodes[at:], b.End)
 		if !ok || i > 0 && (chain.Multiplied != l.Multiplied || chain.Divided != l.Divided) {
 			return Loss{Reduction: l.Reduction, Inverted: l.Inverted, Divisor: math.NaN()}
 		}
@@ -59,15 +68,15 @@ func (c *computer) loss(r *Rank) Loss {
 const longestChain = 8
 
 // lossChain reads the nodes of a backward pass, from its root to that of a loss function.
-func (c *computer) lossChain(nodes []hostOp, end int64) (l Loss, ok bool) {
+func (c *losses) lossChain(nodes []timeline.Span, end int64) (l Loss, ok bool) {
 	l.Divisor = math.NaN()
 	length := 0
-	for i := 0; i < len(nodes) && nodes[i].start < end && length < longestChain; i++ {
-		if !c.names.is(c.col.Name[nodes[i].row], evaluate) {
+	for i := 0; i < len(nodes) && nodes[i].Start < end && length < longestChain; i++ {
+		if !c.x.Is(nodes[i].Row, timeline.EvaluateFunction) {
 			continue
 		}
 		length++
-		switch name := nodeName(c.t.String(c.col.Name[nodes[i].row])); {
+		switch name := timeline.NodeName(c.x.Name(nodes[i].Row)); {
 		case strings.HasPrefix(name, "NllLoss"):
 			return l, true
 		case strings.HasPrefix(name, "MulBackward"):
@@ -88,14 +97,14 @@ func (c *computer) lossChain(nodes []hostOp, end int64) (l Loss, ok bool) {
 
 // divisor is the number that a node divides by: the operator inside it has it, or its
 // inverse, where the trace holds values.
-func (c *computer) divisor(node hostOp) float64 {
-	track := c.t.Tracks()[c.col.Track[node.row]]
-	for i := node.row + 1; i < int32(track.First+track.N) && c.col.Start[i] < node.end; i++ {
-		name := c.t.String(c.col.Name[i])
+func (c *losses) divisor(node timeline.Span) float64 {
+	trackEnd := c.x.TrackEnd(node.Row)
+	for i := node.Row + 1; i < trackEnd && c.x.Col.Start[i] < node.End; i++ {
+		name := c.x.Name(i)
 		if name != "aten::mul" && name != "aten::div" {
 			continue
 		}
-		words := c.shapes.concrete(i)
+		words := c.in.Values(i)
 		if len(words) < 2 {
 			return math.NaN()
 		}
@@ -111,22 +120,22 @@ func (c *computer) divisor(node hostOp) float64 {
 	return math.NaN()
 }
 
-// inverts tells whether a single whole number is inverted.
-func (c *computer) inverts(r *Rank) bool {
+// inverts reports whether a single whole number is inverted.
+func (c *losses) inverts() bool {
 	found := false
-	c.eachNamed(r, "aten::reciprocal", func(row int32) bool {
-		ops := c.shapes.inputs(row)
-		found = len(ops) > 0 && len(ops[0].shapes) == 1 && len(ops[0].shapes[0]) == 0 && (ops[0].dtype == "long int" || ops[0].dtype == "int")
+	c.eachNamed("aten::reciprocal", func(row int32) bool {
+		ops := c.in.Of(row)
+		found = len(ops) > 0 && len(ops[0].Shapes) == 1 && len(ops[0].Shapes[0]) == 0 && (ops[0].Dtype == "long int" || ops[0].Dtype == "int")
 		return !found
 	})
 	return found
 }
 
-// lossReduction is that of all cross entropies, or unknown.
-func (c *computer) lossReduction(r *Rank) LossReduction {
+// reduction is that of all cross entropies, or unknown.
+func (c *losses) reduction() LossReduction {
 	reduction := LossReduction("")
-	c.eachNamed(r, "aten::cross_entropy_loss", func(row int32) bool {
-		words := c.shapes.concrete(row)
+	c.eachNamed("aten::cross_entropy_loss", func(row int32) bool {
+		words := c.in.Values(row)
 		if len(words) < 4 || lossWords[words[3]] == "" || reduction != "" && reduction != lossWords[words[3]] {
 			reduction = LossUnknown
 			return false
@@ -142,15 +151,15 @@ func (c *computer) lossReduction(r *Rank) LossReduction {
 
 // eachNamed calls visit for the operators of one name on the host threads of a rank, until
 // it says false.
-func (c *computer) eachNamed(r *Rank, name string, visit func(row int32) bool) {
-	id, ok := c.t.Find(name)
+func (c *losses) eachNamed(name string, visit func(row int32) bool) {
+	id, ok := c.x.Trace.Find(name)
 	if !ok {
 		return
 	}
-	for _, track := range r.host {
-		t := c.t.Tracks()[track]
+	for _, track := range c.x.Host {
+		t := c.x.Trace.Tracks()[track]
 		for i := t.First; i < t.First+t.N; i++ {
-			if c.col.Name[i] == id && c.col.Phase[i] == trace.Complete && !visit(int32(i)) {
+			if c.x.Col.Name[i] == id && c.x.Col.Phase[i] == trace.Complete && !visit(int32(i)) {
 				return
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace/text"
 )
 
@@ -66,7 +67,7 @@ func TestLoss(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := fmt.Sprint(facts.Compute(tr)[0].Loss); got != test.want {
+			if got := fmt.Sprint(facts.Compute(timeline.New(tr))[0].Loss); got != test.want {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 		})

@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -18,34 +20,32 @@ const (
 	PhaseUnknown       Phase = "unknown"
 )
 
-// Launches tells of the host calls of one rank where in the program they stand. It
-// reads the whole trace, so it is asked for before Compact.
-type Launches struct {
-	c    *computer
+// Phases tells of the launches of a rank where in the program they stand. It looks into
+// the index that the facts were computed from.
+type Phases struct {
+	x    *timeline.Rank
 	r    *Rank
 	sync map[int32]bool // device rows of collectives that reduce gradients
 	last []int64        // end of the last backward pass of each step, then of what follows the last update; 0 none
 }
 
-// Launches looks at the names and threads of the rank's trace once more.
-func (r *Rank) Launches() *Launches {
-	c := &computer{t: r.Trace, col: r.Trace.Columns(), names: classifyNames(r.Trace)}
-	c.mark()
-	c.findAutogradThreads()
-	l := &Launches{c: c, r: r, sync: make(map[int32]bool), last: make([]int64, len(r.Steps)+1)}
+// NewPhases prepares to tell of the launches of a rank, of which r are the facts.
+func NewPhases(x *timeline.Rank, r *Rank) *Phases {
+	l := &Phases{x: x, r: r, sync: make(map[int32]bool), last: make([]int64, len(r.Steps)+1)}
 	for i := range r.Backwards {
 		b := &r.Backwards[i]
 		at := &l.last[l.window(r.StepAt(b.Start))]
 		*at = max(*at, b.End)
 	}
-	for i := range r.Messages {
-		m := &r.Messages[i]
-		elems := max(m.InElems, m.OutElems)
+	rows := x.CollectiveRows()
+	for i := range r.Collectives {
+		c := &r.Collectives[i]
+		elems := max(c.InElems, c.OutElems)
 		if elems == 0 {
 			elems = Unknown
 		}
-		if r.reducesGradients(m.Kind, elems, m.Site) {
-			l.sync[m.Row] = true
+		if r.Params.Reduces(c.Kind, elems, c.Site) {
+			l.sync[rows[i]] = true
 		}
 	}
 	return l
@@ -61,13 +61,13 @@ func (r *Rank) Launches() *Launches {
 //     not those of an optimizer, or no backward pass is recorded: unknown.
 //  4. A collective that reduces gradients is gradient_sync wherever backward,
 //     after_backward or the optimizer launch it.
-func (l *Launches) Phase(row, launch int32) Phase {
+func (l *Phases) Phase(row, launch int32) Phase {
 	if launch < 0 {
 		return PhaseUnknown
 	}
 	p := l.phaseOfSpans(launch)
 	if p == PhaseUnknown {
-		p = l.phaseOfTime(l.c.col.Start[launch])
+		p = l.phaseOfTime(l.x.Col.Start[launch])
 	}
 	if l.sync[row] && p != PhaseForward && p != PhaseUnknown {
 		return PhaseGradientSync
@@ -75,25 +75,25 @@ func (l *Launches) Phase(row, launch int32) Phase {
 	return p
 }
 
-func (l *Launches) phaseOfSpans(launch int32) Phase {
+func (l *Phases) phaseOfSpans(launch int32) Phase {
 	p := PhaseUnknown
-	l.c.stack(launch, func(span int32) bool {
-		switch class := l.c.names.class[l.c.col.Name[span]]; {
-		case class&(optimizerStep|zeroGrad) != 0:
+	l.x.Stack(launch, func(span int32) bool {
+		switch class := l.x.Class(span); {
+		case class&(timeline.OptimizerStep|timeline.ZeroGrad) != 0:
 			p = PhaseOptimizer
-		case class&(accumulate|evaluate|backwardNode) != 0:
+		case class&(timeline.AccumulateGrad|timeline.EvaluateFunction|timeline.BackwardNode) != 0:
 			p = PhaseBackward
 		}
 		return p == PhaseUnknown
 	})
-	if p == PhaseUnknown && l.c.autogradThread[l.c.col.Track[launch]] {
+	if p == PhaseUnknown && l.x.Autograd(l.x.Col.Track[launch]) {
 		return PhaseBackward
 	}
 	return p
 }
 
-func (l *Launches) phaseOfTime(t int64) Phase {
-	if l.r.StepSource != StepsFromOptimizer {
+func (l *Phases) phaseOfTime(t int64) Phase {
+	if l.r.StepSource != steps.FromOptimizer {
 		return PhaseUnknown
 	}
 	step := l.r.StepAt(t)
@@ -112,7 +112,7 @@ func (l *Launches) phaseOfTime(t int64) Phase {
 }
 
 // window is the place of a step in last; -1, after the last update, is the end.
-func (l *Launches) window(step int) int {
+func (l *Phases) window(step int) int {
 	if step < 0 {
 		return len(l.r.Steps)
 	}
@@ -121,41 +121,19 @@ func (l *Launches) window(step int) int {
 
 // Operator is the name of the innermost operator around a launch, record_param_comms
 // only where there is no other; without any it is that of the call.
-func (l *Launches) Operator(launch int32) string {
+func (l *Phases) Operator(launch int32) string {
 	name := ""
-	l.c.stack(launch, func(span int32) bool {
-		if cat := l.c.col.Cat[span]; cat != trace.CatCPUOp && cat != trace.CatNone {
+	l.x.Stack(launch, func(span int32) bool {
+		if cat := l.x.Col.Cat[span]; cat != trace.CatCPUOp && cat != trace.CatNone {
 			return true
 		}
-		if text := l.c.t.String(l.c.col.Name[span]); name == "" || text != recordParamComms {
+		if text := l.x.Name(span); name == "" || text != timeline.RecordParamComms {
 			name = text
 		}
-		return name == recordParamComms
+		return name == timeline.RecordParamComms
 	})
 	if name == "" {
-		return l.c.t.String(l.c.col.Name[launch])
+		return l.x.Name(launch)
 	}
 	return name
-}
-
-const recordParamComms = "record_param_comms"
-
-// ExposedEach shares the exposed time of all collectives of a rank out to them, in ns and
-// in the order of Messages: an instant in which several run belongs to the one that
-// started first. It sums to the Exposed of Measure over all.
-func (r *Rank) ExposedEach() []int64 {
-	list := make([]int64, len(r.Messages))
-	reached := make(map[int]int64) // by device: the end of what was shared out
-	for i := range r.Messages {
-		m := &r.Messages[i]
-		from := m.Start
-		if end, ok := reached[m.Device]; ok {
-			from = max(from, end)
-		}
-		if from < m.End {
-			list[i] = m.End - from - r.Devices[m.Device].busy[ComputeBucket].Within(from, m.End)
-			reached[m.Device] = m.End
-		}
-	}
-	return list
 }

@@ -51,10 +51,10 @@ func TestPhases(t *testing.T) {
 0/7 43 +1 kernel ncclDevKernel_AllGather corr=4`,
 			"forward record_param_comms, gradient_sync c10d::allreduce_, after_backward record_param_comms, optimizer record_param_comms"},
 	} {
-		r := one(t, test.source)
-		l := r.Launches()
+		x := index(t, test.source)
+		l := NewPhases(x.Ranks[0], Compute(x)[0])
 		var got []string
-		for _, d := range r.Devices {
+		for _, d := range x.Ranks[0].Devices {
 			for i, row := range d.Rows {
 				text := string(l.Phase(row, d.Launch[i]))
 				if d.Launch[i] >= 0 {
@@ -112,7 +112,7 @@ func TestExposedEach(t *testing.T) {
 		for _, ns := range each {
 			sum += ns
 		}
-		whole := r.Measure(r.Select(func(*Message) bool { return true }))
+		whole := r.Measure(r.Select(func(*Collective) bool { return true }))
 		if got := fmt.Sprint(each); got != test.want || sum != whole.Exposed() {
 			t.Errorf("%s: %s, want %s; all %d", test.source, got, test.want, whole.Exposed())
 		}

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/pprof/profile"
-
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/internal/escape"
 	"github.com/gaprof/gaprof/trace"
+	"github.com/google/pprof/profile"
 )
 
 // Options are what a trace does not say of itself.
@@ -68,7 +68,8 @@ func Profile(t *trace.Trace, o Options) (*profile.Profile, error) {
 		p: &profile.Profile{SampleType: sampleTypes(), DefaultSampleType: "device_time", PeriodType: sampleTypes()[deviceTime], Period: 1,
 			Comments: []string{strings.TrimSpace("gaprof " + o.Version), comment}}}
 	next := int64(0)
-	for _, r := range facts.Compute(t) {
+	x := timeline.New(t)
+	for i, r := range facts.Compute(x) {
 		if r.DeviceEvents == 0 {
 			continue
 		}
@@ -77,7 +78,7 @@ func Profile(t *trace.Trace, o Options) (*profile.Profile, error) {
 			number = assigned(o, next)
 		}
 		next = max(next, number+1)
-		b.rank(r, number)
+		b.rank(x.Ranks[i], r, number)
 	}
 	if len(b.p.Sample) == 0 {
 		return nil, ErrNoDevice
@@ -124,28 +125,27 @@ type builder struct {
 }
 
 // rank adds every device event of a rank under its number.
-func (b *builder) rank(r *facts.Rank, number int64) {
-	launches := r.Launches()
-	messages := make(map[int32]int)
-	for i := range r.Messages {
-		messages[r.Messages[i].Row] = i
-	}
-	shares := r.ExposedEach()
-	col := b.t.Columns()
-	for _, d := range r.Devices {
+func (b *builder) rank(x *timeline.Rank, r *facts.Rank, number int64) {
+	of := &rank{x, r, number}
+	phases, shares := facts.NewPhases(x, r), r.ExposedEach()
+	next := 0 // collective
+	for _, d := range x.Devices {
 		for i, row := range d.Rows {
 			e := b.t.Event(int(row))
 			b.extend(e)
-			one := event{rank: r, number: number, device: d.PID, track: col.Track[row], name: col.Name[row], step: -1, linked: d.Launch[i] >= 0,
-				phase: launches.Phase(row, d.Launch[i])}
+			launch := d.Launch[i]
+			one := event{rank: of, device: d.PID, track: x.Col.Track[row], name: x.Col.Name[row], step: -1,
+				linked: launch >= 0, phase: phases.Phase(row, launch)}
 			if one.linked {
-				one.step = r.StepAt(col.Start[d.Launch[i]])
-				one.operator = launches.Operator(d.Launch[i])
+				one.step = r.StepAt(x.Col.Start[launch])
+				one.operator = phases.Operator(launch)
 			}
 			value := [numValues]int64{deviceTime: e.Dur(), events: 1}
-			if m, ok := messages[row]; ok {
-				one.site, one.corr = r.Messages[m].Site, e.Corr()
-				value[exposed], value[size] = shares[m], max(0, r.Messages[m].Bytes)
+			if d.Kind[i] != timeline.NotCommunication {
+				c := &r.Collectives[next]
+				one.site, one.corr = c.Site, e.Corr()
+				value[exposed], value[size] = shares[next], max(0, c.Bytes)
+				next++
 			} else if n, ok := e.ArgInt(trace.KeyBytes); ok && n > 0 {
 				value[size] = n
 			}
@@ -161,10 +161,16 @@ func (b *builder) extend(e trace.Event) {
 	b.start, b.end = min(b.start, e.Start()), max(b.end, e.End())
 }
 
+// rank is where the events of a sample come from.
+type rank struct {
+	x      *timeline.Rank
+	facts  *facts.Rank
+	number int64
+}
+
 // event is what one sample says of device events: equal ones are added up.
 type event struct {
-	rank     *facts.Rank
-	number   int64 // of the rank
+	rank     *rank
 	device   string
 	track    trace.TrackID
 	name     trace.StringID
@@ -172,13 +178,13 @@ type event struct {
 	step     int  // index, -1 none
 	phase    facts.Phase
 	operator string
-	site     facts.LaunchSite // of collectives, else empty
-	corr     int64            // of collectives, else 0
+	site     timeline.LaunchSite // of collectives, else empty
+	corr     int64               // of collectives, else 0
 }
 
 // stack is the frames of an event from the kernel outwards.
 func (v *event) stack() []string {
-	frames := []string{v.rank.Trace.String(v.name)}
+	frames := []string{v.rank.x.Trace.String(v.name)}
 	if !v.linked {
 		return append(frames, "launched outside the recording")
 	}
@@ -190,7 +196,7 @@ func (v *event) stack() []string {
 	if v.step < 0 {
 		return append(frames, "outside any step")
 	}
-	return append(frames, "step "+strings.Join(v.rank.Steps[v.step].Optimizers, " + "))
+	return append(frames, "step "+strings.Join(v.rank.facts.Steps[v.step].Optimizers, " + "))
 }
 
 // phaseNames are the frames of phases, so called that no operator has their name.
@@ -207,9 +213,9 @@ var phaseNames = map[facts.Phase]string{
 // because pprof takes a number for a range of them. Collectives, of which there are
 // few, carry the correlation id by which a viewer of traces finds them.
 func (v *event) label(s *profile.Sample) {
-	s.NumLabel = map[string][]int64{"rank": {v.number}}
+	s.NumLabel = map[string][]int64{"rank": {v.rank.number}}
 	s.Label = make(map[string][]string)
-	for _, l := range []struct{ key, value string }{{"device", v.device}, {"stream", v.rank.Trace.Tracks()[v.track].TID}} {
+	for _, l := range []struct{ key, value string }{{"device", v.device}, {"stream", v.rank.x.Trace.Tracks()[v.track].TID}} {
 		if n, err := strconv.ParseInt(l.value, 10, 64); err == nil {
 			s.NumLabel[l.key] = []int64{n}
 		} else {
@@ -217,8 +223,8 @@ func (v *event) label(s *profile.Sample) {
 		}
 	}
 	if v.step >= 0 {
-		s.NumLabel["step"] = []int64{int64(v.rank.Steps[v.step].Index)}
-		s.Label["kind"] = []string{v.rank.Steps[v.step].Kind}
+		s.NumLabel["step"] = []int64{int64(v.rank.facts.Steps[v.step].Index)}
+		s.Label["kind"] = []string{v.rank.facts.Steps[v.step].Kind}
 	}
 	if v.corr != 0 {
 		s.NumLabel["correlation"] = []int64{v.corr}

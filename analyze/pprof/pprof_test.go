@@ -12,12 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/pprof/profile"
-
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/text"
 	"github.com/gaprof/gaprof/trace/tracefile"
+	"github.com/google/pprof/profile"
 )
 
 func read(t *testing.T, source string) *trace.Trace {

@@ -69,8 +69,8 @@ func TestManyGroups(t *testing.T) {
 	})
 	sources := run(t, calls, moved(calls, 20))
 	for _, s := range sources {
-		for i := range s.Rank.Messages {
-			s.Rank.Messages[i].Members = ""
+		for i := range s.Rank.Collectives {
+			s.Rank.Collectives[i].Members = ""
 		}
 	}
 	began := time.Now()
@@ -91,8 +91,8 @@ func many(b *testing.B, ranks, collectives int) []Source {
 	for i := range ranks {
 		r := *traces[i%2].Rank
 		list = append(list, Source{Rank: &r, ID: int64(i)})
-		for m := range r.Messages {
-			r.Messages[m].Size = 0
+		for m := range r.Collectives {
+			r.Collectives[m].GroupSize = 0
 		}
 	}
 	return list

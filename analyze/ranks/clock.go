@@ -138,7 +138,7 @@ func (g *Group) subtract() {
 // own is a moment of the k-th rank's own clock in ns, without the recording's base
 // time, for a moment on the clock of the group.
 func (g *Group) own(k int, sources []Source, at int64) int64 {
-	at -= sources[g.Ranks[k]].Rank.Trace.Meta().BaseTime
+	at -= sources[g.Ranks[k]].Rank.BaseTime
 	if g.Aligned {
 		at += g.Residual[k]
 	}

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -108,15 +108,19 @@ func (doc document) time(i int) int64 {
 // last-th.
 func drop(t *testing.T, rank, n, last int) *trace.Trace {
 	t.Helper()
-	r := normuon(t)[rank].Rank
-	return dropFrom(r.Trace, r, n, last)
+	normuon(t) // skips where they are not here
+	traces, err := normuonTraces()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dropFrom(traces[rank], n, last)
 }
 
-// dropFrom leaves the collectives of r, a rank of the trace, out of it.
-func dropFrom(tr *trace.Trace, r *facts.Rank, n, last int) *trace.Trace {
+// dropFrom leaves the collectives of the first rank of a trace out of it.
+func dropFrom(tr *trace.Trace, n, last int) *trace.Trace {
 	gone := make(map[int32]bool)
-	for _, m := range r.Messages[n:last] {
-		gone[m.Row] = true
+	for _, row := range timeline.New(tr).Ranks[0].CollectiveRows()[n:last] {
+		gone[row] = true
 	}
 	var rows []int32
 	for i := range int32(tr.Len()) {
@@ -217,17 +221,17 @@ func checkAgainst(t *testing.T, r *Result, whole []Source) {
 	}
 	slot := make(map[at]int)
 	for n := range full.Collectives {
-		for k, m := range full.Collectives[n].Messages {
+		for k, m := range full.Collectives[n].OfRank {
 			s := whole[full.Ranks[k]]
-			slot[at{s.ID, s.Rank.Messages[m].Start}] = n
+			slot[at{s.ID, s.Rank.Collectives[m].Start}] = n
 		}
 	}
 	g := r.Groups[0]
 	for n := range g.Collectives {
 		first := -1
-		for k, m := range g.Collectives[n].Messages {
+		for k, m := range g.Collectives[n].OfRank {
 			s := r.Sources[g.Ranks[k]]
-			is, ok := slot[at{s.ID, s.Rank.Messages[m].Start}]
+			is, ok := slot[at{s.ID, s.Rank.Collectives[m].Start}]
 			if !ok || first >= 0 && is != first {
 				t.Fatalf("collective %d is %d on rank %d, %d on another", n, is, s.ID, first)
 			}
@@ -252,7 +256,7 @@ func TestPeriodCutOff(t *testing.T) {
 func TestNoCommonPeriod(t *testing.T) {
 	for _, ask := range []bool{false, true} {
 		early := drop(t, 4, 81-28, 81)
-		early = dropFrom(early, sourcesOf(t, early)[0].Rank, 0, 81-56)
+		early = dropFrom(early, 0, 81-56)
 		r := Match(sourcesOf(t, early, drop(t, 5, 0, 84-28)), Options{AlignClocks: ask})
 		g := r.Groups[0]
 		if g.Status != Unmatched || len(g.Collectives) > 0 || r.Figures[0].Known || r.Straggler != -1 {

@@ -65,12 +65,12 @@ type Gap struct {
 	Rank    int // the source that differs from the others
 	Extra   bool
 	Owner   int // a source that has the collective
-	Message int // in the owner's Rank.Messages
+	Message int // in the owner's Rank.Collectives
 }
 
 // Collective is one collective on all ranks of its group that were given.
 type Collective struct {
-	Messages   []int32 // by rank, index into Rank.Messages
+	OfRank     []int32 // by rank, index into Rank.Collectives
 	Method     Method
 	Impossible bool  // the times contradict each other: it has no figures
 	Transfer   int64 // from the latest start to the earliest end, ns
@@ -95,7 +95,7 @@ func newGroup(key groupKey, sequences []*sequence, sources []Source) *Group {
 		g.Count = append(g.Count, len(q.items))
 		s := &sources[q.source]
 		has[s.ID] = true
-		if s.Rank.Mixed {
+		if s.Rank.Mixed() {
 			g.mixed = fmt.Sprintf("the process of rank %d carries messages of several ranks", s.ID)
 		}
 	}
@@ -189,7 +189,7 @@ func (g *Group) take(ref int, pairings []pairing, sources []Source) {
 		return
 	}
 	for j := range g.sequences[ref].items {
-		c := Collective{items: make([]int32, len(pairings)), Messages: make([]int32, len(pairings))}
+		c := Collective{items: make([]int32, len(pairings)), OfRank: make([]int32, len(pairings))}
 		everywhere := true
 		for k := range pairings {
 			c.items[k] = pairings[k].at[j]
@@ -223,7 +223,7 @@ func (g *Group) describe(c *Collective) {
 	c.Method = BySeq
 	for k, i := range c.items {
 		it := &g.sequences[k].items[i]
-		c.Messages[k] = it.message
+		c.OfRank[k] = it.message
 		switch {
 		case !it.described:
 			c.Method = ByName

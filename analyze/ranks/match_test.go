@@ -223,7 +223,7 @@ func TestMatch(t *testing.T) {
 // Ranks that share a process cannot be told apart, so neither can their collectives.
 func TestMixedProcess(t *testing.T) {
 	sources := run(t, reductions(5, "0", 9, 64, 0, 1), reductions(5, "0", 9, 64, 0, 1))
-	sources[1].Rank.Mixed = true
+	sources[1].Rank.Senders = []int64{1, 2}
 	if got := summary(Match(sources, Options{})); got != "0[0 1] unmatched 0; -1: 0/0 0/0" {
 		t.Error(got)
 	}

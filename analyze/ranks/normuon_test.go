@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -19,16 +20,25 @@ func normuonFile(rank int) string {
 	return filepath.Join("..", "..", "..", "shared", "traces", "gpu", fmt.Sprintf("normuon-rank%d.json.gz", rank))
 }
 
-var normuonSources = sync.OnceValues(func() ([]Source, error) {
-	var list []Source
+var normuonTraces = sync.OnceValues(func() ([]*trace.Trace, error) {
+	var list []*trace.Trace
 	for rank := range 8 {
 		traces, err := tracefile.Read(normuonFile(rank), tracefile.Options{})
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, sourceOf(facts.Compute(traces[0])[0]))
+		list = append(list, traces[0])
 	}
 	return list, nil
+})
+
+var normuonSources = sync.OnceValues(func() ([]Source, error) {
+	traces, err := normuonTraces()
+	var list []Source
+	for _, tr := range traces {
+		list = append(list, sourceOf(facts.Compute(timeline.New(tr))[0]))
+	}
+	return list, err
 })
 
 // normuon is the eight ranks; matching does not change them.
@@ -51,7 +61,7 @@ func sourcesOf(t testing.TB, traces ...*trace.Trace) []Source {
 	t.Helper()
 	var list []Source
 	for _, tr := range traces {
-		for _, r := range facts.Compute(tr) {
+		for _, r := range facts.Compute(timeline.New(tr)) {
 			list = append(list, sourceOf(r))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -22,10 +23,10 @@ type Source struct {
 // item is one collective of a rank in the sequence of its process group. Times are
 // on the clock of the rank, with the recording's base time, in ns.
 type item struct {
-	message    int32 // index into Rank.Messages
+	message    int32 // index into Rank.Collectives
 	kernel     int32 // its kernel's name, numbered for all ranks
 	dtype      int32
-	kind       facts.Collective
+	kind       timeline.CollectiveKind
 	described  bool // its message is known; else only the kernel's name is
 	in, out    int64
 	seq        int64 // -1 unknown
@@ -46,7 +47,7 @@ func (a *item) compatible(b *item) bool {
 		return false
 	}
 	// All-to-all, gather, scatter and point-to-point messages differ by rank.
-	if a.kind == facts.AllToAll || a.kind == facts.Reduce || a.kind == facts.UnknownCollective {
+	if a.kind == timeline.AllToAll || a.kind == timeline.Reduce || a.kind == timeline.UnknownCollective {
 		return true
 	}
 	return agree(a.in, b.in) && agree(a.out, b.out)
@@ -111,18 +112,18 @@ func (s *sorter) described(r *facts.Rank) []groupKey {
 		size          int64
 	}
 	seen := make(map[said]groupKey)
-	list := make([]groupKey, len(r.Messages))
-	for i := range r.Messages {
-		m := &r.Messages[i]
+	list := make([]groupKey, len(r.Collectives))
+	for i := range r.Collectives {
+		m := &r.Collectives[i]
 		list[i] = nowhere
-		s.toAll = s.toAll || m.Kind == facts.AllToAll && isDescribed(m)
-		if m.Group == "" && m.Size == 0 {
+		s.toAll = s.toAll || m.Kind == timeline.AllToAll && isDescribed(m)
+		if m.Group == "" && m.GroupSize == 0 {
 			continue
 		}
-		what := said{m.Group, m.Members, m.Size}
+		what := said{m.Group, m.Members, m.GroupSize}
 		key, ok := seen[what]
 		if !ok {
-			key = groupKey{m.Group, m.Size, membersOf(r.Trace.Meta(), m)}
+			key = groupKey{m.Group, m.GroupSize, membersOf(r.Distributed, m)}
 			seen[what] = key
 			s.keys[key] = true
 		}
@@ -132,14 +133,14 @@ func (s *sorter) described(r *facts.Rank) []groupKey {
 }
 
 // isDescribed tells whether more than the kernel is known of a message.
-func isDescribed(m *facts.Message) bool { return m.Dtype != "" || m.Group != "" || m.Size > 0 }
+func isDescribed(m *facts.Collective) bool { return m.Dtype != "" || m.Group != "" || m.GroupSize > 0 }
 
 // membersOf is the ranks of a message's group: those of pg_config, else those that
 // the message lists, which PyTorch shortens above 30.
-func membersOf(meta *trace.Meta, m *facts.Message) string {
-	if d := meta.Distributed; d != nil {
+func membersOf(d *trace.Distributed, m *facts.Collective) string {
+	if d != nil {
 		for _, g := range d.Groups {
-			if g.Name == m.Group && len(g.Ranks) > 0 && (m.Size == 0 || m.Size == int64(len(g.Ranks))) {
+			if g.Name == m.Group && len(g.Ranks) > 0 && (m.GroupSize == 0 || m.GroupSize == int64(len(g.Ranks))) {
 				return fmt.Sprint(g.Ranks)
 			}
 		}
@@ -156,7 +157,7 @@ func membersOf(meta *trace.Meta, m *facts.Message) string {
 // group of the run; else in a group without a name.
 func (s *sorter) placeRest(source int) {
 	r, list := s.sources[source].Rank, s.placed[source]
-	byTrack := make(map[*trace.Track]groupKey)
+	byStream := make(map[int32]groupKey)
 	any := false
 	for i := range list {
 		list[i] = s.whole(list[i])
@@ -164,26 +165,22 @@ func (s *sorter) placeRest(source int) {
 			continue
 		}
 		any = true
-		track := trackOf(r, i)
-		if other, ok := byTrack[track]; ok && other != list[i] {
-			byTrack[track] = groupKey{} // several groups on one stream: it does not tell
+		stream := r.Collectives[i].Stream
+		if other, ok := byStream[stream]; ok && other != list[i] {
+			byStream[stream] = groupKey{} // several groups on one stream: it does not tell
 			continue
 		}
-		byTrack[track] = list[i]
+		byStream[stream] = list[i]
 	}
 	for i := range list {
 		if list[i] != nowhere {
 			continue
 		}
-		list[i] = byTrack[trackOf(r, i)]
+		list[i] = byStream[r.Collectives[i].Stream]
 		if s.only != nil && !any {
 			list[i] = *s.only
 		}
 	}
-}
-
-func trackOf(r *facts.Rank, message int) *trace.Track {
-	return r.Trace.Event(int(r.Messages[message].Row)).Track()
 }
 
 // findWholes notes which keys have all members, by name, and whether all keys are of
@@ -245,14 +242,14 @@ func startsAlike(whole, short string) bool {
 // counts the point-to-point messages, which it leaves out.
 func (s *sorter) collect(source int, groups map[groupKey][]*sequence) (pointToPoint int) {
 	r := s.sources[source].Rank
-	base := r.Trace.Meta().BaseTime
+	base := r.BaseTime
 	own := make(map[groupKey]*sequence)
-	names, kernels := r.Trace.Columns().Name, s.kernels(r.Trace)
+	kernels := s.kernels(r.Kernels)
 	var q *sequence
 	var last groupKey // of q
-	for i := range r.Messages {
-		m := &r.Messages[i]
-		if m.Kind == facts.SendRecv && (isDescribed(m) || !s.toAll) {
+	for i := range r.Collectives {
+		m := &r.Collectives[i]
+		if m.Kind == timeline.SendRecv && (isDescribed(m) || !s.toAll) {
 			pointToPoint++
 			continue
 		}
@@ -263,7 +260,7 @@ func (s *sorter) collect(source int, groups map[groupKey][]*sequence) (pointToPo
 				groups[key] = append(groups[key], q)
 			}
 		}
-		q.items = append(q.items, item{message: int32(i), kernel: kernels[names[m.Row]], dtype: s.number(m.Dtype),
+		q.items = append(q.items, item{message: int32(i), kernel: kernels[m.Kernel], dtype: s.number(m.Dtype),
 			kind: m.Kind, described: isDescribed(m), in: m.InElems, out: m.OutElems, seq: m.Seq, start: base + m.Start, end: base + m.End})
 	}
 	for _, q := range own {
@@ -273,11 +270,11 @@ func (s *sorter) collect(source int, groups map[groupKey][]*sequence) (pointToPo
 	return pointToPoint
 }
 
-// kernels are the numbers of all names of a trace, by id: behind facts they are few.
-func (s *sorter) kernels(t *trace.Trace) []int32 {
-	numbers := make([]int32, t.NumStrings())
-	for id := range numbers {
-		numbers[id] = s.number(t.String(trace.StringID(id)))
+// kernels are the numbers of the names of kernels.
+func (s *sorter) kernels(names []string) []int32 {
+	numbers := make([]int32, len(names))
+	for i, name := range names {
+		numbers[i] = s.number(name)
 	}
 	return numbers
 }

@@ -3,7 +3,7 @@ package ranks
 import (
 	"fmt"
 
-	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // tooMany is the share of collectives with impossible times, in percent, above which
@@ -92,8 +92,8 @@ func (g *Group) beyond(sources []Source, c *Collective, link int64) bool {
 	if link == 0 || n < 2 {
 		return false
 	}
-	m := &sources[g.Ranks[c.Latest]].Rank.Messages[c.Messages[c.Latest]]
-	if m.Bytes <= 0 || m.Kind != facts.ReduceScatter && m.Kind != facts.AllGather && m.Kind != facts.AllReduce {
+	m := &sources[g.Ranks[c.Latest]].Rank.Collectives[c.OfRank[c.Latest]]
+	if m.Bytes <= 0 || m.Kind != timeline.ReduceScatter && m.Kind != timeline.AllGather && m.Kind != timeline.AllReduce {
 		return false
 	}
 	least := float64(m.Bytes) * float64(n-1) / float64(n) / float64(link) * 1e9

@@ -6,7 +6,9 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // AC001 finds DDP all-reduces at every micro-batch of an accumulation.
@@ -20,7 +22,7 @@ var AC001 = analyze.Rule{
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
 	Run: func(p *analyze.Pass) {
-		runSyncEvery(p, facts.AllReduce, "all-reduce", "DDP averages again and again what one all-reduce in the last micro-batch would")
+		runSyncEvery(p, timeline.AllReduce, "all-reduce", "DDP averages again and again what one all-reduce in the last micro-batch would")
 	},
 }
 
@@ -34,34 +36,36 @@ var AC004 = analyze.Rule{
 		Fix: "fully_shard: set_requires_gradient_sync(False) until the last micro-batch (FSDP1: no_sync()), if the memory for whole gradients is there",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
-	Run:   func(p *analyze.Pass) { runSyncEvery(p, facts.ReduceScatter, "reduce-scatter", "kept to save memory") },
+	Run: func(p *analyze.Pass) {
+		runSyncEvery(p, timeline.ReduceScatter, "reduce-scatter", "kept to save memory")
+	},
 }
 
 // runSyncEvery reports a reduction of some kind in every micro-batch. It costs the
 // exposed time of those before the last; hidden ones are a note.
-func runSyncEvery(p *analyze.Pass, kind facts.Collective, name, remark string) {
+func runSyncEvery(p *analyze.Pass, kind timeline.CollectiveKind, name, remark string) {
 	var cost analyze.Cost
 	var evidence []report.Evidence
 	calls, steps := 0, 0
 	var price int64
 	for _, r := range p.Ranks {
-		if r.Sync.Pattern != facts.SyncEvery || r.Sync.Kind != kind || kind == facts.AllReduce && shards(r) || len(r.Sync.PerPass) < 2 || r.Sync.Site.Site == facts.SiteOptimizerStep {
+		if r.Sync.Pattern != gradients.SyncEvery || r.Sync.Kind != kind || kind == timeline.AllReduce && shards(r) || len(r.Sync.PerPass) < 2 || r.Sync.Site.Site == timeline.SiteOptimizerStep {
 			continue
 		}
 		steps += len(r.Steps)
 		price = max(price, r.Params.Bytes)
 		early := make(map[int32]bool)
-		for i := range r.Calls {
-			if c := &r.Calls[i]; c.Gradient && c.Step >= 0 && c.Kind == kind && !lastPass(r, c) {
+		for i := range r.HostCollectives {
+			if c := &r.HostCollectives[i]; c.Gradient && c.Step >= 0 && c.Kind == kind && !lastPass(r, c) {
 				calls++
-				early[c.Row] = true
+				early[int32(i)] = true
 				if len(evidence) < maxEvidence {
-					evidence = append(evidence, analyze.EvidenceOf(r, c.Row))
+					evidence = append(evidence, analyze.EvidenceOf(r, c.Event))
 				}
 			}
 		}
-		messages := r.Select(func(m *facts.Message) bool { return m.Kind == kind && m.Launch >= 0 && early[m.Described] })
-		claimExposed(p, r, messages, facts.BucketOf(kind), &cost)
+		messages := r.Select(func(m *facts.Collective) bool { return m.Kind == kind && m.Linked && early[m.Asked] })
+		claimExposed(p, r, messages, timeline.BucketOf(kind), &cost)
 	}
 	if calls == 0 {
 		return
@@ -72,7 +76,7 @@ func runSyncEvery(p *analyze.Pass, kind facts.Collective, name, remark string) {
 		Evidence: evidence,
 		Caveats:  []string{fmt.Sprintf("deferring keeps whole gradients: %.1f MB on every rank", float64(price)/1e6)},
 	}
-	if kind == facts.AllReduce && slices.ContainsFunc(p.Ranks, usesFSDP) {
+	if kind == timeline.AllReduce && slices.ContainsFunc(p.Ranks, usesFSDP) {
 		f.Fix = "fully_shard over replicas: set_requires_all_reduce(False) until the last micro-batch"
 	}
 	p.ReportHidden(&cost, f)
@@ -84,11 +88,11 @@ func usesFSDP(r *analyze.Rank) bool { return r.UsesFSDP }
 // shards tells whether gradients are reduce-scattered at all: then all-reduces are
 // those of replicas of shards (HSDP), not DDP's.
 func shards(r *analyze.Rank) bool {
-	return slices.ContainsFunc(r.Calls, func(c facts.Call) bool { return c.Gradient && c.Kind == facts.ReduceScatter })
+	return slices.ContainsFunc(r.HostCollectives, func(c gradients.HostCollective) bool { return c.Gradient && c.Kind == timeline.ReduceScatter })
 }
 
 // lastPass tells whether a call belongs to the last backward pass of its step.
-func lastPass(r *analyze.Rank, c *facts.Call) bool {
+func lastPass(r *analyze.Rank, c *gradients.HostCollective) bool {
 	b := r.Steps[c.Step].Backwards
-	return len(b) == 0 || c.Start >= b[len(b)-1].Start
+	return len(b) == 0 || c.Event.Start >= b[len(b)-1].Start
 }

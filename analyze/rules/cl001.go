@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -21,9 +21,9 @@ var CL001 = analyze.Rule{
 }
 
 func runCL001(p *analyze.Pass) {
-	list := passes(p, func(_ *analyze.Rank, gp *facts.GradientPass) bool {
+	list := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
 		gaps := gp.Span - gp.OtherIn - gp.Busy
-		return gp.Kind == facts.NormPass && gp.OnDevice && gp.Launches > 1 && float64(gaps) > launchBoundGap*float64(gp.Span)
+		return gp.Kind == gradients.NormPass && gp.OnDevice && gp.Launches > 1 && float64(gaps) > launchBoundGap*float64(gp.Span)
 	})
 	if len(list) == 0 {
 		return

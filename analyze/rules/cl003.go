@@ -2,7 +2,7 @@ package rules
 
 import (
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -20,11 +20,11 @@ var CL003 = analyze.Rule{
 
 func runCL003(p *analyze.Pass) {
 	clips := make(map[*analyze.Rank]bool) // in any step: some loops clip only where the norm is too large
-	for _, f := range passes(p, func(_ *analyze.Rank, gp *facts.GradientPass) bool { return gp.Kind == facts.ClipPass }) {
+	for _, f := range passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool { return gp.Kind == gradients.ClipPass }) {
 		clips[f.rank] = true
 	}
-	list := passes(p, func(r *analyze.Rank, gp *facts.GradientPass) bool {
-		return gp.Kind == facts.NormPass && gp.Place == facts.AfterBackward && !clips[r]
+	list := passes(p, func(r *analyze.Rank, gp *gradients.Pass) bool {
+		return gp.Kind == gradients.NormPass && gp.Place == gradients.AfterBackward && !clips[r]
 	})
 	if len(list) == 0 {
 		return

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -22,8 +22,8 @@ var CL004 = analyze.Rule{
 }
 
 func runCL004(p *analyze.Pass) {
-	list := passes(p, func(_ *analyze.Rank, gp *facts.GradientPass) bool {
-		return gp.Place == facts.BetweenMicroBatches && gp.Kind == facts.ClipPass
+	list := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
+		return gp.Place == gradients.BetweenMicroBatches && gp.Kind == gradients.ClipPass
 	})
 	if len(list) == 0 {
 		return

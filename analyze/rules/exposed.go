@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // maxEvidence is how many events a finding shows.
@@ -17,7 +17,7 @@ const maxEvidence = 5
 
 // claimExposed claims, step by step, the exposed time of some collectives, which
 // are all of the bucket's kind.
-func claimExposed(p *analyze.Pass, r *analyze.Rank, messages []int, bucket facts.Bucket, cost *analyze.Cost) {
+func claimExposed(p *analyze.Pass, r *analyze.Rank, messages []int, bucket timeline.Bucket, cost *analyze.Cost) {
 	exposed := r.Exposed(messages, bucket)
 	for i := range r.Steps {
 		if !r.Selected(i) {
@@ -47,7 +47,7 @@ func mostExposed(ranks []*analyze.Rank, selected map[*analyze.Rank][]int) []repo
 		for _, i := range selected[r] {
 			c := candidate{r, i, r.ExposedAlone(i)}
 			at := sort.Search(len(most), func(k int) bool { return most[k].exposed < c.exposed })
-			if r.Messages[i].Step < 0 || at == maxEvidence {
+			if r.Collectives[i].Step < 0 || at == maxEvidence {
 				continue
 			}
 			most = slices.Insert(most, at, c)
@@ -56,7 +56,7 @@ func mostExposed(ranks []*analyze.Rank, selected map[*analyze.Rank][]int) []repo
 	}
 	var evidence []report.Evidence
 	for _, c := range most {
-		evidence = append(evidence, analyze.EvidenceOf(c.rank, c.rank.Messages[c.message].Row))
+		evidence = append(evidence, analyze.EvidenceOf(c.rank, c.rank.Event(c.message)))
 	}
 	return evidence
 }
@@ -64,14 +64,14 @@ func mostExposed(ranks []*analyze.Rank, selected map[*analyze.Rank][]int) []repo
 // siteCount counts the linked collectives of a kind by launch site.
 type siteCount struct {
 	linked int
-	count  map[facts.LaunchSite]int
+	count  map[timeline.LaunchSite]int
 }
 
-func countSites(ranks []*analyze.Rank, kind facts.Collective) siteCount {
-	c := siteCount{count: make(map[facts.LaunchSite]int)}
+func countSites(ranks []*analyze.Rank, kind timeline.CollectiveKind) siteCount {
+	c := siteCount{count: make(map[timeline.LaunchSite]int)}
 	for _, r := range ranks {
-		for i := range r.Messages {
-			if m := &r.Messages[i]; m.Kind == kind && m.Launch >= 0 {
+		for i := range r.Collectives {
+			if m := &r.Collectives[i]; m.Kind == kind && m.Linked {
 				c.linked++
 				c.count[m.Site]++
 			}
@@ -81,7 +81,7 @@ func countSites(ranks []*analyze.Rank, kind facts.Collective) siteCount {
 }
 
 // of counts the collectives of one class of site, most frequent name first.
-func (c siteCount) of(site facts.Site) (total int, names string) {
+func (c siteCount) of(site timeline.Site) (total int, names string) {
 	type named struct {
 		name string
 		n    int

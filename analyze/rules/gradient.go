@@ -5,15 +5,17 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // The needs that the rules on gradient passes share.
 var gradientNeeds = []analyze.Need{needOptimizerSteps, needShapes}
 
 var needOptimizerSteps = analyze.Need{Name: "optimizer steps", Missing: "no Optimizer.step spans: profile through optimizer.step()",
-	Met: func(r *analyze.Rank) bool { return r.StepSource == facts.StepsFromOptimizer }}
+	Met: func(r *analyze.Rank) bool { return r.StepSource == steps.FromOptimizer }}
 
 var needShapes = analyze.Need{Name: "shapes of gradients", Missing: "no shapes of gradient accumulations: record with record_shapes=True",
 	Met: func(r *analyze.Rank) bool { return r.Params.Known() }}
@@ -23,17 +25,17 @@ var needBackward = analyze.Need{Name: "backward passes", Missing: "no autograd n
 
 var needDevicePasses = analyze.Need{Name: "device events", Missing: "gradient passes launch nothing on a device in this trace",
 	Met: func(r *analyze.Rank) bool {
-		return slices.ContainsFunc(r.Passes, func(p facts.GradientPass) bool { return p.OnDevice })
+		return slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool { return p.OnDevice })
 	}}
 
 // found is a gradient pass with the rank it is of.
 type found struct {
 	rank *analyze.Rank
-	pass *facts.GradientPass
+	pass *gradients.Pass
 }
 
 // passes lists the passes of the chosen steps for which keep is true.
-func passes(p *analyze.Pass, keep func(*analyze.Rank, *facts.GradientPass) bool) []found {
+func passes(p *analyze.Pass, keep func(*analyze.Rank, *gradients.Pass) bool) []found {
 	var list []found
 	for _, r := range p.Ranks {
 		for i := range r.Passes {
@@ -66,18 +68,18 @@ func claimPass(p *analyze.Pass, f found, cost *analyze.Cost) {
 		cost.Add(f.rank, gp.Step, gp.Span)
 		return
 	}
-	busy, others := p.Claim(f.rank, gp.Step, 0, facts.ComputeBucket, gp.Busy)
+	busy, others := p.Claim(f.rank, gp.Step, 0, timeline.ComputeBucket, gp.Busy)
 	p.Remark(others)
-	gaps, others := p.Claim(f.rank, gp.Step, 0, facts.IdleBucket, max(0, gp.Span-gp.OtherIn-gp.Busy))
+	gaps, others := p.Claim(f.rank, gp.Step, 0, timeline.IdleBucket, max(0, gp.Span-gp.OtherIn-gp.Busy))
 	p.Remark(others)
 	cost.Add(f.rank, gp.Step, busy+gaps)
 }
 
 // withVerdict lists the scale passes of one verdict.
 func withVerdict(p *analyze.Pass, want report.Verdict) []found {
-	return passes(p, func(r *analyze.Rank, gp *facts.GradientPass) bool {
+	return passes(p, func(r *analyze.Rank, gp *gradients.Pass) bool {
 		verdict, _ := analyze.VerdictOf(r.Rank, gp, p.UniformTokens)
-		return gp.Kind == facts.ScalePass && verdict == want
+		return gp.Kind == gradients.ScalePass && verdict == want
 	})
 }
 
@@ -93,11 +95,7 @@ func whyScaled(p *analyze.Pass, list []found) string {
 func showPasses(list []found) []report.Evidence {
 	var evidence []report.Evidence
 	for _, f := range list[:min(maxEvidence, len(list))] {
-		row := f.pass.Rows[0]
-		if len(f.pass.Kernels) > 0 {
-			row = f.pass.Kernels[0]
-		}
-		evidence = append(evidence, analyze.EvidenceOf(f.rank, row))
+		evidence = append(evidence, analyze.EvidenceOf(f.rank, f.pass.First))
 	}
 	return evidence
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // GS002 finds a scaling of the gradients that could be folded into something else.
@@ -51,7 +52,7 @@ func foldCaveats(r *analyze.Rank) []string {
 
 // folds are the ways to get rid of the pass that this trace allows. The factor is 1/N
 // on one rank and R/N behind a mean over R ranks, N being all tokens of the step.
-func folds(r *analyze.Rank, scale *facts.GradientPass) []string {
+func folds(r *analyze.Rank, scale *gradients.Pass) []string {
 	factor, inverse, first := "1/N", "N", ""
 	if ranks := analyze.ReducingRanks(r.Rank); ranks > 1 {
 		factor, inverse = fmt.Sprintf("%d/N", ranks), fmt.Sprintf("N/%d", ranks)
@@ -64,7 +65,7 @@ func folds(r *analyze.Rank, scale *facts.GradientPass) []string {
 	if r.FusedOptimizer {
 		list = append(list, fmt.Sprintf("hand %s to the fused optimizer as grad_scale, by which it divides", inverse))
 	}
-	if r.Sync.Kind == facts.ReduceScatter && r.Sync.Pattern == facts.SyncLast {
+	if r.Sync.Kind == timeline.ReduceScatter && r.Sync.Pattern == gradients.SyncLast {
 		list = append(list, "FSDP2: set_gradient_divide_factor(N) before the last backward, which alone reduces")
 	}
 	return list
@@ -72,7 +73,7 @@ func folds(r *analyze.Rank, scale *facts.GradientPass) []string {
 
 // clips tells whether a step clips behind backward.
 func clips(r *analyze.Rank, step int) bool {
-	return slices.ContainsFunc(r.Passes, func(p facts.GradientPass) bool {
-		return p.Step == step && p.Kind == facts.ClipPass && p.Place == facts.AfterBackward
+	return slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool {
+		return p.Step == step && p.Kind == gradients.ClipPass && p.Place == gradients.AfterBackward
 	})
 }

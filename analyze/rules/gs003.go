@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -33,7 +33,7 @@ const (
 )
 
 // slowness is why a pass is slow, or empty.
-func slowness(gp *facts.GradientPass, bandwidth int64) string {
+func slowness(gp *gradients.Pass, bandwidth int64) string {
 	if !gp.OnDevice || gp.Span == 0 || gp.Busy == 0 {
 		return ""
 	}
@@ -41,7 +41,7 @@ func slowness(gp *facts.GradientPass, bandwidth int64) string {
 	achieved := float64(gp.Bytes) / float64(gp.Busy) * 1e9
 	switch {
 	case gaps > launchBoundGap:
-		return fmt.Sprintf("launch-bound: %.0f %% of its span is gaps between %s", gaps*100, plural(int64(len(gp.Kernels)), "kernel"))
+		return fmt.Sprintf("launch-bound: %.0f %% of its span is gaps between %s", gaps*100, plural(int64(gp.Kernels), "kernel"))
 	case bandwidth > 0 && gaps < stridedGaps && achieved < stridedShare*float64(bandwidth) && !small(gp, bandwidth):
 		return fmt.Sprintf("not vectorised: it moves %.0f of %.0f GB/s", achieved/1e9, float64(bandwidth)/1e9)
 	}
@@ -50,13 +50,13 @@ func slowness(gp *facts.GradientPass, bandwidth int64) string {
 
 // small tells whether the kernels of a pass move so little that they cannot reach the
 // bandwidth of the memory, however they are written.
-func small(gp *facts.GradientPass, bandwidth int64) bool {
-	return float64(gp.Bytes)/float64(bandwidth)*1e9 < smallKernelNS*float64(len(gp.Kernels))
+func small(gp *gradients.Pass, bandwidth int64) bool {
+	return float64(gp.Bytes)/float64(bandwidth)*1e9 < smallKernelNS*float64(gp.Kernels)
 }
 
 func runGS003(p *analyze.Pass) {
-	slow := func(r *analyze.Rank, gp *facts.GradientPass) bool {
-		scales := gp.Kind == facts.ScalePass && !gp.Doubtful || gp.Kind == facts.ClipPass || gp.Kind == facts.UnscalePass
+	slow := func(r *analyze.Rank, gp *gradients.Pass) bool {
+		scales := gp.Kind == gradients.ScalePass && !gp.Doubtful || gp.Kind == gradients.ClipPass || gp.Kind == gradients.UnscalePass
 		return scales && slowness(gp, p.Bandwidth(r)) != ""
 	}
 	list := passes(p, slow)

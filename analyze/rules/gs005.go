@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -23,11 +23,11 @@ var GS005 = analyze.Rule{
 }
 
 // multiplies tells whether a pass multiplies gradients behind backward.
-func multiplies(_ *analyze.Rank, gp *facts.GradientPass) bool {
-	if gp.Place != facts.AfterBackward || gp.Doubtful {
+func multiplies(_ *analyze.Rank, gp *gradients.Pass) bool {
+	if gp.Place != gradients.AfterBackward || gp.Doubtful {
 		return false
 	}
-	return gp.Kind == facts.ScalePass || gp.Kind == facts.ClipPass || gp.Kind == facts.UnscalePass
+	return gp.Kind == gradients.ScalePass || gp.Kind == gradients.ClipPass || gp.Kind == gradients.UnscalePass
 }
 
 func runGS005(p *analyze.Pass) {
@@ -44,7 +44,7 @@ func runGS005(p *analyze.Pass) {
 		switch {
 		case !seen:
 			first[k] = f
-		case f.pass.Kind == facts.ClipPass && before.pass.Kind != facts.ClipPass:
+		case f.pass.Kind == gradients.ClipPass && before.pass.Kind != gradients.ClipPass:
 			first[k] = f // the clip stays, what stood before it goes
 			extra = append(extra, before)
 		default:
@@ -71,7 +71,7 @@ func runGS005(p *analyze.Pass) {
 
 // onlyUnscale tells whether every extra pass is one that GradScaler asks for.
 func onlyUnscale(extra []found) bool {
-	return !slices.ContainsFunc(extra, func(f found) bool { return f.pass.Kind != facts.UnscalePass })
+	return !slices.ContainsFunc(extra, func(f found) bool { return f.pass.Kind != gradients.UnscalePass })
 }
 
 // unscaleBeforeClip is a note: unscale_ before clip_grad_norm_ is how float16 training

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -23,8 +23,8 @@ var GS007 = analyze.Rule{
 }
 
 func runGS007(p *analyze.Pass) {
-	inside := passes(p, func(_ *analyze.Rank, gp *facts.GradientPass) bool {
-		return gp.Place == facts.BetweenMicroBatches && !gp.Doubtful && (gp.Kind == facts.ScalePass || gp.Kind == facts.ZeroPass)
+	inside := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
+		return gp.Place == gradients.BetweenMicroBatches && !gp.Doubtful && (gp.Kind == gradients.ScalePass || gp.Kind == gradients.ZeroPass)
 	})
 	evidence := showPasses(inside)
 	var parts []string
@@ -36,7 +36,7 @@ func runGS007(p *analyze.Pass) {
 		for _, z := range r.ZeroInside {
 			cleared++
 			if len(evidence) < maxEvidence {
-				evidence = append(evidence, analyze.EvidenceOf(r, z.Row))
+				evidence = append(evidence, analyze.EvidenceOf(r, z.Event))
 			}
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // OP001 finds optimizers whose kernels wait for their launches.
@@ -35,14 +35,14 @@ func runOP001(p *analyze.Pass) {
 			if o.InBackward || o.Step < 0 || !r.Selected(o.Step) || o.Events < manyKernels || float64(o.Idle) <= launchBoundGap*float64(span) || len(r.Steps[o.Step].Windows) == 0 {
 				continue
 			}
-			got, others := p.Claim(r, o.Step, 0, facts.IdleBucket, o.Idle)
+			got, others := p.Claim(r, o.Step, 0, timeline.IdleBucket, o.Idle)
 			p.Remark(others)
 			cost.Add(r, o.Step, got)
 			if why == "" {
 				why = fmt.Sprintf("%s launches %d device events; %.0f %% of their span the device is idle", o.Name, o.Events, 100*float64(o.Idle)/float64(span))
 			}
 			if len(evidence) < maxEvidence {
-				evidence = append(evidence, analyze.EvidenceOf(r, o.Row))
+				evidence = append(evidence, analyze.EvidenceOf(r, o.Event))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // OP002 finds optimizers that step inside backward while gradients accumulate.
@@ -24,14 +25,14 @@ func runOP002(p *analyze.Pass) {
 	var evidence []report.Evidence
 	steps := 0
 	for _, r := range p.Ranks {
-		inBackward := make(map[int]int32)
+		inBackward := make(map[int]timeline.Event)
 		for _, o := range r.OptimizerRuns {
 			if _, seen := inBackward[o.Step]; o.InBackward && o.Step >= 0 && !seen {
-				inBackward[o.Step] = o.Row
+				inBackward[o.Step] = o.Event
 			}
 		}
 		for i := range r.Steps {
-			row, ok := inBackward[i]
+			span, ok := inBackward[i]
 			b := r.Steps[i].Backwards
 			// One pass a step that adds to gradients which were there before it.
 			if !ok || i == 0 || len(b) != 1 || float64(b[0].InPlace) < 0.9*float64(r.Params.Count) || r.Cleared(i) {
@@ -39,7 +40,7 @@ func runOP002(p *analyze.Pass) {
 			}
 			steps++
 			if len(evidence) < maxEvidence {
-				evidence = append(evidence, analyze.EvidenceOf(r, row))
+				evidence = append(evidence, analyze.EvidenceOf(r, span))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // OV001 finds reduce-scatter time that no compute hides and that no more specific
@@ -27,9 +28,9 @@ func runOV001(p *analyze.Pass) {
 	var cost analyze.Cost
 	selected := make(map[*analyze.Rank][]int)
 	for _, r := range p.Ranks {
-		messages := r.Select(func(m *facts.Message) bool { return m.Kind == facts.ReduceScatter })
-		claimExposed(p, r, messages, facts.ReduceScatterBucket, &cost)
-		selected[r] = r.Select(func(m *facts.Message) bool { return m.Kind == facts.ReduceScatter && !inOptimizer(m) })
+		messages := r.Select(func(m *facts.Collective) bool { return m.Kind == timeline.ReduceScatter })
+		claimExposed(p, r, messages, timeline.ReduceScatterBucket, &cost)
+		selected[r] = r.Select(func(m *facts.Collective) bool { return m.Kind == timeline.ReduceScatter && !inOptimizer(m) })
 	}
 	p.ReportCost(&cost, func(mean, step int64) report.Finding {
 		return report.Finding{
@@ -44,14 +45,14 @@ func runOV001(p *analyze.Pass) {
 
 // whyExposed lists where the reduce-scatters that no other rule holds come from.
 func whyExposed(ranks []*analyze.Rank) string {
-	sites := countSites(ranks, facts.ReduceScatter)
+	sites := countSites(ranks, timeline.ReduceScatter)
 	var parts []string
 	for _, s := range []struct {
-		site facts.Site
+		site timeline.Site
 		text string
 	}{
-		{facts.SiteBackwardHook, "from backward hooks"}, {facts.SiteFrameworkHook, "from framework hooks"},
-		{facts.SiteAnnotation, "under annotations"}, {facts.SiteUnknown, "from an unknown place"},
+		{timeline.SiteBackwardHook, "from backward hooks"}, {timeline.SiteFrameworkHook, "from framework hooks"},
+		{timeline.SiteAnnotation, "under annotations"}, {timeline.SiteUnknown, "from an unknown place"},
 	} {
 		if n, _ := sites.of(s.site); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s.text))

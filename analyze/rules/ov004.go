@@ -8,6 +8,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // OV004 finds gradient reductions that are launched only when the optimizer steps.
@@ -30,20 +31,20 @@ var OV004 = analyze.Rule{
 const smallReduction = 1_000_000
 
 // inOptimizer tells whether a message is a gradient reduction launched in step().
-func inOptimizer(m *facts.Message) bool {
-	if m.Site.Site != facts.SiteOptimizerStep {
+func inOptimizer(m *facts.Collective) bool {
+	if m.Site.Site != timeline.SiteOptimizerStep {
 		return false
 	}
-	return m.Kind == facts.ReduceScatter || m.Kind == facts.AllReduce && m.Bytes >= smallReduction
+	return m.Kind == timeline.ReduceScatter || m.Kind == timeline.AllReduce && m.Bytes >= smallReduction
 }
 
 func runOV004(p *analyze.Pass) {
 	var cost analyze.Cost
 	selected := make(map[*analyze.Rank][]int)
 	for _, r := range p.Ranks {
-		for _, kind := range []facts.Collective{facts.ReduceScatter, facts.AllReduce} {
-			messages := r.Select(func(m *facts.Message) bool { return m.Kind == kind && inOptimizer(m) })
-			claimExposed(p, r, messages, facts.BucketOf(kind), &cost)
+		for _, kind := range []timeline.CollectiveKind{timeline.ReduceScatter, timeline.AllReduce} {
+			messages := r.Select(func(m *facts.Collective) bool { return m.Kind == kind && inOptimizer(m) })
+			claimExposed(p, r, messages, timeline.BucketOf(kind), &cost)
 			selected[r] = append(selected[r], messages...)
 		}
 	}
@@ -67,9 +68,9 @@ func runOV004(p *analyze.Pass) {
 // whyInOptimizer says how many reductions are launched where, and names what they
 // are: all of a kind, or those of some optimizers.
 func whyInOptimizer(ranks []*analyze.Rank) (why, subject string) {
-	for _, kind := range []facts.Collective{facts.ReduceScatter, facts.AllReduce} {
+	for _, kind := range []timeline.CollectiveKind{timeline.ReduceScatter, timeline.AllReduce} {
 		sites := countSites(ranks, kind)
-		n, names := sites.of(facts.SiteOptimizerStep)
+		n, names := sites.of(timeline.SiteOptimizerStep)
 		if n == 0 {
 			continue
 		}
@@ -78,7 +79,7 @@ func whyInOptimizer(ranks []*analyze.Rank) (why, subject string) {
 		if n == sites.linked {
 			return why, what
 		}
-		if hooks, _ := sites.of(facts.SiteBackwardHook); hooks > 0 {
+		if hooks, _ := sites.of(timeline.SiteBackwardHook); hooks > 0 {
 			why += fmt.Sprintf("; %d from backward hooks already", hooks)
 		}
 		return why, fmt.Sprintf("%s of %s", what, strings.Join(optimizersReducing(ranks), " and "))
@@ -98,8 +99,8 @@ func fixInOptimizer(ranks []*analyze.Rank, subject string) string {
 func optimizersReducing(ranks []*analyze.Rank) []string {
 	var names []string
 	for _, r := range ranks {
-		for i := range r.Messages {
-			if m := &r.Messages[i]; inOptimizer(m) && !slices.Contains(names, m.Site.Name) {
+		for i := range r.Collectives {
+			if m := &r.Collectives[i]; inOptimizer(m) && !slices.Contains(names, m.Site.Name) {
 				names = append(names, m.Site.Name)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/ranks"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // ST001 finds one rank that the others wait for.
@@ -89,7 +90,7 @@ func secondMost(m *analyze.Matched) int64 {
 // lateness is a stretch in which a rank waits for the straggler alone, on its own clock.
 type lateness struct {
 	device   int
-	kind     facts.Collective
+	kind     timeline.CollectiveKind
 	from, to int64 // ns
 }
 
@@ -116,7 +117,7 @@ func latenesses(m *analyze.Matched) map[*analyze.Rank][]lateness {
 				continue
 			}
 			r := m.Ranks[source]
-			message := &r.Messages[c.Messages[k]]
+			message := &r.Collectives[c.OfRank[k]]
 			from, to := g.Late(m.Sources, c, k)
 			late[r] = append(late[r], lateness{message.Device, message.Kind, from, to})
 		}
@@ -128,11 +129,11 @@ func latenesses(m *analyze.Matched) map[*analyze.Rank][]lateness {
 // the straggler.
 func claimLate(p *analyze.Pass, r *analyze.Rank, late []lateness, cost *analyze.Cost) {
 	late = disjointLate(late)
-	for _, kind := range facts.Collectives() {
-		bucket := facts.BucketOf(kind)
-		var exposed []*facts.Set
+	for _, kind := range timeline.CollectiveKinds() {
+		bucket := timeline.BucketOf(kind)
+		var exposed []*timeline.Set
 		if slices.ContainsFunc(late, func(l lateness) bool { return l.kind == kind }) {
-			exposed = r.Exposed(r.Select(func(m *facts.Message) bool { return m.Kind == kind }), bucket)
+			exposed = r.Exposed(r.Select(func(m *facts.Collective) bool { return m.Kind == kind }), bucket)
 		}
 		for i := range r.Steps {
 			for w, window := range r.Steps[i].Windows {
@@ -249,8 +250,8 @@ func meanStep(r *analyze.Rank) (idle, compute, steps int64) {
 	for i := range r.Steps {
 		if s := &r.Steps[i]; s.Complete && r.Selected(i) && len(s.Windows) > 0 {
 			for _, w := range s.Windows {
-				idle += w.Ledger[facts.IdleBucket]
-				compute += w.Ledger[facts.ComputeBucket]
+				idle += w.Ledger[timeline.IdleBucket]
+				compute += w.Ledger[timeline.ComputeBucket]
 			}
 			steps++
 		}
@@ -264,18 +265,18 @@ func meanStep(r *analyze.Rank) (idle, compute, steps int64) {
 // worstLate shows the straggler's kernels of the collectives in which it is latest.
 func worstLate(m *analyze.Matched) []report.Evidence {
 	type entry struct {
-		row  int32
-		late int64
+		event timeline.Event
+		late  int64
 	}
 	var list []entry
 	r := m.Ranks[m.Straggler]
 	eachLate(m, func(g *ranks.Group, c *ranks.Collective) {
-		list = append(list, entry{r.Messages[c.Messages[c.Latest]].Row, (c.LatestAt - c.NextAt) * int64(len(g.Ranks)-1)})
+		list = append(list, entry{r.Event(int(c.OfRank[c.Latest])), (c.LatestAt - c.NextAt) * int64(len(g.Ranks)-1)})
 	})
 	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(b.late, a.late) })
 	var evidence []report.Evidence
 	for _, e := range list[:min(maxEvidence, len(list))] {
-		evidence = append(evidence, analyze.EvidenceOf(r, e.row))
+		evidence = append(evidence, analyze.EvidenceOf(r, e.event))
 	}
 	return evidence
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/ranks"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // ST002 says that the ranks' collectives do not belong together.
@@ -44,7 +44,7 @@ func runST002(p *analyze.Pass) {
 			if len(evidence) < maxEvidence {
 				why = append(why, describeGap(m, gap))
 				owner := m.Ranks[gap.Owner]
-				evidence = append(evidence, analyze.EvidenceOf(owner, owner.Messages[gap.Message].Row))
+				evidence = append(evidence, analyze.EvidenceOf(owner, owner.Event(gap.Message)))
 			}
 		}
 	}
@@ -67,11 +67,11 @@ func unmatchedText(groups, gaps int) string {
 
 func describeGap(m *analyze.Matched, gap ranks.Gap) string {
 	owner := m.Ranks[gap.Owner]
-	e := analyze.EvidenceOf(owner, owner.Messages[gap.Message].Row)
+	e := analyze.EvidenceOf(owner, owner.Event(gap.Message))
 	if gap.Extra {
-		return fmt.Sprintf("rank %d alone has %s at %.3f us", owner.ID, facts.ShortKernel(e.Name), float64(e.Start)/1e3)
+		return fmt.Sprintf("rank %d alone has %s at %.3f us", owner.ID, timeline.ShortKernel(e.Name), float64(e.Start)/1e3)
 	}
-	return fmt.Sprintf("rank %d lacks what rank %d has at %.3f us (%s)", m.Ranks[gap.Rank].ID, owner.ID, float64(e.Start)/1e3, facts.ShortKernel(e.Name))
+	return fmt.Sprintf("rank %d lacks what rank %d has at %.3f us (%s)", m.Ranks[gap.Rank].ID, owner.ID, float64(e.Start)/1e3, timeline.ShortKernel(e.Name))
 }
 
 func nameOf(g *ranks.Group) string {

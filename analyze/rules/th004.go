@@ -31,9 +31,9 @@ func runTH004(p *analyze.Pass) {
 		events += r.DeviceEvents
 		unlinked += r.Unlinked
 		atStart += r.UnlinkedAtStart
-		collectives += len(r.Messages)
-		for i := range r.Messages {
-			if r.Messages[i].Launch < 0 {
+		collectives += len(r.Collectives)
+		for i := range r.Collectives {
+			if !r.Collectives[i].Linked {
 				unknown++
 			}
 		}

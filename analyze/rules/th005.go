@@ -75,7 +75,7 @@ func clockEvidence(m *analyze.Matched, g *ranks.Group, n int) []report.Evidence 
 	var list []report.Evidence
 	show := func(k int, c *ranks.Collective) {
 		if r := m.Ranks[g.Ranks[k]]; len(list) < n {
-			list = append(list, analyze.EvidenceOf(r, messageOf(r, c, k).Row))
+			list = append(list, analyze.EvidenceOf(r, r.Event(int(c.OfRank[k]))))
 		}
 	}
 	for i := range g.Collectives {
@@ -89,6 +89,6 @@ func clockEvidence(m *analyze.Matched, g *ranks.Group, n int) []report.Evidence 
 	return list
 }
 
-func messageOf(r *analyze.Rank, c *ranks.Collective, k int) *facts.Message {
-	return &r.Messages[c.Messages[k]]
+func messageOf(r *analyze.Rank, c *ranks.Collective, k int) *facts.Collective {
+	return &r.Collectives[c.OfRank[k]]
 }

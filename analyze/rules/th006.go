@@ -27,13 +27,13 @@ func runTH006(p *analyze.Pass) {
 	var steps []int
 	for _, r := range p.Ranks {
 		for i := range r.Steps {
-			if s := &r.Steps[i]; r.Selected(i) && float64(r.Warmup[i]) >= warmupShare*float64(s.HostDuration()) && r.Warmup[i] > 0 {
+			if s := &r.Steps[i]; r.Selected(i) && float64(r.Compiling[i]) >= warmupShare*float64(s.HostDuration()) && r.Compiling[i] > 0 {
 				steps = append(steps, i)
 			}
 		}
-		for _, row := range r.WarmupRows {
+		for _, span := range r.Compiled {
 			if len(steps) > 0 && len(evidence) < maxEvidence {
-				evidence = append(evidence, analyze.EvidenceOf(r, row))
+				evidence = append(evidence, analyze.EvidenceOf(r, span))
 			}
 		}
 	}

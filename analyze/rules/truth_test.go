@@ -14,6 +14,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
@@ -182,7 +183,7 @@ func checkTruth(t *testing.T, file string, want truth) {
 	r := analyze.Run([]analyze.Input{{File: file, Trace: traces[0]}}, analyze.Options{Rules: rules.All()})
 	checkReport(t, r)
 	checkSteps(t, r, &want)
-	checkParams(t, facts.Compute(traces[0])[0], &want)
+	checkParams(t, facts.Compute(timeline.New(traces[0]))[0], &want)
 	checkScale(t, r, &want)
 	checkClip(t, r, &want)
 	checkSync(t, r, &want)

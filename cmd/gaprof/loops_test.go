@@ -13,6 +13,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/tracefile"
@@ -198,7 +199,7 @@ func renamer(names string) *strings.Replacer {
 // parameters' own. What may change from step to step is a list of what there is.
 func loopFacts(tr *trace.Trace, names string) map[string]string {
 	r := analyze.Run([]analyze.Input{{Trace: tr}}, analyze.Options{Rules: rules.All()})
-	rank := facts.Compute(tr)[0]
+	rank := facts.Compute(timeline.New(tr))[0]
 	list := map[string]string{
 		"steps":              fmt.Sprint(len(r.Steps)),
 		"accumulation steps": orNull(r.AccumulationSteps),
@@ -326,7 +327,7 @@ func syncFacts(list map[string]string, r *report.Report, rank *facts.Rank, name 
 	list["gradient collectives per micro-batch"] = fmt.Sprint(each(sync.PerMicroBatch, rank.Params.Count))
 	list["token all-reduce"] = fmt.Sprintf("%s %s %d", orNull(tokens.Present), orNull(tokens.Where), tokens.PerStep)
 	sites, elements := make([]string, 0), make([]int64, len(rank.Steps))
-	for _, c := range rank.Calls {
+	for _, c := range rank.HostCollectives {
 		if c.Gradient && c.Step >= 0 {
 			sites = append(sites, fmt.Sprintf("%s in %s %s", c.Kind, c.Site.Site, name(c.Site.Name)))
 			elements[c.Step] += c.Elems

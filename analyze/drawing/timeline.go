@@ -1,0 +1,174 @@
+package drawing
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
+)
+
+// Timeline is the device window of one step as a figure shows it: rows of spans, the
+// phases of compute first, then the streams, then the ledger.
+type Timeline struct {
+	Window     steps.Window
+	Resolution int64 // ns; spans that lie closer together are drawn as one
+	Strips     []Strip
+	Folded     int // streams that have no row of their own and share the last one
+}
+
+// Strip is the spans of one class on one row of a timeline.
+type Strip struct {
+	Row     string           // "phase", "stream " and its name, "other streams", "ledger"
+	Class   string           // of a phase row a facts.Phase, else the name of a timeline.Bucket
+	Exposed bool             // communication that the ledger counts; the same time stands in the strip of all of it too
+	Spans   []steps.Interval // ascending, on the clock of the device
+}
+
+// The rows of a timeline that are no stream.
+const (
+	PhaseRow  = "phase"
+	OtherRow  = "other streams"
+	LedgerRow = "ledger"
+)
+
+// Bounds of a timeline: spans are as fine as a wide screen with a closer look, and
+// streams as many as one can read.
+const (
+	timelineParts   = 4000
+	timelineStreams = 6
+)
+
+// Draw draws the device window of a step of the rank that x and r are the index and the
+// facts of.
+//
+//  1. Phases are of compute kernels alone, by their launch.
+//  2. A stream shows its kernels, copies and sets by the bucket they would have if
+//     nothing else ran; of communication the part that the ledger counts once more.
+//  3. The ledger row is the ledger in the order of time; idle time has no spans.
+func Draw(x *timeline.Rank, r *facts.Rank, window steps.Window) Timeline {
+	t := Timeline{Window: window, Resolution: max(1, (window.End-window.Start)/timelineParts)}
+	p := &stripper{t: &t, at: make(map[stripKey]int)}
+	d, phases := x.Devices[window.Device], facts.NewPhases(x, r)
+	rows := t.streamRows(x, d)
+	for i, row := range d.Rows {
+		start, end := x.Col.Start[row], x.End(row)
+		if start >= window.End || end <= window.Start {
+			continue
+		}
+		bucket := d.Bucket[i]
+		stream := rows[x.Trace.Tracks()[x.Col.Track[row]].TID]
+		p.add(stripKey{stream, bucket.String(), false}, start, end)
+		switch {
+		case bucket == timeline.ComputeBucket:
+			p.add(stripKey{PhaseRow, string(phases.Phase(row, d.Launch[i])), false}, start, end)
+		case bucket != timeline.MemoryBucket:
+			d.Busy.Alone[bucket].EachWithin(start, end, func(from, to int64) { p.add(stripKey{stream, bucket.String(), true}, from, to) })
+		}
+	}
+	for b, set := range d.Busy.Alone {
+		key := stripKey{LedgerRow, timeline.Bucket(b).String(), false}
+		set.EachWithin(window.Start, window.End, func(from, to int64) { p.add(key, from, to) })
+	}
+	t.order()
+	return t
+}
+
+// streamRows names the row of each stream that is active in the window: its own for
+// the busiest ones.
+func (t *Timeline) streamRows(x *timeline.Rank, d *timeline.Device) map[string]string {
+	busy := make(map[string]int64)
+	for _, row := range d.Rows {
+		if start, end := max(x.Col.Start[row], t.Window.Start), min(x.End(row), t.Window.End); end > start {
+			busy[x.Trace.Tracks()[x.Col.Track[row]].TID] += end - start
+		}
+	}
+	var names []string
+	for name := range busy {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(busy[b], busy[a]), cmp.Compare(a, b)) })
+	rows := make(map[string]string)
+	for i, name := range names {
+		if rows[name] = "stream " + name; len(names) > timelineStreams && i >= timelineStreams-1 {
+			rows[name] = OtherRow
+			t.Folded++
+		}
+	}
+	return rows
+}
+
+type stripKey struct {
+	row, class string
+	exposed    bool
+}
+
+// stripper gathers spans that come in the order of their starts.
+type stripper struct {
+	t  *Timeline
+	at map[stripKey]int // index into t.Strips
+}
+
+// add puts a span where it belongs, cut to the window and joined to the one before
+// where the gap is too small to be seen.
+func (p *stripper) add(key stripKey, start, end int64) {
+	start, end = max(start, p.t.Window.Start), min(end, p.t.Window.End)
+	if end <= start || key.row == "" {
+		return
+	}
+	i, ok := p.at[key]
+	if !ok {
+		i = len(p.t.Strips)
+		p.at[key] = i
+		p.t.Strips = append(p.t.Strips, Strip{Row: key.row, Class: key.class, Exposed: key.exposed})
+	}
+	s := &p.t.Strips[i]
+	if n := len(s.Spans); n > 0 && start-s.Spans[n-1].End < p.t.Resolution {
+		s.Spans[n-1].End = max(s.Spans[n-1].End, end)
+		return
+	}
+	s.Spans = append(s.Spans, steps.Interval{Start: start, End: end})
+}
+
+// order puts rows from phases over streams to the ledger, and what is exposed behind
+// what it is a part of.
+func (t *Timeline) order() {
+	rank := func(s Strip) int {
+		switch s.Row {
+		case PhaseRow:
+			return 0
+		case OtherRow:
+			return 2
+		case LedgerRow:
+			return 3
+		}
+		return 1
+	}
+	slices.SortStableFunc(t.Strips, func(a, b Strip) int {
+		exposed := oneIf(a.Exposed) - oneIf(b.Exposed)
+		return cmp.Or(rank(a)-rank(b), len(a.Row)-len(b.Row), cmp.Compare(a.Row, b.Row), exposed, cmp.Compare(classOrder(a.Class), classOrder(b.Class)),
+			cmp.Compare(a.Class, b.Class))
+	})
+}
+
+// phaseOrder is the order of the phases in a step.
+var phaseOrder = []facts.Phase{facts.PhaseForward, facts.PhaseBackward, facts.PhaseGradientSync, facts.PhaseAfterBackward,
+	facts.PhaseOptimizer, facts.PhaseUnknown}
+
+// classOrder is the place of a class in the ledger; phases come in the order of a step.
+func classOrder(class string) int {
+	for b := range timeline.NumBuckets {
+		if b.String() == class {
+			return int(b)
+		}
+	}
+	return slices.Index(phaseOrder, facts.Phase(class))
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

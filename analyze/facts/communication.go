@@ -1,0 +1,184 @@
+package facts
+
+import (
+	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Communication is the collectives on the devices of a rank.
+type Communication struct {
+	Collectives []Collective // by device, then by start
+	Kernels     []string     // names of their kernels, each once
+	Streams     []Stream     // on which they run, each once
+	Groups      []Group
+	SelfOverlap bool // communication and compute overlap on one stream: impossible
+	OnCompute   int  // collectives on the streams of the compute kernels
+}
+
+// Stream is a track of a device as viewers show it.
+type Stream struct{ Process, Thread string }
+
+// Collective is one communication kernel and what the trace says of its message.
+type Collective struct {
+	timeline.Message
+	Kind       timeline.CollectiveKind
+	Device     int                 // index into Rank.Devices
+	Kernel     int32               // index into Kernels
+	Stream     int32               // index into Streams
+	Start, End int64               // ns
+	Linked     bool                // its launch is in the recording
+	Step       int                 // index of the step of its launch, -1 unknown
+	Site       timeline.LaunchSite // of its launch
+	Asked      int32               // index of the host collective that launched it, -1 unknown
+}
+
+// Event is the kernel of the i-th collective as a viewer shows it.
+func (c *Communication) Event(i int) timeline.Event {
+	one := &c.Collectives[i]
+	stream := &c.Streams[one.Stream]
+	return timeline.Event{Name: c.Kernels[one.Kernel], Process: stream.Process, Thread: stream.Thread,
+		Start: one.Start, Duration: one.End - one.Start}
+}
+
+// collector lists the collectives of a rank.
+type collector struct {
+	x       *timeline.Rank
+	steps   *steps.Steps
+	out     Communication
+	records []int32                       // by collective: the record_param_comms around its launch, -1 none
+	kernels map[trace.StringID]int32      // numbers of names
+	streams map[trace.TrackID]int32       // numbers of tracks
+	sites   map[int32]timeline.LaunchSite // of launches asked for before
+}
+
+// communicate lists the collectives of a rank, groups them and measures the groups. The
+// rows of the record_param_comms around their launches, -1 for none, stand beside.
+func communicate(x *timeline.Rank, s *steps.Steps) (Communication, []int32) {
+	n := 0
+	for _, d := range x.Devices {
+		for _, kind := range d.Kind {
+			n += oneIf(kind != timeline.NotCommunication)
+		}
+	}
+	c := &collector{x: x, steps: s, records: make([]int32, 0, n), kernels: make(map[trace.StringID]int32),
+		streams: make(map[trace.TrackID]int32), sites: make(map[int32]timeline.LaunchSite, n)}
+	c.out.Collectives = make([]Collective, 0, n)
+	for dev, d := range x.Devices {
+		for i, kind := range d.Kind {
+			if kind != timeline.NotCommunication {
+				c.add(dev, i)
+			}
+		}
+	}
+	c.out.Groups = groups(x.Devices, c.out.Collectives)
+	c.out.SelfOverlap, c.out.OnCompute = checkStreams(x, c)
+	return c.out, c.records
+}
+
+// add adds the collective that the i-th event of a device is.
+func (c *collector) add(dev, i int) {
+	d := c.x.Devices[dev]
+	row, launch, record := d.Rows[i], d.Launch[i], int32(-1)
+	one := Collective{Message: c.x.MessageOf(row, launch), Kind: d.Kind[i], Device: dev, Kernel: c.kernel(row), Stream: c.stream(row),
+		Start: c.x.Col.Start[row], End: c.x.End(row), Linked: launch >= 0, Step: -1, Site: timeline.UnknownSite, Asked: -1}
+	if launch >= 0 {
+		one.Step = c.steps.At(c.x.Col.Start[launch])
+		one.Site = c.site(launch)
+		record = c.x.RecordAround(launch)
+	}
+	c.out.Collectives = append(c.out.Collectives, one)
+	c.records = append(c.records, record)
+}
+
+func (c *collector) site(launch int32) timeline.LaunchSite {
+	site, known := c.sites[launch]
+	if !known {
+		site = c.x.SiteOf(launch)
+		c.sites[launch] = site
+	}
+	return site
+}
+
+// kernel is the number of a row's name.
+func (c *collector) kernel(row int32) int32 {
+	id := c.x.Col.Name[row]
+	n, known := c.kernels[id]
+	if !known {
+		n = int32(len(c.out.Kernels))
+		c.kernels[id], c.out.Kernels = n, append(c.out.Kernels, c.x.Name(row))
+	}
+	return n
+}
+
+// stream is the number of a row's track.
+func (c *collector) stream(row int32) int32 {
+	id := c.x.Col.Track[row]
+	n, known := c.streams[id]
+	if !known {
+		track := &c.x.Trace.Tracks()[id]
+		n = int32(len(c.out.Streams))
+		c.streams[id], c.out.Streams = n, append(c.out.Streams, Stream{track.PID, track.TID})
+	}
+	return n
+}
+
+// joinHost notes of each collective which host collective it was asked for by: records
+// and rows are those of the record_param_comms around the one and of the other.
+func joinHost(list []Collective, records, rows []int32) {
+	asked := make(map[int32]int32, len(rows))
+	for i, row := range rows {
+		asked[row] = int32(i)
+	}
+	for i, record := range records {
+		if n, ok := asked[record]; ok {
+			list[i].Asked = n
+		}
+	}
+}
+
+// checkStreams looks for communication on the streams of the compute kernels and counts
+// it. One stream runs one thing after another: if the two overlap in time there, the
+// tracks are wrong and no overlap can be believed. A stream of communication may compute
+// a little (FSDP2 adds reduced gradients up there): only half of all that is computed
+// makes it theirs.
+func checkStreams(x *timeline.Rank, c *collector) (overlap bool, shared int) {
+	if len(c.out.Collectives) == 0 {
+		return false, 0
+	}
+	computes, total := make([]*timeline.Set, len(c.out.Streams)), int64(0)
+	busy := make([]int64, len(c.out.Streams)) // of compute kernels, ns
+	for _, d := range x.Devices {
+		for i, row := range d.Rows {
+			if d.Bucket[i] != timeline.ComputeBucket {
+				continue
+			}
+			total += x.Col.Dur[row]
+			stream, communicates := c.streams[x.Col.Track[row]]
+			if !communicates {
+				continue
+			}
+			if computes[stream] == nil {
+				computes[stream] = timeline.NewSet(0)
+			}
+			computes[stream].Add(x.Col.Start[row], x.End(row))
+			busy[stream] += x.Col.Dur[row]
+		}
+	}
+	for i := range c.out.Collectives {
+		one := &c.out.Collectives[i]
+		if set := computes[one.Stream]; set != nil {
+			over := set.Within(one.Start, one.End) > 0
+			overlap = overlap || over
+			shared += oneIf(over || 2*busy[one.Stream] >= total)
+		}
+	}
+	return overlap, shared
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

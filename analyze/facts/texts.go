@@ -1,0 +1,84 @@
+package facts
+
+// texts calls visit for every text in the facts that may be a piece of the trace's own,
+// and so hold that in memory. This is the one place that knows them all.
+func (r *Rank) texts(visit func(*string)) {
+	r.Identity.texts(visit)
+	r.Activity.texts(visit)
+	r.Communication.texts(visit)
+	r.Gradients.Texts(visit)
+	r.Updates.texts(visit)
+	for i := range r.Compiled {
+		r.Compiled[i].Texts(visit)
+	}
+	for i := range r.Steps {
+		r.Steps[i].texts(visit)
+	}
+	for i := range r.Problems {
+		visit(&r.Problems[i].Detail)
+	}
+}
+
+func (id *Identity) texts(visit func(*string)) {
+	visit(&id.IDSource)
+	visit(&id.DeviceName)
+	if d := id.Distributed; d != nil {
+		visit(&d.Backend)
+		for i := range d.Groups {
+			visit(&d.Groups[i].Name)
+			visit(&d.Groups[i].Desc)
+		}
+	}
+}
+
+func (a *Activity) texts(visit func(*string)) {
+	for i := range a.Devices {
+		visit(&a.Devices[i].PID)
+	}
+	for i := range a.FirstUnlinked {
+		a.FirstUnlinked[i].Texts(visit)
+	}
+	for i := range a.Impossible {
+		a.Impossible[i].Texts(visit)
+	}
+}
+
+func (c *Communication) texts(visit func(*string)) {
+	for i := range c.Collectives {
+		one := &c.Collectives[i]
+		visit(&one.Dtype)
+		visit(&one.Group)
+		visit(&one.Members)
+		visit(&one.Site.Name)
+	}
+	for i := range c.Kernels {
+		visit(&c.Kernels[i])
+	}
+	for i := range c.Streams {
+		visit(&c.Streams[i].Process)
+		visit(&c.Streams[i].Thread)
+	}
+	for i := range c.Groups {
+		visit(&c.Groups[i].Site.Name)
+	}
+}
+
+func (u *Updates) texts(visit func(*string)) {
+	for i := range u.OptimizerRuns {
+		visit(&u.OptimizerRuns[i].Name)
+		u.OptimizerRuns[i].Event.Texts(visit)
+	}
+	for i := range u.ZeroInside {
+		u.ZeroInside[i].Event.Texts(visit)
+	}
+}
+
+func (s *Step) texts(visit func(*string)) {
+	visit(&s.Kind)
+	for i := range s.Optimizers {
+		visit(&s.Optimizers[i])
+	}
+	for i := range s.PerOptimizer {
+		visit(&s.PerOptimizer[i].Name)
+	}
+}

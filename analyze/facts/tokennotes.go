@@ -1,0 +1,48 @@
+package facts
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// TokenNote is a token count that the program wrote into its trace, as an annotation
+// gaprof.tokens=59: that of the MicroBatch-th noted micro-batch of a step.
+type TokenNote struct {
+	Step, MicroBatch int
+	Tokens           int64
+}
+
+// tokenNotes reads the token counts that the annotations of a rank carry.
+func tokenNotes(x *timeline.Rank, s *steps.Steps) []TokenNote {
+	if x.AnyName()&timeline.TokenNote == 0 {
+		return nil
+	}
+	var notes []TokenNote
+	values, count := make(map[trace.StringID]int64), make(map[int]int)
+	for _, span := range x.Spans(x.Host, timeline.TokenNote) {
+		id := x.Col.Name[span.Row]
+		n, seen := values[id]
+		if !seen {
+			n = tokensIn(x.Name(span.Row))
+			values[id] = n
+		}
+		if step := s.At(span.Start); step >= 0 && n >= 0 {
+			notes = append(notes, TokenNote{step, count[step], n})
+			count[step]++
+		}
+	}
+	return notes
+}
+
+// tokensIn is the count that the name of an annotation carries, -1 for none.
+func tokensIn(name string) int64 {
+	n, err := strconv.ParseInt(strings.TrimPrefix(name, timeline.TokenNotePrefix), 10, 64)
+	if err != nil || n < 0 {
+		return -1
+	}
+	return n
+}

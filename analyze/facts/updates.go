@@ -1,0 +1,102 @@
+package facts
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/gaprof/gaprof/analyze/gradients"
+	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
+)
+
+// Updates is what the optimizers of a rank do beside reading gradients.
+type Updates struct {
+	OptimizerRuns []OptimizerRun // by start
+	ZeroInside    []ZeroGrad     // clearings between two backward passes of one step
+	ZeroSteps     []int          // steps with an Optimizer.zero_grad span, -1 after the last update
+}
+
+// OptimizerRun is one outermost optimizer span and what it makes the device do.
+type OptimizerRun struct {
+	Step       int // index, -1 after the last update
+	Name       string
+	Event      timeline.Event // the span
+	InBackward bool           // it runs inside the backward pass
+	Events     int            // device events that it launches
+	Start      int64          // first start of them, ns
+	End        int64          // last end, ns
+	Idle       int64          // ns of that time when the device does nothing at all; 0 with several devices
+}
+
+// ZeroGrad is a clearing of gradients.
+type ZeroGrad struct {
+	Step  int
+	Event timeline.Event
+}
+
+func updatesOf(x *timeline.Rank, s *steps.Steps, g *gradients.Gradients) Updates {
+	u := Updates{OptimizerRuns: optimizerRuns(x, s)}
+	for _, z := range x.Spans(x.Host, timeline.ZeroGrad) {
+		step := s.At(z.Start)
+		u.ZeroSteps = append(u.ZeroSteps, step)
+		if step < 0 || x.InBackward(z.Row) {
+			continue
+		}
+		b := g.Steps[step].Backwards
+		if n := len(b); n > 1 && z.Start >= b[0].Last && z.Start < b[n-1].First {
+			u.ZeroInside = append(u.ZeroInside, ZeroGrad{step, x.Event(z.Row)})
+		}
+	}
+	return u
+}
+
+// optimizerRuns measures the optimizer spans of a rank.
+func optimizerRuns(x *timeline.Rank, s *steps.Steps) []OptimizerRun {
+	var list []OptimizerRun
+	for _, span := range x.Optimizers {
+		o := OptimizerRun{Step: s.At(span.Start), Event: x.Event(span.Row), Name: timeline.OptimizerName(x.Name(span.Row)),
+			InBackward: x.InBackward(span.Row)}
+		for i, l := range x.LaunchedBy(span.Row) {
+			start, end := x.Col.Start[l.Event()], x.End(l.Event())
+			if i == 0 || start < o.Start {
+				o.Start = start
+			}
+			o.End = max(o.End, end)
+			o.Events++
+		}
+		if o.Events > 0 && len(x.Devices) == 1 {
+			o.Idle = x.Devices[0].Busy.Ledger(o.Start, o.End)[timeline.IdleBucket]
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// Cleared reports whether gradients are cleared anywhere in a step: by zero_grad or by a
+// pass that fills them with zeros.
+func (r *Rank) Cleared(step int) bool {
+	for i := range r.Passes {
+		if r.Passes[i].Step == step && r.Passes[i].Kind == gradients.ZeroPass {
+			return true
+		}
+	}
+	return slices.Contains(r.ZeroSteps, step)
+}
+
+// InBackward names the optimizers that step inside the backward pass of a step.
+func (r *Rank) InBackward(step int) map[string]bool {
+	names := make(map[string]bool)
+	for _, o := range r.runsOf(step) {
+		if o.InBackward {
+			names[o.Name] = true
+		}
+	}
+	return names
+}
+
+// runsOf are the optimizer spans of one step; OptimizerRuns are in order of start.
+func (r *Rank) runsOf(step int) []OptimizerRun {
+	from := sort.Search(len(r.OptimizerRuns), func(i int) bool { return r.OptimizerRuns[i].Step >= step })
+	to := sort.Search(len(r.OptimizerRuns), func(i int) bool { return r.OptimizerRuns[i].Step > step })
+	return r.OptimizerRuns[from:max(from, to)]
+}

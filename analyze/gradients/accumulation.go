@@ -1,0 +1,125 @@
+package gradients
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze/steps"
+)
+
+// Unknown counts are -1.
+const Unknown = -1
+
+// OptimizerStep is one optimizer's part of a step.
+type OptimizerStep struct {
+	Name         string
+	Accumulation int // gradient accumulations of its parameters since its last update, Unknown
+}
+
+// Step is what the gradients of one optimizer step show.
+type Step struct {
+	Kind         string          // "A", "B", ...: the optimizers with their accumulation steps, by first appearance
+	PerOptimizer []OptimizerStep // by name
+	MicroBatches int             // forward passes, Unknown
+	Backwards    []Backward      // passes that begin in the host window
+}
+
+// accumulate counts, per step and optimizer, how often a gradient was accumulated.
+func accumulate(list []steps.Step, optimizers []Optimizer, params *Params, passes []Backward) []Step {
+	out := make([]Step, len(list))
+	for i := range optimizers {
+		o := &optimizers[i]
+		for k, n := range accumulations(o, list, params, passes) {
+			at := &out[o.Updates[k]]
+			at.PerOptimizer = append(at.PerOptimizer, OptimizerStep{o.Name, n})
+		}
+	}
+	kinds := kindsByAccumulation(out)
+	all := make([]int, len(params.Classes))
+	for class := range all {
+		all[class] = class
+	}
+	for i := range out {
+		s := &out[i]
+		s.Kind = kinds[i]
+		s.Backwards = between(passes, list[i].HostStart, list[i].HostEnd)
+		s.MicroBatches = Unknown
+		if n := params.modeOf(all, s.Backwards); n > 0 && (i > 0 || list[i].Complete) {
+			s.MicroBatches = n * forwardsOf(s.Backwards)
+		}
+	}
+	return out
+}
+
+// accumulations counts, for each update of an optimizer, how often a gradient was
+// accumulated since the one before: the mode over its parameters, because some
+// losses hit single parameters more often. What lies before the first update is only
+// known where it is as much as before a later one.
+func accumulations(o *Optimizer, list []steps.Step, params *Params, passes []Backward) []int {
+	counts := make([]int, len(o.Updates))
+	for k, step := range o.Updates {
+		start := list[0].HostStart
+		if k > 0 {
+			start = list[o.Updates[k-1]].HostEnd
+		}
+		counts[k] = params.modeOf(o.Classes, between(passes, start, list[step].HostEnd))
+	}
+	if len(counts) > 0 && !slices.Contains(counts[1:], counts[0]) {
+		counts[0] = Unknown
+	}
+	return counts
+}
+
+// kindsByAccumulation makes steps of the same optimizers with other accumulation steps
+// another kind. What is unknown is taken to be as in the next step of the optimizer.
+func kindsByAccumulation(list []Step) []string {
+	next := make(map[string]int)
+	keys := make([]string, len(list))
+	for i := len(list) - 1; i >= 0; i-- {
+		var key strings.Builder
+		for _, o := range list[i].PerOptimizer {
+			if o.Accumulation != Unknown {
+				next[o.Name] = o.Accumulation
+			}
+			fmt.Fprintf(&key, "%s\x00%d\x00", o.Name, next[o.Name])
+		}
+		keys[i] = key.String()
+	}
+	return steps.Kinds(len(list), func(i int) string { return keys[i] })
+}
+
+// modeOf is the most frequent number of accumulations over the parameters of some
+// classes; Unknown where there is no class or no pass.
+func (p *Params) modeOf(classes []int, passes []Backward) int {
+	votes := make(map[int]int)
+	for _, class := range classes {
+		count := p.Classes[class].Count
+		if count == 0 {
+			continue
+		}
+		n := 0
+		for _, b := range passes {
+			if class < len(b.Accumulated) {
+				n += b.Accumulated[class]
+			}
+		}
+		votes[(n+count/2)/count] += count
+	}
+	best := Unknown
+	for n, v := range votes {
+		if best == Unknown || v > votes[best] || v == votes[best] && n > best {
+			best = n
+		}
+	}
+	return best
+}
+
+// forwardsOf is how many forward passes one of these backward passes runs through.
+func forwardsOf(passes []Backward) int {
+	least := 0
+	for _, b := range passes {
+		least = leastOf(least, b.Forwards)
+	}
+	return max(1, least)
+}

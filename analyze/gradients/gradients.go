@@ -1,0 +1,75 @@
+package gradients
+
+import (
+	"cmp"
+
+	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/parallel"
+)
+
+// Gradients is what a rank does with its gradients: a value that holds no reference
+// into the trace once its texts are copied.
+type Gradients struct {
+	Params          Params
+	Optimizers      []Optimizer // by name
+	Backwards       []Backward  // by start
+	HostCollectives []HostCollective
+	Sync            Sync
+	Tokens          TokenAllReduce
+	Passes          []Pass // by step
+	Steps           []Step // what each of the rank's steps shows
+}
+
+// Compute derives what a rank does with its gradients from its index, its steps and its
+// backward passes. world is the number of ranks, 0 unknown. The rows of the host
+// collectives stand beside, for those who join others to them.
+func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gradients, rows []int32) {
+	g = &Gradients{}
+	var list []operation
+	parallel.Both(func() { list = operations(x) }, func() {
+		g.Params = withoutLeaves(x, b.Params)
+		g.Backwards = joinPartial(b.List, &g.Params, s)
+		g.Optimizers = findOptimizers(x, s.List, &g.Params)
+		g.Steps = accumulate(s.List, g.Optimizers, &g.Params, g.Backwards)
+		g.HostCollectives, rows = hostCollectives(x, s, &g.Params, g.Backwards)
+		g.Sync = synchronization(s.List, g.Steps, g.Backwards, g.HostCollectives, world)
+	})
+	markAveraged(reductions(g.HostCollectives), list)
+	parallel.Both(func() {
+		m := newMatcher(&g.Params, g.Optimizers, cmp.Or(g.Sync.Shards, g.Sync.Ranks, world))
+		g.Passes = findPasses(x, s.List, g.Steps, m, list)
+	}, func() {
+		g.Tokens = tokenAllReduce(x, s.List, g.Steps, g.HostCollectives, normStarts(list), b.forward)
+	})
+	return g, rows
+}
+
+// Texts calls visit for every text that may be a piece of the trace's own, and so hold
+// that in memory.
+func (g *Gradients) Texts(visit func(*string)) {
+	visit(&g.Sync.Site.Name)
+	for i := range g.Params.Classes {
+		visit(&g.Params.Classes[i].Dtype)
+	}
+	for i := range g.Optimizers {
+		visit(&g.Optimizers[i].Name)
+	}
+	for i := range g.HostCollectives {
+		c := &g.HostCollectives[i]
+		c.Event.Texts(visit)
+		visit(&c.Dtype)
+		visit(&c.Site.Name)
+	}
+	for i := range g.Passes {
+		g.Passes[i].First.Texts(visit)
+		visit(&g.Passes[i].Optimizer)
+	}
+	for i := range g.Steps {
+		s := &g.Steps[i]
+		visit(&s.Kind)
+		for k := range s.PerOptimizer {
+			visit(&s.PerOptimizer[k].Name)
+		}
+	}
+}

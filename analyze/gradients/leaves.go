@@ -1,0 +1,92 @@
+package gradients
+
+import (
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/timeline"
+)
+
+// withoutLeaves is params without what accumulates a gradient and is no parameter, such as the
+// hidden state that a chunked loss detaches: single tensors of a shape that no optimizer
+// touches. It does so only where the spans of every optimizer show the shapes of its
+// parameters, most of all parameters among them.
+func withoutLeaves(x *timeline.Rank, params Params) Params {
+	if len(x.Optimizers) == 0 {
+		return params
+	}
+	stepped := steppedShapes(x)
+	if !params.covered(stepped) {
+		return params
+	}
+	kept := Params{Classes: slices.Clone(params.Classes)}
+	for i := range kept.Classes {
+		p := &kept.Classes[i]
+		if p.Count == 1 && !anyHas(stepped, shapeKey(p.Dims)) {
+			p.Count = 0
+		}
+	}
+	kept.total()
+	return kept
+}
+
+// steppedShapes are the shapes of all tensors inside the spans of each optimizer.
+func steppedShapes(x *timeline.Rank) map[string]map[string]bool {
+	stepped := make(map[string]map[string]bool)
+	in := x.Inputs()
+	var before timeline.SeenArgs
+	for _, span := range x.Optimizers {
+		name, trackEnd := timeline.OptimizerName(x.Name(span.Row)), x.TrackEnd(span.Row)
+		shapes := stepped[name]
+		for i := span.Row + 1; i < trackEnd && x.Col.Start[i] < span.End; i++ {
+			if shapes == nil {
+				shapes = make(map[string]bool)
+				stepped[name] = shapes
+			}
+			if !before.Again(x.Col.Args[i], name) {
+				noteShapes(shapes, in.Of(i))
+			}
+		}
+	}
+	return stepped
+}
+
+func noteShapes(stepped map[string]bool, ops []timeline.Operand) {
+	for _, o := range ops {
+		for _, s := range o.Shapes {
+			stepped[shapeKey(s)] = true
+		}
+	}
+}
+
+func anyHas(sets map[string]map[string]bool, key string) bool {
+	for _, set := range sets {
+		if set[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// covered reports whether the shapes that optimizers touch are those of most parameters,
+// by number and by elements, and every optimizer touches some.
+func (p *Params) covered(stepped map[string]map[string]bool) bool {
+	count, elements := 0, int64(0)
+	touches := make(map[string]bool)
+	for _, class := range p.Classes {
+		key := shapeKey(class.Dims)
+		if class.Dims == nil || !anyHas(stepped, key) {
+			continue
+		}
+		count += class.Count
+		elements += int64(class.Count) * class.Numel
+		for name, set := range stepped {
+			touches[name] = touches[name] || set[key]
+		}
+	}
+	for name := range stepped {
+		if !touches[name] {
+			return false
+		}
+	}
+	return 2*count > p.Count && 2*elements > p.Numel
+}

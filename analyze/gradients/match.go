@@ -1,0 +1,191 @@
+package gradients
+
+import (
+	"strconv"
+
+	"github.com/gaprof/gaprof/analyze/timeline"
+)
+
+// matcher reports whether tensors are the gradients of an optimizer.
+type matcher struct {
+	params *Params
+	ranks  int64 // that shard the gradients
+	owners []owner
+}
+
+// owner is the parameters of one optimizer, or all where none can be told.
+type owner struct {
+	name    string
+	classes []int
+	bytes   int64
+	numel   int64
+}
+
+func newMatcher(params *Params, optimizers []Optimizer, ranks int64) *matcher {
+	m := &matcher{params: params, ranks: ranks}
+	all := owner{}
+	for class := range params.Classes {
+		all.classes = append(all.classes, class)
+	}
+	for _, o := range optimizers {
+		m.owners = append(m.owners, owner{name: o.Name, classes: o.Classes})
+	}
+	if len(m.owners) != 1 {
+		m.owners = append(m.owners, all)
+	}
+	for i := range m.owners {
+		for _, class := range m.owners[i].classes {
+			p := &params.Classes[class]
+			m.owners[i].numel += int64(p.Count) * p.Numel
+			m.owners[i].bytes += int64(p.Count) * p.Numel * max(p.Size, 1)
+		}
+	}
+	return m
+}
+
+// passKinds is what a run of a family is where it stands.
+func passKind(g *run) PassKind {
+	switch {
+	case g.family == zeroFill:
+		return ZeroPass
+	case g.family == norm:
+		return NormPass
+	case g.family == copyInto:
+		return CopyPass
+	case g.family == unscale:
+		return UnscalePass
+	case g.place == InBackward, g.operations[0].averaged && len(g.operations) > 1:
+		return DividePass
+	case g.afterNorm:
+		return ClipPass
+	}
+	return ScalePass
+}
+
+// coverage is the share of an optimizer's parameter bytes from which a run of
+// operators counts as a pass over its gradients.
+const coverage = 0.9
+
+// pass makes a gradient pass of a run if it covers an optimizer's parameters.
+func (m *matcher) pass(g run) (Pass, bool) {
+	p := Pass{Kind: passKind(&g), Place: g.place, Launches: len(g.operations)}
+	if !m.plausible(&g, p.Kind) {
+		return p, false
+	}
+	var tensors [][]int64
+	for _, t := range g.operations {
+		tensors = append(tensors, t.shapes()...)
+		p.HostEnd = max(p.HostEnd, t.end)
+	}
+	first := &g.operations[0]
+	p.HostStart, p.Tensor = first.start, first.tensor
+	// Weights decay once a step, beside the optimizer, not between micro-batches.
+	decay := first.tensor && g.decays || !first.tensor && first.factor == ""
+	p.Doubtful = p.Kind == ScalePass && p.Place == AfterBackward && decay && !g.counted
+	for _, o := range m.owners {
+		elements, count, size := m.cover(o, tensors, g.operations[0].dtype())
+		if o.numel > 0 && float64(elements) >= coverage*float64(o.numel) {
+			p.Optimizer, p.Parameters = o.name, count
+			p.Bytes = min(elements, g.elements()) * size * traffic[p.Kind]
+			return p, true
+		}
+	}
+	return p, false
+}
+
+// traffic is how often a pass moves each byte of the gradients: read and written,
+// zero and norm only once.
+var traffic = map[PassKind]int64{ScalePass: 2, ClipPass: 2, UnscalePass: 2, DividePass: 2, CopyPass: 2, CastPass: 2, ZeroPass: 1, NormPass: 1}
+
+// plausible leaves out what looks like a pass over gradients and is none: weights
+// that decay, averages that are updated, anything before backward, copies of the
+// program's own (checkpoints, averages), the optimizer's moments.
+func (m *matcher) plausible(g *run, kind PassKind) bool {
+	switch {
+	case g.place == "" || g.place == AfterOptimizer && kind != ZeroPass:
+		return false
+	case g.place == InOptimizer:
+		return kind == UnscalePass
+	case kind == CopyPass:
+		return g.operations[0].framework
+	case kind == DividePass:
+		return true
+	case g.family == multiply && !g.operations[0].tensor && nearOne(g.operations[0].factor):
+		return false
+	}
+	return 2*g.updates < len(g.operations)
+}
+
+// cover counts how many elements of an owner's parameters some tensors are: as whole
+// shapes, as shards by dimension 0, or as flat buffers of that total.
+func (m *matcher) cover(o owner, tensors [][]int64, dtype string) (elements int64, count int, size int64) {
+	size = timeline.DtypeBytes(dtype)
+	left := make(map[string]int)
+	whole := make(map[string]int64)
+	for _, class := range o.classes {
+		p := &m.params.Classes[class]
+		if size == 0 {
+			size = p.Size
+		}
+		for _, key := range m.forms(p) {
+			left[key] += p.Count
+			whole[key] = p.Numel
+		}
+	}
+	flat := int64(0)
+	for _, s := range tensors {
+		key := shapeKey(s)
+		if left[key] > 0 {
+			left[key]--
+			elements += whole[key]
+			count++
+		} else if len(s) == 1 {
+			flat += s[0]
+		}
+	}
+	if flatTotal := flat * max(m.shards(flat, o.numel), 1); elements < flatTotal && flatTotal <= 2*o.numel {
+		return min(flatTotal, o.numel), len(tensors), size
+	}
+	return elements, count, size
+}
+
+// forms are the shapes that a parameter's gradient can have on this rank: its own,
+// or a shard of dimension 0, rounded up.
+func (m *matcher) forms(p *ParamClass) []string {
+	forms := []string{shapeKey(p.Dims)}
+	if m.ranks > 1 && len(p.Dims) > 0 {
+		shard := append([]int64{(p.Dims[0] + m.ranks - 1) / m.ranks}, p.Dims[1:]...)
+		if key := shapeKey(shard); key != forms[0] {
+			forms = append(forms, key)
+		}
+	}
+	return forms
+}
+
+// shards is over how many ranks a flat buffer must be spread to hold all parameters.
+func (m *matcher) shards(flat, numel int64) int64 {
+	if m.ranks > 1 && flat > 0 && flat*m.ranks >= numel*9/10 && flat < numel*9/10 {
+		return m.ranks
+	}
+	return 1
+}
+
+// elements is how many elements the tensors of a run have on this rank.
+func (g *run) elements() int64 {
+	n := int64(0)
+	for _, t := range g.operations {
+		if n += t.local; t.local > 0 {
+			continue
+		}
+		for _, s := range t.shapes() {
+			n += timeline.Numel(s)
+		}
+	}
+	return n
+}
+
+// nearOne reports whether a factor is a decay: of weights, or of an average of them.
+func nearOne(factor string) bool {
+	v, err := strconv.ParseFloat(factor, 64)
+	return err == nil && v >= 0.9 && v < 1
+}

@@ -1,0 +1,177 @@
+package gradients
+
+import (
+	"cmp"
+
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/runs"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// operations lists the operators of all host threads that passes can be made of, by
+// start; those inside another one of their family are that one's.
+func operations(x *timeline.Rank) []operation {
+	r := reader{x: x, in: x.Inputs(), families: familiesOf(x.Trace)}
+	list := make([]operation, 0, r.count())
+	for _, id := range x.Host {
+		track := x.Trace.Tracks()[id]
+		for i := track.First; i < track.First+track.N; i++ {
+			f := r.families[x.Col.Name[i]]
+			if f == noFamily || x.Col.Phase[i] != trace.Complete {
+				continue
+			}
+			if t, ok := r.read(int32(i), f); ok {
+				list = append(list, t)
+			}
+		}
+	}
+	runs.Sort(list, func(a, b operation) int { return cmp.Compare(a.start, b.start) }, nil)
+	return list
+}
+
+// reader reads gradient operations, on one goroutine.
+type reader struct {
+	x        *timeline.Rank
+	in       *timeline.Operands
+	families []family // of names, by id
+}
+
+// count is how many rows are looked at for operations: more than become one.
+func (r *reader) count() (n int) {
+	for _, id := range r.x.Host {
+		track := r.x.Trace.Tracks()[id]
+		for _, name := range r.x.Col.Name[track.First : track.First+track.N] {
+			if r.families[name] != noFamily {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// read reads one operator; ok is false where it is none that passes are made of.
+// Out-of-place products count only inside DDP's and FSDP's spans; elsewhere they are the
+// model's.
+func (r *reader) read(row int32, f family) (t operation, ok bool) {
+	x := r.x
+	t = operation{row: row, start: x.Col.Start[row], end: x.End(row), family: f, framework: x.Is(row, timeline.Reducer)}
+	nested := false
+	x.Stack(row, func(span int32) bool {
+		nested = nested || r.families[x.Col.Name[span]] == f
+		t.framework = t.framework || x.Is(span, timeline.Reducer|timeline.AccumulateGrad)
+		return !nested
+	})
+	if nested || outOfPlace[x.Name(row)] != noFamily && !t.framework {
+		return t, false
+	}
+	if f == meanLoss {
+		values := r.in.Values(row)
+		return t, len(values) > 3 && values[3] == "1" // the reduction: 0 none, 1 mean, 2 sum
+	}
+	return t, r.operands(&t)
+}
+
+// operands fills in what an operation touches, and reports whether that can be gradients.
+func (r *reader) operands(t *operation) bool {
+	ops := r.in.Of(t.row)
+	if len(ops) > 0 && len(ops[0].Shapes) > 0 {
+		t.of = &ops[0]
+	}
+	if t.family == multiply {
+		t.factor, t.tensor = r.factor(t.row, ops)
+	}
+	t.local = r.localElements(t.row)
+	switch unlisted := lists(t.shapes()); {
+	case t.family == decayMade:
+		return unlisted
+	case t.family == countMade:
+		return unlisted && (t.dtype() == "long int" || r.x.Name(t.row) != "aten::item")
+	case unlisted:
+		if t.of = r.children(t.row); t.of == nil && t.family != norm && t.family != clampFactor {
+			return false
+		}
+	}
+	return t.family != multiply || len(ops) < 2 || scales(ops[1])
+}
+
+// scales reports whether a second operand can be a factor of a whole tensor, or of each
+// of a list.
+func scales(o timeline.Operand) bool { return o.Scalar() || len(o.Shapes) == 0 || o.List }
+
+// lists reports whether the shapes of a list of tensors were not recorded: older
+// versions print an empty shape for it.
+func lists(shapes [][]int64) bool {
+	return len(shapes) == 0 || len(shapes) == 1 && len(shapes[0]) == 0
+}
+
+// children are the first operands of the operators inside a foreach call, which on
+// a CPU or with mixed dtypes runs one operator a tensor; nil for none.
+func (r *reader) children(row int32) (all *timeline.Operand) {
+	x := r.x
+	end, trackEnd := x.End(row), x.TrackEnd(row)
+	for i := row + 1; i < trackEnd && x.Col.Start[i] <= end; i++ {
+		if x.Col.Parent[i] != row || r.families[x.Col.Name[i]] == noFamily {
+			continue
+		}
+		if ops := r.in.Of(i); len(ops) > 0 && len(ops[0].Shapes) == 1 {
+			if all == nil {
+				all = new(timeline.Operand)
+			}
+			all.Shapes, all.Dtype = append(all.Shapes, ops[0].Shapes[0]), ops[0].Dtype
+		}
+	}
+	return all
+}
+
+// localElements counts the elements that an operator on DTensors touches on this rank: it
+// is recorded twice, outside with whole shapes, and within PythonSubclass with those of
+// the shards. 0 for any other operator.
+func (r *reader) localElements(row int32) int64 {
+	x := r.x
+	within, ok := x.Trace.Find("PythonSubclass")
+	if !ok {
+		return 0
+	}
+	inner, ok := child(x, row, within)
+	if ok {
+		inner, ok = child(x, inner, x.Col.Name[row])
+	}
+	if !ok {
+		return 0
+	}
+	n := int64(0)
+	if ops := r.in.Of(inner); len(ops) > 0 && !lists(ops[0].Shapes) {
+		for _, s := range ops[0].Shapes {
+			n += timeline.Numel(s)
+		}
+	}
+	return n
+}
+
+// child is the first span of some name right inside another one.
+func child(x *timeline.Rank, row int32, name trace.StringID) (int32, bool) {
+	end, trackEnd := x.End(row), x.TrackEnd(row)
+	for i := row + 1; i < trackEnd && x.Col.Start[i] <= end; i++ {
+		if x.Col.Parent[i] == row && x.Col.Name[i] == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// factor reads what a multiplication multiplies by: the value of a number where
+// Concrete Inputs has it, and whether it is a tensor.
+func (r *reader) factor(row int32, ops []timeline.Operand) (value string, tensor bool) {
+	if len(ops) < 2 {
+		return "", false
+	}
+	switch ops[1].Dtype {
+	case "Scalar", "double", "":
+	default:
+		tensor = true
+	}
+	if words := r.in.Values(row); len(words) > 1 {
+		value = words[1]
+	}
+	return value, tensor
+}

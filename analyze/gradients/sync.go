@@ -1,0 +1,116 @@
+package gradients
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
+)
+
+// SyncPattern says in which micro-batches of a step gradients are reduced.
+type SyncPattern string
+
+// The patterns of gradient synchronisation. With one micro-batch it is every one.
+const (
+	SyncEvery   SyncPattern = "every_micro_batch"
+	SyncLast    SyncPattern = "last_micro_batch"
+	SyncNone    SyncPattern = "none"
+	SyncUnknown SyncPattern = "unknown"
+)
+
+// Sync is the gradient synchronisation of a rank.
+type Sync struct {
+	Pattern SyncPattern
+	PerPass []int // gradient collectives by backward pass of a step, as most steps have them
+	Kind    timeline.CollectiveKind
+	Site    timeline.LaunchSite
+	Ranks   int64 // ranks that reduce gradients together, 0 unknown: of shards times replicas (HSDP)
+	Shards  int64 // ranks over which gradients are reduce-scattered, 0 unknown or none
+}
+
+// synchronization derives the pattern from the complete steps. own is what each of them
+// shows, world the number of ranks, 0 unknown.
+func synchronization(list []steps.Step, own []Step, passes []Backward, collectives []HostCollective, world int64) Sync {
+	perStep := make([][]int, len(list))
+	for i := range list {
+		perStep[i] = make([]int, len(own[i].Backwards))
+	}
+	s := Sync{Pattern: SyncUnknown}
+	sites := make(map[timeline.LaunchSite]int)
+	kinds := make(map[timeline.CollectiveKind]int)
+	sizes := make(map[timeline.CollectiveKind]int64)
+	for i := range collectives {
+		c := &collectives[i]
+		if !c.Gradient || c.Step < 0 {
+			continue
+		}
+		if at := c.Backward - firstFrom(passes, list[c.Step].HostStart); at >= 0 && at < len(perStep[c.Step]) {
+			perStep[c.Step][at]++
+		}
+		sites[c.Site]++
+		kinds[c.Kind]++
+		sizes[c.Kind] = max(sizes[c.Kind], c.GroupSize)
+	}
+	s.Site, s.Kind = mostFrequent(sites, timeline.UnknownSite), mostFrequent(kinds, timeline.NotCommunication)
+	s.Shards = sizes[timeline.ReduceScatter]
+	s.Ranks = max(s.Shards, sizes[timeline.AllReduce])
+	if kinds[timeline.ReduceScatter] > 0 {
+		s.Kind = timeline.ReduceScatter // the all-reduces are of replicas of the shards, in a group of their own
+		if product := s.Shards * max(1, sizes[timeline.AllReduce]); world == 0 || product <= world {
+			s.Ranks = product
+		}
+	}
+	s.PerPass = typical(perStep, list)
+	s.Pattern = patternOf(s.PerPass)
+	return s
+}
+
+// typical is the list that most complete steps have; the first wins a draw.
+func typical(lists [][]int, list []steps.Step) []int {
+	count, keys := make(map[string]int), make([]string, len(lists))
+	for i, l := range lists {
+		keys[i] = fmt.Sprint(l)
+		if list[i].Complete || len(list) == 1 {
+			count[keys[i]]++
+		}
+	}
+	best, most := []int(nil), 0
+	for i, l := range lists {
+		if n := count[keys[i]]; n > most {
+			best, most = l, n
+		}
+	}
+	return best
+}
+
+func patternOf(perPass []int) SyncPattern {
+	if len(perPass) == 0 {
+		return SyncUnknown
+	}
+	total := 0
+	for _, n := range perPass {
+		total += n
+	}
+	last := perPass[len(perPass)-1]
+	switch {
+	case total == 0:
+		return SyncNone
+	case len(perPass) == 1 || !slices.Contains(perPass, 0):
+		return SyncEvery
+	case total == last:
+		return SyncLast
+	}
+	return SyncUnknown
+}
+
+// mostFrequent is the key with the greatest count; ties go to the one that prints first.
+func mostFrequent[K comparable](count map[K]int, none K) K {
+	best, most := none, 0
+	for k, n := range count {
+		if n > most || n == most && fmt.Sprint(k) < fmt.Sprint(best) {
+			best, most = k, n
+		}
+	}
+	return best
+}

@@ -1,0 +1,49 @@
+package analyze
+
+import (
+	"cmp"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
+)
+
+// Reduced is all that a report needs of one trace: a value that can be written down and
+// read back, and holds no reference into the trace.
+type Reduced struct {
+	File   string
+	Format string // that the reader took the file for
+	Bytes  int64  // of the file as stored
+	Events int64  // of the trace
+	Ranks  []ReducedRank
+}
+
+// ReducedRank is what a report needs of one rank of a trace.
+type ReducedRank struct {
+	Facts    *facts.Rank
+	Kernels  []report.Kernel  // the largest; the number of the rank is not in them yet
+	Timeline *report.Timeline // nor in this; nil unless asked for, and where no step has a device window
+}
+
+// placed is what is kept of a trace, and where it stands among the others.
+type placed struct {
+	*Reduced
+	place int
+}
+
+// Reduce computes what a report needs of a trace. Of the options it uses Top, Drawing and
+// Steps.
+func Reduce(in Input, o *Options) *Reduced {
+	r := &Reduced{File: in.File, Format: in.Trace.Meta().Format, Bytes: in.Bytes, Events: int64(in.Trace.Len())}
+	x := timeline.New(in.Trace)
+	for i, rank := range facts.Compute(x) {
+		if of := x.Ranks[i]; !of.Empty() {
+			one := ReducedRank{Facts: rank, Kernels: topKernels(of, cmp.Or(o.Top, 10))}
+			if o.Drawing {
+				one.Timeline = timelineOf(of, rank, o.Steps)
+			}
+			r.Ranks = append(r.Ranks, one)
+		}
+	}
+	return r
+}

@@ -1,0 +1,156 @@
+package steps
+
+import (
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// host is the moments of a rank's host threads that steps are made of.
+type host struct {
+	x             *timeline.Rank
+	first         int64   // start of the recording, ns
+	profiler      []int32 // ProfilerStep# spans by start
+	accumulations []int64 // starts of gradient accumulations, ascending
+	nodes         []int64 // starts of the other backward nodes, ascending
+	forward       []int64 // starts of forward operators, only where the optimizer runs in backward
+}
+
+func newHost(x *timeline.Rank) *host {
+	h := &host{x: x, first: firstStart(x)}
+	h.accumulations, h.nodes = startsOfNodes(x)
+	x.Each(x.Host, timeline.ProfilerStep, func(row int32) { h.profiler = append(h.profiler, row) })
+	x.SortByStart(h.profiler)
+	if slices.ContainsFunc(x.Optimizers, func(s timeline.Span) bool { return x.InBackward(s.Row) }) {
+		h.forward = forwardOps(x)
+	}
+	return h
+}
+
+// startsOfNodes are the starts of gradient accumulations and of the other nodes of
+// backward, ascending. Where the one or the other are not recorded themselves, the spans
+// that PyTorch puts around them, or those of older versions, take their place.
+func startsOfNodes(x *timeline.Rank) (accumulations, others []int64) {
+	accumulations, others = make([]int64, 0, len(x.Nodes)), make([]int64, 0, len(x.Nodes))
+	for _, n := range x.Nodes {
+		switch {
+		case x.Accumulates(n.Row):
+			accumulations = append(accumulations, n.Start)
+		case !x.Is(n.Row, timeline.AccumulateGrad):
+			others = append(others, n.Start)
+		}
+	}
+	if len(others) == 0 {
+		x.Each(x.Host, timeline.BackwardNode, func(row int32) { others = append(others, x.Col.Start[row]) })
+		slices.Sort(others)
+	}
+	return accumulations, others
+}
+
+// firstStart is the start of the first complete event on the threads of a rank, 0
+// without any; the rows of a track are in order.
+func firstStart(x *timeline.Rank) int64 {
+	first, seen := int64(0), false
+	for _, id := range x.Host {
+		track := x.Trace.Tracks()[id]
+		for i := track.First; i < track.First+track.N; i++ {
+			if x.Col.Phase[i] == trace.Complete {
+				if !seen || x.Col.Start[i] < first {
+					first, seen = x.Col.Start[i], true
+				}
+				break
+			}
+		}
+	}
+	return first
+}
+
+// forwardOps are the starts of operators outside backward and optimizer, ascending.
+func forwardOps(x *timeline.Rank) []int64 {
+	var starts []int64
+	x.Each(x.Host, timeline.AtenOp, func(row int32) {
+		if !x.Inside(row, timeline.OptimizerStep|timeline.EvaluateFunction|timeline.AccumulateGrad) {
+			starts = append(starts, x.Col.Start[row])
+		}
+	})
+	slices.Sort(starts)
+	return starts
+}
+
+// update is a maximal run of optimizer spans without accumulation between them.
+type update struct {
+	optimizers []string
+	start, end int64
+	named      map[string]bool // optimizers, as a set
+}
+
+// updates groups the optimizer spans.
+//
+//  1. Spans under AccumulateGrad (optimizer in backward) form one update per
+//     backward pass: a new one begins after forward operators.
+//  2. Other spans form one update until a gradient is accumulated between them.
+//  3. Without records of accumulation, backward nodes take their place; without
+//     those, an optimizer that steps again begins a new update.
+func (h *host) updates() []update {
+	between := h.accumulations
+	if len(between) == 0 {
+		between = h.nodes
+	}
+	var list []update
+	for _, span := range h.x.Optimizers {
+		name := timeline.OptimizerName(h.x.Name(span.Row))
+		if n := len(list); n > 0 {
+			last := &list[n-1]
+			if !h.separated(span, name, last, between) {
+				last.end = max(last.end, span.End)
+				if !last.named[name] {
+					last.named[name] = true
+					last.optimizers = append(last.optimizers, name)
+				}
+				continue
+			}
+		}
+		list = append(list, update{[]string{name}, span.Start, span.End, map[string]bool{name: true}})
+	}
+	for i := range list {
+		slices.Sort(list[i].optimizers)
+	}
+	return list
+}
+
+func (h *host) separated(span timeline.Span, name string, last *update, between []int64) bool {
+	switch {
+	case h.x.InBackward(span.Row):
+		return AnyIn(h.forward, last.end, span.Start)
+	case len(between) > 0:
+		return AnyIn(between, last.end, span.Start)
+	}
+	return last.named[name]
+}
+
+// profilerSteps takes the host's ProfilerStep# spans as updates. They may be one
+// per micro-batch and their names repeat, so they are only a stated fallback.
+func (h *host) profilerSteps() []update {
+	var list []update
+	for _, row := range h.profiler {
+		list = append(list, update{start: h.x.Col.Start[row], end: h.x.End(row)})
+	}
+	return list
+}
+
+// CountIn counts the values of an ascending list in [start, end).
+func CountIn(list []int64, start, end int64) int {
+	from, _ := slices.BinarySearch(list, start)
+	to, _ := slices.BinarySearch(list, end)
+	return max(0, to-from)
+}
+
+// AnyIn reports whether a value of an ascending list lies in [start, end).
+func AnyIn(list []int64, start, end int64) bool {
+	if start >= end {
+		return false
+	}
+	i, _ := slices.BinarySearch(list, start)
+	return i < len(list) && list[i] < end
+}

@@ -1,0 +1,229 @@
+package timeline
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Operand is one input of an operator: a tensor, or a list of them.
+type Operand struct {
+	Shapes [][]int64 // one for a tensor, in elements by dimension
+	Dtype  string    // as Input type prints it; "Scalar" for numbers, "TensorList" for lists
+	List   bool      // a list of tensors
+}
+
+// Scalar reports whether the operand is a number or a tensor without dimensions.
+func (o Operand) Scalar() bool { return !o.List && len(o.Shapes) == 1 && len(o.Shapes[0]) == 0 }
+
+// Operands reads the inputs of operators, see [Rows.Inputs]. Equal texts are parsed
+// once for all readers of a trace; what a reader returns is shared and never changes.
+type Operands struct {
+	t      *trace.Trace
+	texts  *parsedTexts
+	recent [1024]inputs
+}
+
+// parsedTexts are the operands that texts say.
+type parsedTexts struct {
+	mu       sync.Mutex
+	operands map[[2]trace.StringID][]Operand
+	values   map[trace.StringID][]string
+}
+
+func newParsedTexts() *parsedTexts {
+	return &parsedTexts{operands: make(map[[2]trace.StringID][]Operand), values: make(map[trace.StringID][]string)}
+}
+
+// mostValues is how many lists of values are kept.
+const mostValues = 1 << 13
+
+// inputs are the operands of rows whose arguments stand at args.
+type inputs struct {
+	args uint32
+	ops  []Operand
+}
+
+// Of returns the operands of a row, nil where its shapes were not recorded. Rows with
+// equal texts get the same list.
+func (s *Operands) Of(row int32) []Operand {
+	args := s.t.Columns().Args[row]
+	slot := &s.recent[args%uint32(len(s.recent))]
+	if slot.args != args {
+		*slot = inputs{args, s.parse(row)}
+	}
+	return slot.ops
+}
+
+// parse is Of for a row whose arguments were not asked for lately.
+func (s *Operands) parse(row int32) []Operand {
+	e := s.t.Event(int(row))
+	dims, ok := e.Arg(trace.KeyInputDims)
+	if !ok {
+		return nil
+	}
+	types, _ := e.Arg(trace.KeyInputType)
+	key := [2]trace.StringID{dims.Str, types.Str}
+	s.texts.mu.Lock()
+	defer s.texts.mu.Unlock()
+	ops, ok := s.texts.operands[key]
+	if !ok {
+		ops = parseOperands(s.t.String(dims.Str), s.t.String(types.Str))
+		s.texts.operands[key] = ops
+	}
+	return ops
+}
+
+// Values returns what was recorded of the operands of a row that are no tensors, as
+// text by operand; nil where it was not.
+func (s *Operands) Values(row int32) []string {
+	a, ok := s.t.Event(int(row)).Arg(trace.KeyConcreteInputs)
+	if !ok || a.Kind == trace.Int {
+		return nil
+	}
+	s.texts.mu.Lock()
+	defer s.texts.mu.Unlock()
+	values, ok := s.texts.values[a.Str]
+	if !ok {
+		if len(s.texts.values) == mostValues {
+			clear(s.texts.values)
+		}
+		values = quotedWords(s.t.String(a.Str))
+		s.texts.values[a.Str] = values
+	}
+	return values
+}
+
+// SeenArgs remembers which arguments were looked at lately, and for whom: most rows
+// share theirs with others, and equal references stand for equal arguments.
+type SeenArgs struct {
+	slots [1024]struct {
+		args uint32
+		of   string
+	}
+}
+
+// Again reports whether the arguments at args (of [trace.Columns]) were looked at for
+// the same before. It may say no where they were.
+func (l *SeenArgs) Again(args uint32, of string) bool {
+	slot := &l.slots[args%uint32(len(l.slots))]
+	if slot.args == args && slot.of == of {
+		return true
+	}
+	slot.args, slot.of = args, of
+	return false
+}
+
+// parseOperands reads "[[768, 64], [], [[3], [4]]]" beside `["float", "Scalar",
+// "TensorList"]`. What it cannot read ends the list.
+func parseOperands(dims, types string) []Operand {
+	p := dimsParser{text: dims}
+	if !p.eat('[') {
+		return nil
+	}
+	names := quotedWords(types)
+	var ops []Operand
+	for !p.eat(']') && p.i < len(p.text) {
+		o, ok := p.operand()
+		if !ok {
+			return ops
+		}
+		if i := len(ops); i < len(names) {
+			o.Dtype = names[i]
+		}
+		ops = append(ops, o)
+		p.eat(',')
+	}
+	return ops
+}
+
+// quotedWords returns the strings of a JSON list of strings without escapes.
+func quotedWords(list string) []string {
+	var words []string
+	for {
+		_, rest, ok := strings.Cut(list, `"`)
+		if !ok {
+			return words
+		}
+		word, after, ok := strings.Cut(rest, `"`)
+		if !ok {
+			return words
+		}
+		words, list = append(words, word), after
+	}
+}
+
+// dimsParser reads nested lists of integers.
+type dimsParser struct {
+	text string
+	i    int
+}
+
+func (p *dimsParser) space() {
+	for p.i < len(p.text) && (p.text[p.i] == ' ' || p.text[p.i] == '\n' || p.text[p.i] == '\t' || p.text[p.i] == '\r') {
+		p.i++
+	}
+}
+
+func (p *dimsParser) eat(c byte) bool {
+	p.space()
+	if p.i < len(p.text) && p.text[p.i] == c {
+		p.i++
+		return true
+	}
+	return false
+}
+
+// operand reads a shape, or a list of shapes.
+func (p *dimsParser) operand() (Operand, bool) {
+	if !p.eat('[') {
+		return Operand{}, false
+	}
+	p.space()
+	if p.i < len(p.text) && p.text[p.i] == '[' {
+		o := Operand{List: true}
+		for !p.eat(']') {
+			if !p.eat('[') {
+				return o, false
+			}
+			shape, ok := p.numbers()
+			if !ok {
+				return o, false
+			}
+			o.Shapes = append(o.Shapes, shape)
+			p.eat(',')
+		}
+		return o, true
+	}
+	shape, ok := p.numbers()
+	return Operand{Shapes: [][]int64{shape}}, ok
+}
+
+// numbers reads integers up to the closing bracket, whose opening one is read.
+func (p *dimsParser) numbers() ([]int64, bool) {
+	shape := []int64{}
+	for {
+		if p.eat(']') {
+			return shape, true
+		}
+		n, digits := int64(0), 0
+		for ; p.i < len(p.text) && p.text[p.i] >= '0' && p.text[p.i] <= '9' && digits < 18; p.i++ {
+			n, digits = n*10+int64(p.text[p.i]-'0'), digits+1
+		}
+		if digits == 0 {
+			return nil, false
+		}
+		shape = append(shape, n)
+		p.eat(',')
+	}
+}
+
+// Numel is the number of elements of a shape; a shape without dimensions has one.
+func Numel(shape []int64) int64 {
+	n := int64(1)
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}

@@ -1,0 +1,77 @@
+package timeline
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestParseOperands: odd texts first; what cannot be read ends the list.
+func TestParseOperands(t *testing.T) {
+	for _, test := range []struct{ dims, types, want string }{
+		{"", "", ""},
+		{"[]", "[]", ""},
+		{"null", "null", ""},
+		{"7", `["float"]`, ""},
+		{"[", `["float"]`, ""},
+		{"[[", `["float"]`, ""},
+		{"[[4", `["float"]`, ""},
+		{"[[4, x]]", `["float"]`, ""},
+		{"[[-1]]", `["float"]`, ""},
+		{"[[99999999999999999999]]", `["float"]`, "[[999999999999999999 99]] float"}, // 18 digits and the rest: no overflow
+		{"[[4], 7]", `["float", "int"]`, "[[4]] float"},
+		{"[[4]]", "", "[[4]] "},
+		{"[[4]]", `["float`, "[[4]] "},
+		{"[[]]", `["float"]`, "[[]] float"},
+		{"[[[]]]", `["TensorList"]`, "list [[]] TensorList"},
+		{"[[[4], []], []]", `["TensorList", "float"]`, "list [[4] []] TensorList, [[]] float"},
+		{"[[ 4 ,\n8 ] , [ ] ]", `["float", "Scalar"]`, "[[4 8]] float, [[]] Scalar"},
+		{"[[4096, 64], [], [], []]", `["c10::BFloat16", "float", "Scalar", ""]`, "[[4096 64]] c10::BFloat16, [[]] float, [[]] Scalar, [[]] "},
+		{"[[[4, 8], [8]], [[4, 8], [8]]]", `["TensorList", "TensorList"]`, "list [[4 8] [8]] TensorList, list [[4 8] [8]] TensorList"},
+		{"[[4], [8]]", `["float", "float", "more", "types"]`, "[[4]] float, [[8]] float"},
+	} {
+		got := ""
+		for i, o := range parseOperands(test.dims, test.types) {
+			if i > 0 {
+				got += ", "
+			}
+			if o.List {
+				got += "list "
+			}
+			got += fmt.Sprintf("%v %s", o.Shapes, o.Dtype)
+		}
+		if got != test.want {
+			t.Errorf("%s %s: %q, want %q", test.dims, test.types, got, test.want)
+		}
+	}
+}
+
+func TestOperandScalar(t *testing.T) {
+	for text, want := range map[string]bool{"[[]]": true, "[[4]]": false, "[[[]]]": false, "[[1]]": false} {
+		if ops := parseOperands(text, `["float"]`); ops[0].Scalar() != want {
+			t.Errorf("%s: scalar is %v", text, !want)
+		}
+	}
+}
+
+func TestNumel(t *testing.T) {
+	for _, test := range []struct {
+		shape []int64
+		want  int64
+	}{{nil, 1}, {[]int64{}, 1}, {[]int64{0, 5}, 0}, {[]int64{4096, 64}, 262144}} {
+		if got := Numel(test.shape); got != test.want {
+			t.Errorf("%v: %d, want %d", test.shape, got, test.want)
+		}
+	}
+}
+
+// FuzzParseOperands: any text is read without a panic.
+func FuzzParseOperands(f *testing.F) {
+	f.Add("[[768, 64], [], [[3], [4]]]", `["float", "Scalar", "TensorList"]`)
+	f.Fuzz(func(t *testing.T, dims, types string) {
+		for _, o := range parseOperands(dims, types) {
+			for _, s := range o.Shapes {
+				Numel(s)
+			}
+		}
+	})
+}

@@ -1,0 +1,223 @@
+package timeline
+
+import (
+	"cmp"
+	"sync/atomic"
+
+	"github.com/gaprof/gaprof/internal/runs"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Rows is a trace with what its names say. It answers questions about single rows
+// and about the spans around them; many goroutines may ask at the same time.
+type Rows struct {
+	Trace *trace.Trace
+	Col   trace.Columns // those of Trace
+
+	names    *names
+	marked   [][]mark // by track: see markTrack
+	classes  []Class  // by track: all classes of the names on it
+	autograd []bool   // by track: see findAutograd
+	texts    *parsedTexts
+	tooDeep  atomic.Bool
+}
+
+// Span is a complete row of the host: its number and its time in ns.
+type Span struct {
+	Row        int32
+	Start, End int64
+}
+
+// mark is a row and what its name says.
+type mark struct {
+	row   int32
+	class Class
+}
+
+func newRows(t *trace.Trace) *Rows {
+	x := &Rows{Trace: t, Col: t.Columns(), names: classifyNames(t), texts: newParsedTexts()}
+	x.markTracks()
+	x.findAutograd()
+	return x
+}
+
+// markTracks goes once over all rows of the host and notes, by track, those whose
+// names say more than that they are an operator, and which classes of names stand on
+// the track at all. They are few, so whoever looks for a class other than operators
+// looks at these only.
+func (x *Rows) markTracks() {
+	tracks := x.Trace.Tracks()
+	x.marked, x.classes = make([][]mark, len(tracks)), make([]Class, len(tracks))
+	for id, track := range tracks {
+		if !track.Activity {
+			x.marked[id], x.classes[id] = x.markTrack(track)
+		}
+	}
+}
+
+func (x *Rows) markTrack(track trace.Track) (rows []mark, all Class) {
+	class, n := x.names.class, 0
+	names := x.Col.Name[track.First : track.First+track.N]
+	for _, name := range names {
+		all |= class[name]
+		if class[name]&^operator != 0 {
+			n++
+		}
+	}
+	rows = make([]mark, 0, n)
+	for i, name := range names {
+		if class[name]&^operator != 0 && x.Col.Phase[track.First+i] == trace.Complete {
+			rows = append(rows, mark{int32(track.First + i), class[name]})
+		}
+	}
+	return rows, all
+}
+
+// findAutograd marks the tracks that carry backward spans and no optimizer step:
+// whatever is launched there is launched by a hook in backward.
+func (x *Rows) findAutograd() {
+	x.autograd = make([]bool, len(x.classes))
+	for id, class := range x.classes {
+		x.autograd[id] = class&(AccumulateGrad|EvaluateFunction) != 0 && class&OptimizerStep == 0
+	}
+}
+
+// Class is what the name of a row says of it.
+func (x *Rows) Class(row int32) Class { return x.names.class[x.Col.Name[row]] }
+
+// NameClass is what a name says.
+func (x *Rows) NameClass(id trace.StringID) Class { return x.names.class[id] }
+
+// AnyName returns the classes of all names of the trace together.
+func (x *Rows) AnyName() Class { return x.names.all }
+
+// Is reports whether the name of a row is of one of the classes.
+func (x *Rows) Is(row int32, class Class) bool { return x.names.class[x.Col.Name[row]]&class != 0 }
+
+// Track returns all classes of the names on a host track, 0 for one of a device.
+func (x *Rows) Track(id trace.TrackID) Class { return x.classes[id] }
+
+// Autograd reports whether a track is a thread of the autograd engine alone: it
+// carries backward spans and no optimizer step.
+func (x *Rows) Autograd(id trace.TrackID) bool { return x.autograd[id] }
+
+// Name is the name of a row. It is a piece of the trace's own memory.
+func (x *Rows) Name(row int32) string { return x.Trace.String(x.Col.Name[row]) }
+
+// End is when a row ends, in ns.
+func (x *Rows) End(row int32) int64 { return x.Col.Start[row] + x.Col.Dur[row] }
+
+// TrackEnd is the row behind the last one of a row's track.
+func (x *Rows) TrackEnd(row int32) int32 {
+	track := x.Trace.Tracks()[x.Col.Track[row]]
+	return int32(track.First + track.N)
+}
+
+// Inputs returns a new reader of the operands of rows; each goroutine needs its own.
+func (x *Rows) Inputs() *Operands { return &Operands{t: x.Trace, texts: x.texts} }
+
+// Each calls do for the complete rows of some classes on some tracks of the host, by
+// track and start.
+func (x *Rows) Each(tracks []trace.TrackID, class Class, do func(row int32)) {
+	for _, id := range tracks {
+		switch {
+		case x.classes[id]&class == 0:
+		case class&operator != 0:
+			track := x.Trace.Tracks()[id]
+			for i := int32(track.First); i < int32(track.First+track.N); i++ {
+				if x.Is(i, class) && x.Col.Phase[i] == trace.Complete {
+					do(i)
+				}
+			}
+		default:
+			for _, m := range x.marked[id] {
+				if m.class&class != 0 {
+					do(m.row)
+				}
+			}
+		}
+	}
+}
+
+// Spans lists the spans of some classes over all of some tracks, by start.
+func (x *Rows) Spans(tracks []trace.TrackID, class Class) []Span {
+	n := 0
+	x.Each(tracks, class, func(int32) { n++ })
+	list := make([]Span, 0, n)
+	x.Each(tracks, class, func(row int32) { list = append(list, x.Span(row)) })
+	SortSpans(list)
+	return list
+}
+
+// Span is a row with its time.
+func (x *Rows) Span(row int32) Span {
+	start := x.Col.Start[row]
+	return Span{row, start, start + x.Col.Dur[row]}
+}
+
+// SortSpans sorts spans by start; those that start together stay in their order.
+func SortSpans(list []Span) {
+	runs.Sort(list, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) }, nil)
+}
+
+// SortByStart sorts rows by start; those that start together stay in their order.
+func (x *Rows) SortByStart(rows []int32) {
+	runs.Sort(rows, func(a, b int32) int { return cmp.Compare(x.Col.Start[a], x.Col.Start[b]) }, nil)
+}
+
+// Deepest is how many spans around an event are looked at. Python gives up at a
+// depth of a thousand calls; what is nested deeper was made to be.
+const Deepest = 2048
+
+// Stack calls visit for the spans that contain row's start on its thread, from
+// the innermost outwards, until visit returns false. Beyond Deepest it stops, and
+// TooDeep says so.
+func (x *Rows) Stack(row int32, visit func(span int32) bool) {
+	now, depth := x.Col.Start[row], 0
+	for p := x.Col.Parent[row]; p != trace.NoParent; p = x.Col.Parent[p] {
+		if depth++; depth > Deepest {
+			x.tooDeep.Store(true)
+			return
+		}
+		if x.Col.Start[p]+x.Col.Dur[p] > now && !visit(p) {
+			return
+		}
+	}
+}
+
+// TooDeep reports whether a walk over the spans around some row was cut off until now.
+func (x *Rows) TooDeep() bool { return x.tooDeep.Load() }
+
+// Inside reports whether any span around a row is of one of the classes.
+func (x *Rows) Inside(row int32, class Class) bool {
+	found := false
+	x.Stack(row, func(span int32) bool {
+		found = x.Is(span, class)
+		return !found
+	})
+	return found
+}
+
+// InBackward reports whether a row stands inside the backward pass.
+func (x *Rows) InBackward(row int32) bool { return x.Inside(row, AccumulateGrad|EvaluateFunction) }
+
+// Event is a copy of one row: what a person needs to find it in a viewer. It stands by
+// itself once its texts are copied.
+type Event struct {
+	Name            string
+	Process, Thread string // of its track: the process or device, and the thread or stream
+	Start, Duration int64  // ns
+}
+
+// Event copies a row. Its texts are pieces of the trace's own memory.
+func (x *Rows) Event(row int32) Event {
+	track := &x.Trace.Tracks()[x.Col.Track[row]]
+	return Event{Name: x.Name(row), Process: track.PID, Thread: track.TID, Start: x.Col.Start[row], Duration: x.Col.Dur[row]}
+}
+
+// Texts calls visit for the texts of an event.
+func (e *Event) Texts(visit func(*string)) {
+	visit(&e.Name)
+	visit(&e.Process)
+	visit(&e.Thread)
+}
