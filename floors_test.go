@@ -42,6 +42,7 @@ var parts = [][2]string{
 	{"trace/chrome/template", "trace/chrome"},
 	{"trace/chrome/event", "trace/chrome"},
 	{"trace/chrome/pool", "trace/chrome"},
+	{"trace/tracefile/readertest", "trace/tracefile"},
 	{"analyze/steps", "analyze/facts"},
 	{"analyze/gradients", "analyze/facts"},
 	{"analyze/render/plots", "analyze/render"},

@@ -14,6 +14,9 @@
 // What cannot be opened or recognised is an *Error, what cannot be read from some byte on
 // is a *trace.FormatError; a damaged compressed stream is read up to the damage.
 //
+// A new format is a package below this one and a row in the table; docs/formats/readers.md
+// says what its reader must fill, and package readertest tests that.
+//
 // # Files
 //
 //	expand.go, glob.go     names become files
