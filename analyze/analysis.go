@@ -64,7 +64,7 @@ func (a *Analysis) Result() *Result {
 func assemble(files []placed, o *Options) *Result {
 	list := ranksOf(files, o)
 	health := healthOf(list)
-	normalization, normalized := normalizationOf(list, logs{Logs: o.Logs, declared: o.Normalization}, o.Choices)
+	normalization, normalized := normalizationOf(list, logs{Logs: o.Logs, declared: o.Normalization})
 	matched := match(list, o.AlignClocks)
 	findings, skipped := findingsOf(o.Rules, &Pass{Ranks: list, Problems: health.Problems, UniformTokens: o.UniformTokens,
 		Normalized: normalized, matched: matched, peak: o.PeakBandwidth}, limits{o.MinCost, o.MinShare})
@@ -96,5 +96,6 @@ func assemble(files []placed, o *Options) *Result {
 	if o.Drawing {
 		r.Drawing = drawingOf(list)
 	}
+	nameChoices(r, o.Choices)
 	return &Result{r, normalized}
 }

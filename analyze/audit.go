@@ -46,7 +46,9 @@ func JudgeLogs(o Options) ([]NormalizedStep, []report.Finding) {
 		pass.rule = &o.Rules[i]
 		pass.rule.Run(&pass)
 	}
-	return pass.Normalized, pass.findings()
+	findings := pass.findings()
+	nameInFindings(findings, o.Choices)
+	return pass.Normalized, findings
 }
 
 // CaseOf is the token counts of one step of the logs; nil where they have none.

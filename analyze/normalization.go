@@ -3,7 +3,6 @@ package analyze
 import (
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/report"
-	"github.com/gaprof/gaprof/internal/choice"
 )
 
 // NormalizedStep is how one complete step is normalized.
@@ -15,13 +14,13 @@ type NormalizedStep struct {
 }
 
 // noCounts says why nothing is known and what would change that.
-const noCounts = `no token counts: pass --tokens FILE, or annotate the trainer with record_function("gaprof.tokens=N")`
+const noCounts = `no token counts: pass {tokens}, or annotate the trainer with record_function("gaprof.tokens=N")`
 
 // normalizationOf decides for every complete step for which all ranks have token counts
 // how it is normalized, and says of the first of them what the report tells. The counts
 // are those of the log that was passed, else of annotations in the traces, else of a log
 // that was found beside them.
-func normalizationOf(list []*Rank, l logs, choices map[string]string) (report.Normalization, []NormalizedStep) {
+func normalizationOf(list []*Rank, l logs) (report.Normalization, []NormalizedStep) {
 	n := report.Normalization{Mode: string(normalization.Unknown), Basis: string(normalization.ByNothing), Declared: string(l.declared),
 		Tokens: [][]int64{}}
 	noted := notedTokens(list)
@@ -30,7 +29,7 @@ func normalizationOf(list []*Rank, l logs, choices map[string]string) (report.No
 	if counts == nil {
 		n.Evidence = noCounts
 		if l.declared != "" { // the user's word is all there is
-			describeDecision(&n, normalization.Decide(&normalization.Observation{Declared: l.declared}), choices)
+			describeDecision(&n, normalization.Decide(&normalization.Observation{Declared: l.declared}))
 		}
 		return n, nil
 	}
@@ -44,7 +43,7 @@ func normalizationOf(list []*Rank, l logs, choices map[string]string) (report.No
 		decided := j.decide(step)
 		if steps = append(steps, decided); n.Step == nil {
 			n.Tokens, n.Step, n.Evidence = tokens, &step, "tokens from "+from
-			describeDecision(&n, decided.Decision, choices)
+			describeDecision(&n, decided.Decision)
 		}
 	}
 	if n.Step == nil {
@@ -53,9 +52,8 @@ func normalizationOf(list []*Rank, l logs, choices map[string]string) (report.No
 	return n, steps
 }
 
-// describeDecision puts a decision into the words of the report, and its choices into those
-// of the caller.
-func describeDecision(n *report.Normalization, d *normalization.Decision, choices map[string]string) {
+// describeDecision puts a decision into the words of the report.
+func describeDecision(n *report.Normalization, d *normalization.Decision) {
 	n.Factor, n.Basis = d.Factor.Name, string(d.Basis)
 	switch d.Mode {
 	case normalization.Global, normalization.PerRank, normalization.MicroMean, normalization.Sum:
@@ -67,7 +65,7 @@ func describeDecision(n *report.Normalization, d *normalization.Decision, choice
 	if w := d.Weights; w != nil && w.Min != nil {
 		n.Ratio = &report.WeightRatio{Min: *w.Min, Max: *w.Max}
 	}
-	n.Evidence += "; " + choice.Name(d.Evidence, choices)
+	n.Evidence += "; " + d.Evidence
 }
 
 func mostSteps(list []*Rank) int {

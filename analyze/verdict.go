@@ -59,7 +59,7 @@ func VerdictOf(r *facts.Rank, p *gradients.Pass, uniform bool) (report.Verdict, 
 	case micro == 1 && uniform:
 		return report.Needless, "one micro-batch and equal token counts on all ranks, as declared"
 	case micro == 1:
-		return report.Avoidable, fmt.Sprintf("one micro-batch on %d ranks: fold ranks x tokens / all tokens into the loss; needless only if all ranks always have equally many tokens (--tokens uniform)", ranks)
+		return report.Avoidable, fmt.Sprintf("one micro-batch on %d ranks: fold ranks x tokens / all tokens into the loss; needless only if all ranks always have equally many tokens ({uniform-tokens})", ranks)
 	case ranks == 1:
 		return report.Avoidable, fmt.Sprintf("%d micro-batches: fold tokens / all tokens into each loss", micro)
 	}

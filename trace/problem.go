@@ -62,7 +62,7 @@ type ProblemInfo struct {
 	Severity Severity
 	Meaning  string // what was found and what was done with it
 	Action   string // what the user can do
-	Strict   bool   // damage of the input: --strict refuses it
+	Strict   bool   // damage of the input, which strict reading refuses
 }
 
 // problemTable is the one list of everything that can be wrong with an input.
@@ -99,7 +99,7 @@ var problemTable = map[Code]ProblemInfo{
 	CommOnCompute:      {Warn, "communication runs on the stream of the compute kernels, which cannot overlap it", "overlap figures say nothing here", false},
 	SuspectUnit:        {Warn, "times look a thousand times too large (nanoseconds written as microseconds?); taken as read", "check the unit of ts and dur", false},
 	SharedDevice:       {Warn, "several processes launch on one device row; events that none of them can claim were left out", "give each rank its own file", false},
-	RankAssigned:       {Note, "the trace does not say its rank; one was assigned", "pass --rank-regex, or record distributedInfo", false},
+	RankAssigned:       {Note, "the trace does not say its rank; one was assigned", "pass {rank-regex}, or record distributedInfo", false},
 	RankConflict:       {Warn, "two traces claim one rank; the later one got another number", "check which files belong together", false},
 	MixedRanks:         {Warn, "one process carries messages of several ranks; its figures mix them", "give each rank its own file", false},
 	StepFallback:       {Note, "no Optimizer.step span; steps are ProfilerStep# spans, which may be micro-batches", "record with_stack or annotate the optimizer step", false},

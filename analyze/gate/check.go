@@ -53,11 +53,12 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 			k.regression(&c.Regressions[i])
 		}
 	} else if n := len(c.Regressions); n > 0 {
-		k.say("%s not judged: no --baseline", plural(n, "regression"))
+		k.say("%s not judged: no {baseline}", plural(n, "regression"))
 	}
 	k.findings()
 	k.ignoreNotes()
 	k.conclude()
+	k.result.nameChoices(o.Choices)
 	return k.result
 }
 
@@ -179,7 +180,7 @@ func (k *check) spoiled(row *Row, m *Metric, reports []*report.Report) bool {
 		return false
 	}
 	row.Verdict, row.Reason, row.BadData = Undecidable, "the trace is unhealthy: "+why, true
-	row.Next = "record again; gaprof analyze --show health"
+	row.Next = "record again; gaprof analyze {show} health"
 	return true
 }
 

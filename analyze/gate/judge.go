@@ -113,7 +113,7 @@ func (k *check) regression(g *Regression) {
 		row.Reason = "in the baseline, " + row.Reason
 	case k.unlike != "":
 		row = row.undecidable("the baseline is of another experiment: " + k.unlike)
-		row.Next = "make a new baseline: gaprof analyze --format json -o REPORT.json"
+		row.Next = "make a new baseline: {keep-report}"
 	case m.timed:
 		k.timedRegression(g, row)
 		return

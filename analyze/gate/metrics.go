@@ -39,16 +39,16 @@ const (
 	missRanks   = "one rank was given, or none could be matched: pass the traces of all ranks"
 	missSync    = "how gradients are synchronised is unknown"
 	missCount   = "the trace does not tell"
-	missTokens  = "how tokens are weighted is unknown, or known by declaration alone: pass --tokens, and gradients or a loss log where the trace does not tell"
+	missTokens  = "how tokens are weighted is unknown, or known by declaration alone: pass {token-log}, and gradients or a loss log where the trace does not tell"
 	toHook      = "launch them from a post-accumulate-grad hook; gaprof explain OV004"
 	toOverlap   = "start it earlier, beside backward; gaprof explain OV001"
 	toFold      = "fold the factor into the loss; gaprof explain GS002"
 	toNoSync    = "synchronise in the last micro-batch only (no_sync, set_requires_gradient_sync); gaprof explain AC001"
 	toAnalyze   = "gaprof analyze says where it comes from"
-	toFindings  = "gaprof analyze --show findings"
-	toStraggle  = "gaprof analyze --show ranks; gaprof explain ST001"
+	toFindings  = "gaprof analyze {show} findings"
+	toStraggle  = "gaprof analyze {show} ranks; gaprof explain ST001"
 	toBaseline  = "gaprof diff BASELINE PATH says what changed"
-	toNormalise = "divide by the tokens of all ranks and micro-batches; gaprof analyze --tokens FILE"
+	toNormalise = "divide by the tokens of all ranks and micro-batches; gaprof analyze {tokens}"
 )
 
 // metrics is the table of all metrics, in the order of outputs.

@@ -76,4 +76,7 @@ type Options struct {
 	Config  string          // the file that the configuration came from; empty: none
 	Now     time.Time       // for ignores that expire
 	FailOn  report.Severity // findings that are at least this severe fail; Off none
+
+	// Choices is what the caller calls its choices, as in analyze.Options.
+	Choices map[string]string
 }

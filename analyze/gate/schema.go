@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/gaprof/gaprof/internal/choice"
 	"github.com/gaprof/gaprof/internal/contract"
 )
 
@@ -109,9 +110,11 @@ func MetricsPage() string {
 	return b.String()
 }
 
-// Explain is what docs/metrics.md says of a metric, and what to do about it.
-func (m *Metric) Explain() string {
-	return fmt.Sprintf("%s, %s, %s: %s\n  in the report: %s\n  write: %s\n  next: %s\n", m.Name, m.Unit, m.decided(), m.Definition, m.Path, example[m.Unit], m.Next)
+// Explain is what docs/metrics.md says of a metric, and what to do about it. choices is
+// what the reader calls choices, as in analyze.Options.
+func (m *Metric) Explain(choices map[string]string) string {
+	text := fmt.Sprintf("%s, %s, %s: %s\n  in the report: %s\n  write: %s\n  next: %s\n", m.Name, m.Unit, m.decided(), m.Definition, m.Path, example[m.Unit], m.Next)
+	return choice.Name(text, choices)
 }
 
 // decided says how a metric is judged.
@@ -130,7 +133,7 @@ func (m *Metric) decided() string {
 const pageHead = `# Metrics
 
 What ` + "`gaprof check`" + ` can bound. This page is made of the table that also validates ` + "`gaprof.yaml`" + ` (` + "`go generate ./...`" + `).
-Every value comes from the report; the last column says where it stands in ` + "`gaprof analyze --format json`" + `.
+Every value comes from the report; the last column says where it stands in its JSON form.
 
 | metric | unit | decided by | definition | in the report |
 |---|---|---|---|---|

@@ -17,7 +17,7 @@ import (
 // HTML writes one page that needs nothing else: no script, no font, no request. It is
 // light or dark as the reader's screen is, fits a phone, and can be printed.
 func HTML(w io.Writer, r *report.Report, o Options) error {
-	p := newPage(r)
+	p := newPage(r, o)
 	v := pageView{Title: "gaprof: " + p.headline, Headline: p.headline, Version: printable(r.Version), Style: template.CSS(plots.StyleSheet() + styleSheet)}
 	if !o.Made.IsZero() {
 		v.Made = o.Made.UTC().Format(time.DateTime) + " UTC"

@@ -45,8 +45,12 @@ func sample(t *testing.T) *report.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return analyze.Run([]analyze.Input{{File: name, Trace: tr}}, analyze.Options{Version: "0.1", Rules: rules.All(), Drawing: true})
+	return analyze.Run([]analyze.Input{{File: name, Trace: tr}},
+		analyze.Options{Version: "0.1", Rules: rules.All(), Drawing: true, Choices: byFlags})
 }
+
+// byFlags is what the command calls the choices that the samples speak of.
+var byFlags = map[string]string{"tokens": "--tokens FILE", "show": "--show", "drawing": "analyze --drawing"}
 
 // elements calls visit for every element of a page, in order, and returns its text, a
 // line for each piece; drawings are their description.
@@ -196,7 +200,7 @@ func TestPageText(t *testing.T) {
 	p := page1(t, r)
 	harmless(t, p)
 	golden(t, "sample.page.txt", elements(t, p, func(xml.StartElement) {}))
-	golden(t, "sample.page.md", MarkdownPage(r, "sample.md", Options{}))
+	golden(t, "sample.page.md", MarkdownPage(r, "sample.md", Options{Choices: byFlags}))
 }
 
 func golden(t *testing.T, name, got string) {
@@ -247,7 +251,7 @@ func TestPageOfLittle(t *testing.T) {
 		report report.Report
 		want   []string
 	}{
-		{"nothing", report.Report{}, []string{"no optimizer steps", "No optimizer steps: profile", "No collectives on a device", withoutEvents, "Findings", "None.", "Unknown"}},
+		{"nothing", report.Report{}, []string{"no optimizer steps", "No optimizer steps: profile", "No collectives on a device", "or the report with Options.Drawing.", "Findings", "None.", "Unknown"}},
 		{"a CPU alone", report.Report{Steps: []report.Step{step}, Drawing: &report.Drawing{}},
 			[]string{"Steps, host time in ms", "there is no ledger", "No step has activity on a device"}},
 		{"no collectives, with the reason", report.Report{Steps: []report.Step{step}, Skipped: []report.Skip{{Rule: "OV001", Reason: "because of gloo"}}},

@@ -57,7 +57,7 @@ func NormText(w io.Writer, r *normalization.Report, o Options) error {
 		line(&b, s.head, s.text, "")
 	}
 	if !o.Quiet {
-		for _, t := range normTables(r) {
+		for _, t := range normTables(r, o) {
 			drawText(&b, t)
 		}
 	}
@@ -72,7 +72,7 @@ func NormMarkdown(w io.Writer, r *normalization.Report, o Options) error {
 		fmt.Fprintf(&b, "- **%s** %s\n", s.head, markdownText(s.text))
 	}
 	if !o.Quiet {
-		for _, t := range normTables(r) {
+		for _, t := range normTables(r, o) {
 			drawMarkdown(&b, t)
 		}
 	}
@@ -174,12 +174,12 @@ func numberText(v *float64) string {
 
 // normTables are the weights of one step by micro-batch, the same in short by mode, its
 // losses, and the comparisons of gradients.
-func normTables(r *normalization.Report) []table {
+func normTables(r *normalization.Report, o Options) []table {
 	var list []table
 	if s := shownStep(r); s != nil {
-		list = append(list, weightTable(s), modeTable(s), lossTable(s))
+		list = append(list, weightTable(s, o), modeTable(s), lossTable(s))
 	}
-	list = append(list, gradientTable(r), tensorTable(r))
+	list = append(list, gradientTable(r, o), tensorTable(r))
 	var used []table
 	for _, t := range list {
 		if len(t.rows) > 0 {
@@ -193,7 +193,7 @@ func normTables(r *normalization.Report) []table {
 const mostNormRows = 32
 
 // weightTable is what one token of each micro-batch counts, as it is and by mode.
-func weightTable(s *normalization.StepReport) table {
+func weightTable(s *normalization.StepReport, o Options) table {
 	t := table{title: fmt.Sprintf("Weight of one token in step %d, %d tokens; 1 is right", s.Step, s.Total), header: []string{"rank", "micro-batch", "tokens", "this run"}}
 	columns := []*normalization.Weights{s.Weights}
 	for _, w := range s.Modes {
@@ -205,7 +205,7 @@ func weightTable(s *normalization.StepReport) table {
 	for r, row := range s.Tokens {
 		for j, tokens := range row {
 			if len(t.rows) == mostNormRows {
-				t.note = "the rest stands in --format json"
+				t.note = o.name("the rest stands in {json}")
 				return t
 			}
 			cells := []string{fmt.Sprint(r), fmt.Sprint(j), fmt.Sprint(tokens)}
@@ -260,12 +260,12 @@ func lossTable(s *normalization.StepReport) table {
 	return t
 }
 
-func gradientTable(r *normalization.Report) table {
+func gradientTable(r *normalization.Report, o Options) table {
 	t := table{title: "Gradients against the right ones", header: []string{"step", "rank", "norm ratio", "cosine", "max rel", "rel L2", "AdamW", "cause"}}
 	for i := range r.Gradients {
 		g := &r.Gradients[i]
 		if len(t.rows) == mostNormRows {
-			t.note = "the rest stands in --format json"
+			t.note = o.name("the rest stands in {json}")
 			break
 		}
 		cause := "-"

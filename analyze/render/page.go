@@ -36,11 +36,11 @@ type finding struct {
 }
 
 // newPage lays out a report.
-func newPage(r *report.Report) page {
-	p := page{headline: strings.TrimPrefix(headline(r), "gaprof "+r.Version+"  "), says: append(verdict(r), also(r)...)}
+func newPage(r *report.Report, o Options) page {
+	p := page{headline: strings.TrimPrefix(headline(r, o), "gaprof "+r.Version+"  "), says: append(verdict(r), also(r)...)}
 	for _, s := range []section{
-		passSection(r), overlapSection(r), normalizationSection(r), ledgerSection(r), timelineSection(r), collectiveSection(r),
-		rankSection(r), findingSection(r), gradientSection(r), kernelSection(r), healthSection(r), skippedSection(r),
+		passSection(r), overlapSection(r), normalizationSection(r), ledgerSection(r), timelineSection(r, o), collectiveSection(r),
+		rankSection(r), findingSection(r), gradientSection(r), kernelSection(r), healthSection(r, o), skippedSection(r),
 	} {
 		if s.id != "" {
 			p.sections = append(p.sections, s.used())
@@ -152,9 +152,10 @@ func ledgerSection(r *report.Report) section {
 }
 
 // withoutEvents is what a page says where it was made of a report and not of traces.
-const withoutEvents = "There is no timeline: this page was made from a report, which does not hold the events. Make it from the traces, or the report with analyze --drawing."
+const withoutEvents = "There is no timeline: this page was made from a report, which does not hold the events. " +
+	"Make it from the traces, or the report with {drawing}."
 
-func timelineSection(r *report.Report) section {
+func timelineSection(r *report.Report, o Options) section {
 	s := section{id: "timeline", title: "One step by stream", figures: plots.Of(r, plots.Timeline)}
 	shown := 0
 	for _, f := range s.figures {
@@ -164,7 +165,7 @@ func timelineSection(r *report.Report) section {
 	}
 	switch {
 	case r.Drawing == nil:
-		s.words = []string{withoutEvents}
+		s.words = []string{o.name(withoutEvents)}
 	case shown == 0:
 		s.words = []string{"No step has activity on a device that could be drawn."}
 	case shown < len(r.Drawing.Timelines):
@@ -261,8 +262,8 @@ func kernelSection(r *report.Report) section {
 	return section{id: "kernels", title: "Device time by name", tables: []table{topTable(r)}}
 }
 
-func healthSection(r *report.Report) section {
-	s := section{id: "health", title: "Trace health", words: []string{"Health: " + healthText(r) + "."}, tables: []table{sourceTable(r), healthTable(r), deviceTable(r)}}
+func healthSection(r *report.Report, o Options) section {
+	s := section{id: "health", title: "Trace health", words: []string{"Health: " + healthText(r, o) + "."}, tables: []table{sourceTable(r), healthTable(r), deviceTable(r)}}
 	if len(r.Health.Problems) == 0 {
 		s.words = append(s.words, "Nothing was damaged, repaired or left out.")
 	}

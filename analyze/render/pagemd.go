@@ -43,7 +43,7 @@ func MarkdownFigures(r *report.Report, page string) []File {
 // of MarkdownFigures beside it.
 func MarkdownPage(r *report.Report, name string, o Options) string {
 	var b strings.Builder
-	p := newPage(r)
+	p := newPage(r, o)
 	fmt.Fprintf(&b, "# gaprof\n\n%s\n\n", markdownText(p.headline))
 	for _, s := range p.says {
 		fmt.Fprintf(&b, "- **%s** %s", s.head, markdownText(s.text))

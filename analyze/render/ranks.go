@@ -92,11 +92,11 @@ func ranges(list []int64) string {
 }
 
 // together is one line on several ranks: who waits how long, and for whom.
-func together(b *strings.Builder, r *report.Report) {
+func together(b *strings.Builder, r *report.Report, o Options) {
 	if len(r.Ranks) < 2 {
 		return
 	}
-	line(b, "RANKS", waitText(r), "--show ranks")
+	line(b, "RANKS", waitText(r), o.name("{show} ranks"))
 }
 
 func waitText(r *report.Report) string {
@@ -147,7 +147,7 @@ func unjudged(r *report.Report) []report.Skip {
 	return list
 }
 
-// ranks writes the figures of --show ranks, which CSV always has.
+// ranks writes the figures of the section ranks, which CSV always has.
 func (t csvTable) ranks(r *report.Report) {
 	if len(r.Ranks) < 2 {
 		return

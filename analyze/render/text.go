@@ -14,13 +14,13 @@ import (
 // and next, then what else was found, then the tables.
 func Text(w io.Writer, r *report.Report, o Options) error {
 	var b strings.Builder
-	b.WriteString(headline(r) + "\n")
+	b.WriteString(headline(r, o) + "\n")
 	say(&b, verdict(r))
 	if o.Quiet {
 		return flushText(w, &b)
 	}
 	say(&b, also(r))
-	together(&b, r)
+	together(&b, r, o)
 	if o.shows("findings") {
 		for i := range r.Findings {
 			details(&b, &r.Findings[i])
@@ -70,12 +70,12 @@ func tables(r *report.Report, o Options) []table {
 }
 
 // headline says who speaks of what.
-func headline(r *report.Report) string {
+func headline(r *report.Report, o Options) string {
 	parts := []string{rankText(r), stepsText(r)}
 	if r.Source.Device != "unknown" {
 		parts = append(parts, short(r.Source.Device))
 	}
-	parts = append(parts, "health: "+healthText(r))
+	parts = append(parts, "health: "+healthText(r, o))
 	return "gaprof " + r.Version + "  " + strings.Join(parts, " · ")
 }
 
@@ -131,7 +131,7 @@ func stepsText(r *report.Report) string {
 }
 
 // healthText is ok, or how many kinds of damage there are, and the unlinked events.
-func healthText(r *report.Report) string {
+func healthText(r *report.Report, o Options) string {
 	warn := 0
 	repaired := 0
 	for _, p := range r.Health.Problems {
@@ -144,9 +144,9 @@ func healthText(r *report.Report) string {
 	text := "ok"
 	switch {
 	case warn > 0:
-		text = fmt.Sprintf("%s (--show health)", plural(warn, "warning"))
+		text = plural(warn, "warning") + o.name(" ({show} health)")
 	case repaired > 0:
-		text = "repaired (--show health)"
+		text = o.name("repaired ({show} health)")
 	}
 	unlinked, edge := 0, 0
 	for _, d := range r.Health.DeviceEvents {

@@ -105,7 +105,7 @@ func (c siteCount) of(site timeline.Site) (total int, names string) {
 func waitCaveat(p *analyze.Pass) string {
 	const what = "a communication kernel's duration is transfer plus waiting for the slowest rank; "
 	if p.AllRanks() {
-		return what + "--show ranks tells them apart"
+		return what + "{show} ranks tells them apart"
 	}
 	return what + "analyse all ranks together to tell them apart"
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // needCounts is the need of all rules on normalization.
-var needCounts = analyze.Need{Name: "token counts", Missing: "no token counts: pass --tokens FILE, or annotate the trainer",
+var needCounts = analyze.Need{Name: "token counts", Missing: "no token counts: pass {tokens}, or annotate the trainer",
 	All: func(p *analyze.Pass) bool { return len(p.Normalized) > 0 }}
 
 // raggedSteps are the steps in which a mode gives tokens different weights, the one
@@ -67,7 +67,7 @@ func reportWeights(p *analyze.Pass, list []weighed, excuse normalization.Mode, f
 	}
 	if excuse != "" && first.Observed.Declared == excuse {
 		severity = report.Note
-		f.Caveats = append(f.Caveats, "as declared by --normalization")
+		f.Caveats = append(f.Caveats, "as declared by {normalization}")
 	}
 	f.Why = first.Evidence
 	if n := len(list); n > 1 {

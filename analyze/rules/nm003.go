@@ -17,7 +17,7 @@ var NM003 = analyze.Rule{
 		Why: "1/N on top of a mean over R ranks makes gradients R times too small, mean losses without / A make them A times too large. AdamW " +
 			"divides the factor out again, so loss curves look alike, but clipping, weight decay and every number that is logged of the gradient do not.",
 		Fix: "multiply by ranks / all tokens where gradients are averaged over ranks, by 1 / all tokens where they are summed " +
-			"(FSDP2: set_gradient_divide_factor(1.0)), and by nothing else; compare gradients with gaprof norm --against",
+			"(FSDP2: set_gradient_divide_factor(1.0)), and by nothing else; compare gradients with {compare-gradients}",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needCounts},
 	Run:   runNM003,

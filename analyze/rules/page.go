@@ -5,15 +5,15 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/internal/choice"
 )
 
-//go:generate go test -run TestPages -update
-
 // Page is a rule's page in Markdown: its documentation and its examples. docs/rules
-// holds these pages and explain prints them.
-func Page(r analyze.Rule) string {
+// holds these pages and explain prints them. choices is what the reader calls choices, as
+// in analyze.Options.
+func Page(r analyze.Rule, choices map[string]string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s: %s\n\n%s\n\n**What to change.** %s.\n", r.ID, r.Doc.Title, r.Doc.Why, upperFirst(r.Doc.Fix))
+	fmt.Fprintf(&b, "# %s: %s\n\n%s\n\n**What to change.** %s.\n", r.ID, r.Doc.Title, r.Doc.Why, upperFirst(choice.Name(r.Doc.Fix, choices)))
 	b.WriteString("\n**Needs.** " + needs(r) + "\n")
 	for _, e := range []struct {
 		which Which

@@ -15,7 +15,7 @@ var TH001 = analyze.Rule{
 	Doc: analyze.Doc{
 		Title: "the trace was damaged and repaired",
 		Why:   "What was left out of a damaged file is missing from every figure; what was repaired may be wrong in detail.",
-		Fix:   "record again, or look at the places listed under health; --strict refuses damaged input",
+		Fix:   "record again, or look at the places listed under health; {strict} refuses damaged input",
 	},
 	Run: runTH001,
 }

@@ -15,7 +15,7 @@ var TH003 = analyze.Rule{
 		Title: "ranks without a number of their own",
 		Why: "Of several traces some do not say which rank wrote them, or two say the same. They were numbered in the order of the files, " +
 			"so figures by rank name the wrong process, and whether a rank is missing is unknown.",
-		Fix: "pass --rank-regex with a group that matches the rank in the file names, or record with torch.distributed initialised, " +
+		Fix: "pass {rank-of-name} the rank in the file names, or record with torch.distributed initialised, " +
 			"which writes distributedInfo; check that the files are of one run",
 	},
 	Needs: []analyze.Need{analyze.NeedRanks},

@@ -17,7 +17,7 @@ var TH005 = analyze.Rule{
 		Title: "clocks of ranks that cannot be compared",
 		Why: "Ranks leave a collective at nearly the same moment. Where one leaves all of them early or late, its clock is off, and who waits " +
 			"for whom cannot be read from start times. Times that contradict each other, such as an end before the last start, say the same.",
-		Fix: "synchronise the clocks of the hosts (PTP, chrony); --align-clocks subtracts from each rank's times the median distance of its " +
+		Fix: "synchronise the clocks of the hosts (PTP, chrony); {align-clocks} subtracts from each rank's times the median distance of its " +
 			"ends from those of the others",
 	},
 	Needs: []analyze.Need{analyze.NeedRanks, analyze.NeedDevice, analyze.NeedCollectives},

@@ -13,7 +13,7 @@ var TH006 = analyze.Rule{
 	Doc: analyze.Doc{
 		Title: "warm-up or compilation inside the recorded steps",
 		Why:   "Steps in which code is compiled, tuned or loaded are longer than those that follow; means over them say nothing about training.",
-		Fix:   "give the profiler's schedule more wait and warmup steps, or select later steps with --steps",
+		Fix:   "give the profiler's schedule more wait and warmup steps, or select later steps with {steps}",
 	},
 	Needs: []analyze.Need{analyze.NeedSteps},
 	Run:   runTH006,

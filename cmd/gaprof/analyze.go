@@ -73,7 +73,7 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	if failed != nil {
 		r.Exit = report.Exit{Code: exitGate, Reason: failed.Error()}
 	}
-	if err := outputs.write(s, r, render.Options{Show: f.show, Quiet: f.quiet, Made: made}); err != nil {
+	if err := outputs.write(s, r, render.Options{Show: f.show, Quiet: f.quiet, Made: made, Choices: flagNames}); err != nil {
 		return err
 	}
 	return failed

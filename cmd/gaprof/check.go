@@ -86,7 +86,7 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	if result.Verdict == gate.Inconclusive && f.allowInconclusive {
 		result.Exit = report.Exit{Reason: result.Exit.Reason + "; allowed"}
 	}
-	if err := writeCheck(s, outputs, render.Checked{Result: result, Reports: reports}, render.Options{Quiet: f.quiet}); err != nil {
+	if err := writeCheck(s, outputs, render.Checked{Result: result, Reports: reports}, render.Options{Quiet: f.quiet, Choices: flagNames}); err != nil {
 		return err
 	}
 	if result.Exit.Code == exitOK {
@@ -98,7 +98,7 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 // parse checks every flag before any input is read. What the configuration says of steps
 // and memory gives way to flags.
 func (f *checkFlags) parse(c *gate.Config) (outputs, analyze.Options, gate.Options, error) {
-	o := gate.Options{Version: version}
+	o := gate.Options{Version: version, Choices: flagNames}
 	var err error
 	if o.Now, err = madeAt(); err != nil {
 		return nil, analyze.Options{}, o, err

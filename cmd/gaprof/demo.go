@@ -95,7 +95,7 @@ func runDemo(ctx context.Context, s streams, f demoFlags) error {
 		return err
 	}
 	d := compare.Between([]*report.Report{sides[0].report}, []*report.Report{sides[1].report}, version)
-	if err := form.Write(s.out, d, render.Options{Quiet: f.quiet}); err != nil {
+	if err := form.Write(s.out, d, render.Options{Quiet: f.quiet, Choices: flagNames}); err != nil {
 		return err
 	}
 	before, after := escape.Control(filepath.Join(dir, "before")), escape.Control(filepath.Join(dir, "after"))

@@ -83,7 +83,7 @@ func runDiff(s streams, args []string, f diffFlags) error {
 		if err != nil {
 			return err
 		}
-		return form.Write(w, d, render.Options{Quiet: f.quiet})
+		return form.Write(w, d, render.Options{Quiet: f.quiet, Choices: flagNames})
 	})
 }
 

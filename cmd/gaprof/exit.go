@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/gaprof/gaprof/internal/ingest"
@@ -95,6 +96,8 @@ func hintOf(err error) string {
 	switch {
 	case errors.As(err, &code):
 		return code.hint
+	case errors.As(err, &file) && file.Hint == "" && errors.Is(err, fs.ErrExist):
+		return "--force overwrites it"
 	case errors.As(err, &file):
 		return file.Hint
 	case errors.As(err, &large):

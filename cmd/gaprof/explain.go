@@ -59,14 +59,14 @@ func listRules(w io.Writer) error {
 
 func explainRule(w io.Writer, id string) error {
 	if m, ok := gate.FindMetric(id); ok {
-		_, err := io.WriteString(w, m.Explain())
+		_, err := io.WriteString(w, m.Explain(flagNames))
 		return err
 	}
 	r, ok := rules.Find(strings.ToUpper(id))
 	if !ok {
 		return usage("rules are "+strings.Join(ruleIDs(), ", ")+"; docs/metrics.md lists metrics", "unknown rule or metric %q", id)
 	}
-	_, err := io.WriteString(w, rules.Page(r))
+	_, err := io.WriteString(w, rules.Page(r, flagNames))
 	return err
 }
 

@@ -1,9 +1,22 @@
 package main
 
-// flagNames is how this command calls what the library lets its caller choose; see
-// internal/choice. Texts of the library name no flag themselves.
+// flagNames is what this command calls the choices that texts of the library speak of; see
+// internal/choice. The library names no flag itself.
 var flagNames = map[string]string{
-	"against":       "--against",
-	"normalization": "--normalization",
-	"tokens":        "--tokens FILE",
+	"against":           "--against",
+	"align-clocks":      "--align-clocks",
+	"baseline":          "--baseline",
+	"compare-gradients": "gaprof norm --against",
+	"drawing":           "analyze --drawing",
+	"json":              "--format json",
+	"keep-report":       "gaprof analyze --format json -o REPORT.json",
+	"normalization":     "--normalization",
+	"rank-of-name":      "--rank-regex with a group that matches",
+	"rank-regex":        "--rank-regex",
+	"show":              "--show",
+	"steps":             "--steps",
+	"strict":            "--strict",
+	"token-log":         "--tokens",
+	"tokens":            "--tokens FILE",
+	"uniform-tokens":    "--tokens uniform",
 }

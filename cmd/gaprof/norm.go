@@ -125,7 +125,7 @@ func auditRun(s streams, paths []string, f normFlags) error {
 		if err != nil {
 			return err
 		}
-		return form.Write(w, report, render.Options{Quiet: f.quiet})
+		return form.Write(w, report, render.Options{Quiet: f.quiet, Choices: flagNames})
 	})
 	return errors.Join(err, failed)
 }

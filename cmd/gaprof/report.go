@@ -69,7 +69,7 @@ func runReport(s streams, paths []string, f reportFlags) error {
 		return err
 	}
 	for _, out := range outputs {
-		if err := writeReport(s, out, r, render.Options{Made: made}); err != nil {
+		if err := writeReport(s, out, r, render.Options{Made: made, Choices: flagNames}); err != nil {
 			return err
 		}
 		if !f.quiet && !isStream(out.file) {

@@ -13,9 +13,22 @@ import (
 // inGo is what the choices are called in a Go program. It is also the list of all choices:
 // nothing else in braces is replaced.
 var inGo = map[string]string{
-	"against":       "gradients of a right run",
-	"normalization": "Options.Normalization",
-	"tokens":        "Options.Logs.Tokens",
+	"against":           "gradients of a right run",
+	"align-clocks":      "Options.AlignClocks",
+	"baseline":          "baseline",
+	"compare-gradients": "those of a right run",
+	"drawing":           "Options.Drawing",
+	"json":              "the JSON form",
+	"keep-report":       "write the JSON form of a report",
+	"normalization":     "Options.Normalization",
+	"rank-of-name":      "Options.RankOf, which finds",
+	"rank-regex":        "Options.RankOf",
+	"show":              "section",
+	"steps":             "Options.Steps",
+	"strict":            "strict reading",
+	"token-log":         "Options.Logs.Tokens",
+	"tokens":            "Options.Logs.Tokens",
+	"uniform-tokens":    "Options.UniformTokens",
 }
 
 // All lists the choices, for those who must have a name for every one.

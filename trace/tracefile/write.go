@@ -97,7 +97,7 @@ func Refused(path string, force bool) error {
 	case err == nil && info.IsDir():
 		return &Error{File: path, Reason: "is a directory"}
 	case err == nil && info.Mode().IsRegular() && !force:
-		return &Error{File: path, Reason: "exists already", Hint: "--force overwrites it", Err: fs.ErrExist}
+		return &Error{File: path, Reason: "exists already", Err: fs.ErrExist}
 	case err == nil:
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):

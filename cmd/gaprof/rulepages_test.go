@@ -1,7 +1,6 @@
-package rules_test
+package main
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,14 +8,14 @@ import (
 	"github.com/gaprof/gaprof/analyze/rules"
 )
 
-var update = flag.Bool("update", false, "write the pages of docs/rules")
+//go:generate go test -run TestRulePages -update
 
-// TestPages holds docs/rules to what the rules say of themselves.
-func TestPages(t *testing.T) {
+// TestRulePages holds docs/rules to what the rules say of themselves.
+func TestRulePages(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "rules")
 	pages := map[string]string{"README.md": rules.Index()}
 	for _, r := range rules.All() {
-		pages[r.ID+".md"] = rules.Page(r)
+		pages[r.ID+".md"] = rules.Page(r, flagNames)
 	}
 	if *update {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -1,0 +1,14 @@
+package gate
+
+import "github.com/gaprof/gaprof/internal/choice"
+
+// nameChoices puts the caller's names in the place of choices in what a result advises.
+func (r *Result) nameChoices(names map[string]string) {
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		row.Reason, row.Next = choice.Name(row.Reason, names), choice.Name(row.Next, names)
+	}
+	for i := range r.Notes {
+		r.Notes[i] = choice.Name(r.Notes[i], names)
+	}
+}
