@@ -6,7 +6,7 @@ import (
 )
 
 // nameChoices puts the caller's names in the place of choices in all texts of a report that
-// are advice. Texts that quote the trace are left alone.
+// are advice. Messages, which quote the trace, are left alone.
 func nameChoices(r *report.Report, names map[string]string) {
 	name := func(text *string) { *text = choice.Name(*text, names) }
 	name(&r.Normalization.Evidence)
@@ -27,7 +27,7 @@ func nameChoices(r *report.Report, names map[string]string) {
 func nameInFindings(list []report.Finding, names map[string]string) {
 	for i := range list {
 		f := &list[i]
-		f.Fix = choice.Name(f.Fix, names)
+		f.Why, f.Fix = choice.Name(f.Why, names), choice.Name(f.Fix, names)
 		caveats := make([]string, len(f.Caveats))
 		for j, text := range f.Caveats {
 			caveats[j] = choice.Name(text, names)
