@@ -1,0 +1,25 @@
+package analyze
+
+import (
+	"cmp"
+
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/timeline"
+)
+
+// Reduce computes what a report needs of a trace. Of the options it uses Top, Drawing and
+// Steps.
+func Reduce(in Input, o *Options) *Reduced {
+	r := &Reduced{File: in.File, Format: in.Trace.Meta().Format, Bytes: in.Bytes, Events: int64(in.Trace.Len())}
+	x := timeline.New(in.Trace)
+	for i, rank := range facts.Compute(x) {
+		if of := x.Ranks[i]; !of.Empty() {
+			one := ReducedRank{Facts: rank, Kernels: topKernels(of, cmp.Or(o.Top, 10))}
+			if o.Drawing {
+				one.Timeline = timelineOf(of, rank, o.Steps)
+			}
+			r.Ranks = append(r.Ranks, one)
+		}
+	}
+	return r
+}
