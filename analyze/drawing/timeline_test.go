@@ -127,3 +127,17 @@ func TestTimelineAgreesWithLedger(t *testing.T) {
 		}
 	}
 }
+
+// Spans that nest deeper than is looked at around a launch are drawn all the same.
+func TestDeepNesting(t *testing.T) {
+	var source strings.Builder
+	const depth = 3000
+	source.WriteString("1/1 0 +9000 user_annotation Optimizer.step#A.step\n")
+	for i := range depth {
+		fmt.Fprintf(&source, "1/1 %d +%d cpu_op aten::linear\n", i+1, 8000-2*i)
+	}
+	source.WriteString("1/1 4000 +1 cuda_runtime l corr=1\n0/7 4100 +10 kernel k corr=1\n")
+	if _, drawn := draw(t, source.String()); len(drawn.Strips) != 3 {
+		t.Errorf("%+v", drawn.Strips)
+	}
+}

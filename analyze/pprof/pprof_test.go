@@ -191,3 +191,18 @@ func compare(t *testing.T, name string, tr *trace.Trace) {
 		t.Errorf("%s: %v, the report says %v", name, got, want)
 	}
 }
+
+// Spans that nest deeper than is looked at around a launch are in the profile all the same.
+func TestDeepNesting(t *testing.T) {
+	var source strings.Builder
+	const depth = 3000
+	source.WriteString("1/1 0us +9000us user_annotation Optimizer.step#A.step\n")
+	for i := range depth {
+		fmt.Fprintf(&source, "1/1 %dus +%dus cpu_op aten::linear\n", i+1, 8000-2*i)
+	}
+	source.WriteString("1/1 4000us +1us cuda_runtime l corr=1\n0/7 4100us +10us kernel k corr=1\n")
+	p := parsed(t, read(t, source.String()), Options{})
+	if len(p.Sample) != 1 || p.Sample[0].Value[deviceTime] != 10_000 {
+		t.Errorf("%v", p.Sample)
+	}
+}
