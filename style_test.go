@@ -78,7 +78,7 @@ var (
 		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate", "analyze/gradients",
 		"analyze/normalization", "analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots",
 		"analyze/report", "analyze/rules", "analyze/steps", "analyze/timeline", "cmd/gaprof", "internal/escape",
-		"internal/inflate", "internal/ingest", "internal/tracegen", "oracle", "trace", "trace/chrome", "trace/csv",
+		"internal/inflate", "internal/ingest", "internal/tracegen", "oracle", "trace", "trace/csv",
 		"trace/hardware", "trace/record", "trace/sidecar", "trace/text", "trace/tracefile",
 	}
 	wideTests = []string{
@@ -86,7 +86,7 @@ var (
 		"analyze/normalization", "analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots",
 		"analyze/report", "analyze/rules", "analyze/steps", "analyze/timeline", "cmd/gaprof", "internal/contract",
 		"internal/escape", "internal/inflate", "internal/ingest", "internal/tracegen", "internal/units", "oracle",
-		"trace", "trace/chrome", "trace/chrome/input", "trace/chrome/scan", "trace/chrome/token", "trace/csv",
+		"trace", "trace/chrome", "trace/csv",
 		"trace/record", "trace/sidecar", "trace/text", "trace/tracefile",
 	}
 )

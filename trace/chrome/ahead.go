@@ -91,7 +91,7 @@ func (d *reader) GoesOn() bool { return !d.isRefused() }
 // makeRoom sees to it that there is room for some rows: at first for the rest of the
 // input, by the rows that are known to be in the bytes read so far, and a quarter more,
 // later by halves. To move a column that has become too short costs more than its reading.
-// A team knows what it will add next; who reads alone asks for as many rows as might
+// What a pool adds is known; who reads alone asks for as many rows as might
 // stand in the next windows besides those that are known.
 func (d *reader) makeRoom(read, known, rows int64) {
 	if read < 2*input.WindowSize || rows <= d.reserved {

@@ -32,7 +32,7 @@ func nameThatCollides(i int) string {
 	return fmt.Sprintf("sixteen bytes that are the same %d", i%70_000)
 }
 
-// Names that meet in one slot are told apart, by one reader and by a team.
+// Names that meet in one slot are told apart, by one reader and by a pool of workers.
 func TestCollidingNames(t *testing.T) {
 	const n = 100_000
 	in := colliding(n, false)

@@ -130,7 +130,8 @@ func (d *reader) next() *document {
 func (d *reader) body(i int) (reason string) {
 	at, rescan := d.At(i), d.rescan
 	reason = d.document(i)
-	if d.taken > 0 && d.b.Full() && d.memory.refused == nil { // which names were the last to find room depends on the order
+	// which names were the last to find room depends on the order in which they came
+	if d.taken > 0 && d.b.Full() && d.memory.refused == nil {
 		d.source.Restart(&d.Window, at)
 		alone := d.alone
 		d.alone, d.rescan = true, rescan

@@ -10,7 +10,7 @@ import (
 // and Perfetto read them; what a figure could come from is right, what is for viewers
 // alone is left out without a problem.
 
-// checkOddity reads events in both forms of the file, alone and by a team, and compares
+// checkOddity reads events in both forms of the file, alone and by workers, and compares
 // rows, times and problems with want, which is dump with a line of problems behind it.
 func checkOddity(t *testing.T, events, want string) {
 	t.Helper()

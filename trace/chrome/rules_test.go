@@ -10,7 +10,7 @@ import (
 	"github.com/gaprof/gaprof/internal/tracegen"
 )
 
-// What is learned while reading - hops, plans, names, values, times - must never say
+// What is learned while reading - field and event templates, names, values, times - must never say
 // anything that the rules do not say. So all of it is compared with a reader that
 // learns nothing.
 

@@ -53,7 +53,8 @@ const (
 func xlaActivity(name string) trace.Cat {
 	lower := strings.ToLower(name)
 	switch {
-	case strings.HasPrefix(lower, "memcpy") || strings.HasPrefix(name, "CopyHostTo") || strings.HasPrefix(name, "CopyDeviceTo"):
+	case strings.HasPrefix(lower, "memcpy"),
+		strings.HasPrefix(name, "CopyHostTo"), strings.HasPrefix(name, "CopyDeviceTo"):
 		return trace.CatGPUMemcpy
 	case strings.HasPrefix(lower, "memset") || name == "FillBuffer":
 		return trace.CatGPUMemset

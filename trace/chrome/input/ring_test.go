@@ -12,7 +12,8 @@ import (
 func TestRingLends(t *testing.T) { synctest.Test(t, testRingLends) }
 
 func testRingLends(t *testing.T) {
-	text := []byte(strings.Repeat("a", 100) + strings.Repeat("b", 100) + strings.Repeat("c", 100) + strings.Repeat("d", 30))
+	full := strings.Repeat("a", 100) + strings.Repeat("b", 100) + strings.Repeat("c", 100)
+	text := []byte(full + strings.Repeat("d", 30))
 	g := newRing(bytes.NewReader(text), 2, 100)
 	defer g.close()
 	p, n := g.lend(0)

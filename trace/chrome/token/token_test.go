@@ -23,7 +23,8 @@ func TestCloses(t *testing.T) {
 	}{
 		{`: 1`, ':', true}, {` , "b"`, ':', false}, {`x`, ':', false},
 		{`, "k": 1`, '}', true}, {`, "k" 1`, '}', false}, {`, k`, '}', false}, {`,}`, '}', true}, {`,{"ph"`, '}', true},
-		{`}, {`, '}', true}, {`}]`, '}', true}, {`}x`, '}', false}, {`}`, '}', true}, {` "k": 1`, '}', true}, {` "k", 1`, '}', false},
+		{`}, {`, '}', true}, {`}]`, '}', true}, {`}x`, '}', false}, {`}`, '}', true},
+		{` "k": 1`, '}', true}, {` "k", 1`, '}', false},
 		{`, 1`, ']', true}, {`]`, ']', true}, {`}`, ']', false},
 		{``, '}', true}, {``, ']', true},
 	} {
@@ -61,7 +62,8 @@ func TestOddLiteral(t *testing.T) {
 func TestSpace(t *testing.T) {
 	in := strings.Repeat(" ", 5*input.WindowSize) + "x"
 	s := scanner(in)
-	if i := s.Space(0); s.Buf[i] != 'x' || s.At(i) != 5*input.WindowSize || len(s.Buf) != input.WindowSize+input.Padding {
+	i := s.Space(0)
+	if s.Buf[i] != 'x' || s.At(i) != 5*input.WindowSize || len(s.Buf) != input.WindowSize+input.Padding {
 		t.Errorf("at %d, window of %d", s.At(i), len(s.Buf))
 	}
 	if !s.Has(s.Space(0), "x") || s.Has(s.N, "x") || s.Has(s.N+1, "x") {

@@ -29,7 +29,7 @@ func account(t *testing.T, traces []*trace.Trace, err error) string {
 	return out.String()
 }
 
-// readInChunks reads text by a team, in chunks of so many bytes.
+// readInChunks reads text by a pool of workers, in chunks of so many bytes.
 func readInChunks(text []byte, chunk int64, o Options) ([]*trace.Trace, error) {
 	o.At, o.Size, o.chunk = bytes.NewReader(text), int64(len(text)), chunk
 	return Read(bytes.NewReader(text), o)
@@ -41,7 +41,7 @@ type inMemory []byte
 func (m inMemory) Text() []byte        { return m }
 func (m inMemory) Seen(from, to int64) {}
 
-// checkChunks compares reading by a team, in chunks of each size, with reading alone.
+// checkChunks compares reading by a pool of workers, in chunks of each size, with reading alone.
 func checkChunks(t *testing.T, text []byte, o Options, chunks ...int64) {
 	t.Helper()
 	traces, err := Read(bytes.NewReader(text), o)
@@ -89,15 +89,15 @@ func upTo(n int) []int64 {
 	return list
 }
 
-func TestTeamEveryOffset(t *testing.T) {
+func TestPoolEveryOffset(t *testing.T) {
 	checkChunks(t, []byte(tricky), Options{KeepArgs: true}, upTo(400)...)
 	for _, text := range append(seeds(), strings.TrimSuffix(tricky, `,"traceName":"x"}`), tricky+tricky, tricky+"\n"+ev+next) {
 		checkChunks(t, []byte(text), Options{KeepArgs: true}, upTo(min(len(text), 30))...)
 	}
 }
 
-// TestTeamDamage damages and cuts a text at every place.
-func TestTeamDamage(t *testing.T) {
+// TestPoolDamage damages and cuts a text at every place.
+func TestPoolDamage(t *testing.T) {
 	step := 2
 	if testing.Short() {
 		step = 19
@@ -110,7 +110,7 @@ func TestTeamDamage(t *testing.T) {
 	}
 }
 
-func TestTeamShapes(t *testing.T) {
+func TestPoolShapes(t *testing.T) {
 	for _, shape := range tracegen.Shapes() {
 		text := generated(t, shape, 600_000)
 		checkChunks(t, text, Options{KeepArgs: true}, 1_000, 10_007, 77_777, 250_000, int64(len(text)))
@@ -152,7 +152,7 @@ var realFiles = []string{
 	"damaged/unclosed-array",
 }
 
-func TestTeamRealFiles(t *testing.T) {
+func TestPoolRealFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real files are read in long runs only")
 	}
@@ -164,8 +164,8 @@ func TestTeamRealFiles(t *testing.T) {
 	}
 }
 
-// TestTeamTakesOver: the hands do the work, not only the reader.
-func TestTeamTakesOver(t *testing.T) {
+// TestPoolTakesOver: the workers do the work, not only the reader.
+func TestPoolTakesOver(t *testing.T) {
 	text := generated(t, tracegen.AsIs, 2_000_000)
 	d := newReader(bytes.NewReader(text), Options{At: bytes.NewReader(text), Size: int64(len(text)), chunk: 100_000}, maxValue)
 	if _, err := d.first(); err != nil {
@@ -176,9 +176,9 @@ func TestTeamTakesOver(t *testing.T) {
 	}
 }
 
-// TestTeamFullTables: where there is no room for all names, those are kept that one
+// TestPoolFullTables: where there is no room for all names, those are kept that one
 // reader alone would keep.
-func TestTeamFullTables(t *testing.T) {
+func TestPoolFullTables(t *testing.T) {
 	var cats, keys strings.Builder
 	for i := range 70_000 {
 		if i < 6_000 {
@@ -210,7 +210,7 @@ func (b brokenAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-func TestTeamReadError(t *testing.T) {
+func TestPoolReadError(t *testing.T) {
 	text := string(generated(t, tracegen.AsIs, 1_500_000))
 	src := brokenAt{text, 1_200_000}
 	all := io.NewSectionReader(src, 0, int64(len(text)))
@@ -226,13 +226,13 @@ func TestTeamReadError(t *testing.T) {
 	}
 }
 
-// FuzzSplit: a team reads whatever there is as one reader does.
+// FuzzSplit: a pool of workers reads whatever there is as one reader does.
 func FuzzSplit(f *testing.F) {
 	for _, s := range append(seeds(), tricky) {
 		f.Add([]byte(s), uint16(len(s)/3))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, chunk uint16) {
-		if int(chunk) < len(text)/64 { // a hand fills its window for each chunk
+		if int(chunk) < len(text)/64 { // a worker fills its window for each chunk
 			chunk = uint16(min(len(text)/64, 1<<16-1))
 		}
 		checkChunks(t, text, Options{KeepArgs: len(text)%2 == 0}, int64(chunk)+1)
