@@ -77,17 +77,14 @@ var (
 	wideCode = []string{
 		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate", "analyze/gradients",
 		"analyze/normalization", "analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots",
-		"analyze/report", "analyze/rules", "analyze/steps", "analyze/timeline", "cmd/gaprof", "internal/escape",
-		"internal/inflate", "internal/ingest", "internal/tracegen", "oracle", "trace", "trace/csv",
-		"trace/hardware", "trace/record", "trace/sidecar", "trace/text", "trace/tracefile",
+		"analyze/report", "analyze/rules", "analyze/timeline", "cmd/gaprof",
 	}
 	wideTests = []string{
 		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate", "analyze/gradients",
 		"analyze/normalization", "analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots",
 		"analyze/report", "analyze/rules", "analyze/steps", "analyze/timeline", "cmd/gaprof", "internal/contract",
 		"internal/escape", "internal/inflate", "internal/ingest", "internal/tracegen", "internal/units", "oracle",
-		"trace", "trace/chrome", "trace/csv",
-		"trace/record", "trace/sidecar", "trace/text", "trace/tracefile",
+		"trace", "trace/chrome", "trace/csv", "trace/record", "trace/sidecar", "trace/text", "trace/tracefile",
 	}
 )
 

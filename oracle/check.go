@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -124,19 +125,23 @@ func (e *Expected) check(dtype string, in *Inputs) error {
 		return fmt.Errorf("dtype is %q, the file's name says %s", e.Dtype, dtype)
 	}
 	if e.WorldSize != in.WorldSize || e.Accumulation != in.Accumulation || e.ValidTokens != in.ValidTokens ||
-		!slices.EqualFunc(e.Params, in.Params, func(a, b Param) bool { return a.Name == b.Name && slices.Equal(a.Shape, b.Shape) }) {
-		return fmt.Errorf("world_size, accumulation_steps, total_valid_tokens or param_order differ from those of the inputs")
+		!slices.EqualFunc(e.Params, in.Params, sameParam) {
+		return errors.New("world_size, accumulation_steps, total_valid_tokens or param_order " +
+			"differ from those of the inputs")
 	}
 	if !e.rectangular(len(e.Micro), func(r int) int { return len(e.Micro[r]) }) {
 		return fmt.Errorf("micro is not of %d ranks with %d micro-batches each", e.WorldSize, e.Accumulation)
 	}
 	for name, v := range e.Variants {
 		if !e.rectangular(len(v.Coeff), func(r int) int { return len(v.Coeff[r]) }) {
-			return fmt.Errorf("coeff of %s is not of %d ranks with %d micro-batches each", name, e.WorldSize, e.Accumulation)
+			return fmt.Errorf("coeff of %s is not of %d ranks with %d micro-batches each",
+				name, e.WorldSize, e.Accumulation)
 		}
 	}
 	return nil
 }
+
+func sameParam(a, b Param) bool { return a.Name == b.Name && slices.Equal(a.Shape, b.Shape) }
 
 // rectangular tells whether a table has a row a rank and a cell a micro-batch.
 func (h *Head) rectangular(rows int, cells func(int) int) bool {

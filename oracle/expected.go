@@ -31,7 +31,9 @@ type MicroBatch struct {
 
 // Variant is the gradient that every rank holds before the optimizer step of one loop.
 type Variant struct {
-	Coeff    [][]float64       `json:"coeff"`            // weight of a micro-batch's gradient of its summed loss, by rank and micro-batch
+	// Coeff is the weight of the gradient of each micro-batch's summed loss, by rank and
+	// micro-batch.
+	Coeff    [][]float64       `json:"coeff"`
 	GradL2   float64           `json:"grad_l2"`          // norm of Grads
 	Logged   Number            `json:"loop_logged_loss"` // NaN: not logged, or logged as NaN
 	Grads    map[string]Floats `json:"grads"`            // by parameter; Read fills in those of multiples

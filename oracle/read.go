@@ -44,7 +44,8 @@ func Read(dir string) ([]Case, error) {
 			to    **Expected
 		}{{"f64", &c.F64}, {"f32", &c.F32}} {
 			name := filepath.Join(dir, c.Name+"_expected_"+precision.dtype+".json")
-			if *precision.to, err = readExpected(name, precision.dtype, c.Inputs); err != nil && !errors.Is(err, os.ErrNotExist) {
+			*precision.to, err = readExpected(name, precision.dtype, c.Inputs)
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
 				return nil, err
 			}
 		}

@@ -175,7 +175,9 @@ func (b *Builder) Add(r *Row) {
 		r.Stored = b.Store(r.Args)
 	}
 	if b.ids != nil {
-		b.rows = append(b.rows, partRow{r.Start, r.Dur, r.Corr, r.External, r.Name, r.Track, uint32(r.Stored), r.Cat, r.Phase})
+		b.rows = append(b.rows, partRow{
+			r.Start, r.Dur, r.Corr, r.External, r.Name, r.Track, uint32(r.Stored), r.Cat, r.Phase,
+		})
 		return
 	}
 	c := &b.t.col
@@ -191,3 +193,20 @@ type Stored uint32
 
 // Store keeps the arguments of events to come.
 func (b *Builder) Store(args []Arg) Stored { return Stored(b.t.args.add(args)) }
+
+// Bytes is how much memory the rows and tables of b take, as far as they are filled:
+// room in columns that was reserved and never written to takes none.
+func (b *Builder) Bytes() int64 {
+	tracks := &b.tracks
+	n := int64(len(b.t.col.Start))*rowBytes + int64(cap(b.rows))*partRowBytes + b.t.strings.bytes() + b.t.args.bytes()
+	n += tracks.bytes() + int64(len(tracks.threads))*threadBytes + int64(len(b.procs))*processBytes + b.t.ids.bytes()
+	return n + b.nameText
+}
+
+// BuildBytes is how much more Build takes of memory, and those who derive facts of what
+// it makes, in bytes: of tracks, processes and large ids, which can be as many as rows.
+func (b *Builder) BuildBytes() int64 {
+	tracks := int64(len(b.tracks.nums))
+	processes, ids := int64(len(b.tracks.pids.nums)), int64(len(b.t.ids.nums))
+	return int64(b.Len())*moveBytes + tracks*(orderBytes+builtBytes+factBytes) + processes*rankBytes + ids*factBytes/2
+}

@@ -209,3 +209,8 @@ func (b *Builder) appendName(p *Part, n naming) {
 	}
 	b.name(n)
 }
+
+// Bytes is how much memory the room of p takes that is its own, in bytes.
+func (p *Part) Bytes() int64 {
+	return int64(cap(p.rows))*partRowBytes + p.args.bytes() + int64(cap(p.named))*namingBytes
+}

@@ -11,7 +11,10 @@ import (
 // only writing asks for. A row's parent is the innermost one that was selected.
 // StringIDs are other ones than in t.
 func (t *Trace) Select(rows []int32) *Trace {
-	s := &Trace{cats: t.cats, keys: t.keys, meta: t.meta, tracks: slices.Clone(t.tracks), problems: slices.Clone(t.problems)}
+	s := &Trace{
+		cats: t.cats, keys: t.keys, meta: t.meta,
+		tracks: slices.Clone(t.tracks), problems: slices.Clone(t.problems),
+	}
 	s.meta.Extra = nil
 	for i := range s.problems {
 		s.problems[i].Detail = strings.Clone(s.problems[i].Detail)
@@ -35,7 +38,8 @@ func (t *Trace) Select(rows []int32) *Trace {
 func (c *Columns) selected(rows []int32) Columns {
 	return Columns{
 		Start: pick(c.Start, rows), Dur: pick(c.Dur, rows), Name: pick(c.Name, rows), Cat: pick(c.Cat, rows),
-		Phase: pick(c.Phase, rows), Track: pick(c.Track, rows), Corr: pick(c.Corr, rows), External: pick(c.External, rows),
+		Phase: pick(c.Phase, rows), Track: pick(c.Track, rows),
+		Corr: pick(c.Corr, rows), External: pick(c.External, rows),
 		Args: make([]uint32, len(rows)), Parent: make([]int32, len(rows)),
 	}
 }
@@ -54,7 +58,8 @@ func (t *Trace) selectTracks() {
 	row := 0
 	for id := range t.tracks {
 		track := &t.tracks[id]
-		for _, text := range []*string{&track.PID, &track.TID, &track.ProcessName, &track.ProcessTags, &track.ThreadName} {
+		texts := []*string{&track.PID, &track.TID, &track.ProcessName, &track.ProcessTags, &track.ThreadName}
+		for _, text := range texts {
 			*text = strings.Clone(*text)
 		}
 		track.First, track.N = row, 0

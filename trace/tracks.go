@@ -63,7 +63,10 @@ func (b *Builder) tracksOf(order []TrackID) []Track {
 	for i, id := range order {
 		pid, tid := trackIDs(b.tracks.nums[id])
 		p := b.procs[pid]
-		list[i] = Track{PID: b.String(pid), TID: b.String(tid), ProcessName: p.name, ProcessTags: p.tags, ProcessSort: p.sort}
+		list[i] = Track{
+			PID: b.String(pid), TID: b.String(tid),
+			ProcessName: p.name, ProcessTags: p.tags, ProcessSort: p.sort,
+		}
 		if int(id) < len(b.tracks.threads) {
 			list[i].ThreadName, list[i].ThreadSort = b.tracks.threads[id].name, b.tracks.threads[id].sort
 		}

@@ -18,7 +18,8 @@ func JSON(text []byte) []byte {
 	for i < len(text) {
 		r, size := utf8.DecodeRune(text[i:])
 		switch {
-		case r == '#' && i > 0 && text[i-1] == '#', r != '\n' && r != '\t' && r != '\r' && r != utf8.RuneError && hidden(r):
+		case r == '#' && i > 0 && text[i-1] == '#',
+			r != '\n' && r != '\t' && r != '\r' && r != utf8.RuneError && hidden(r):
 			out = appendEscape(out, r)
 		case r == utf8.RuneError && size == 1:
 			out = append(out, `\ufffd`...)

@@ -36,11 +36,13 @@ const (
 
 // codes are the codes of a block.
 type codes struct {
-	lit       [litRoom]uint32
-	dist      [distRoom]uint32
-	litRest   uint // bits that second tables are looked up by
-	distRest  uint
-	least     uint // bits of a symbol at least, as compress/flate counts: none before a cut that cannot be the end of the block
+	lit      [litRoom]uint32
+	dist     [distRoom]uint32
+	litRest  uint // bits that second tables are looked up by
+	distRest uint
+	// least is how many bits a symbol has at least, as compress/flate counts: none before a
+	// cut that cannot be the end of the block.
+	least     uint
 	distLeast uint
 	fixed     bool
 

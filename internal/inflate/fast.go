@@ -60,7 +60,7 @@ func (r *Reader) fast() {
 		pos += int((63 - nb) >> 3)
 		nb |= 56
 		e = c.dist[b&(1<<distBits-1)]
-		if e&special != 0 && e&link != 0 {
+		if e&(special|link) == special|link {
 			e = c.dist[uint64(e>>16)+b>>distBits&distRest]
 		}
 		d := int(e>>16) + int(b&(1<<(e&bitsMask)-1)>>(e>>8&15))

@@ -58,16 +58,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // Reader decompresses a gzip stream of any number of members. It is used by one
 // goroutine at a time.
 type Reader struct {
-	src    io.Reader
-	srcErr error  // why src gives no more
-	in     []byte // in[pos:end] is read from src and not used yet
-	pos    int
-	end    int
-	base   int64  // offset of in[0] in src
-	b      uint64 // the next nb bits of the stream, from the lowest
-	nb     uint
+	bitReader // the compressed stream
 
-	next step  // what comes next in the stream
+	next step  // what comes next in it
 	err  error // what ended it
 
 	buf    []byte // of the call at hand: text up to out
@@ -102,7 +95,7 @@ const (
 // NewReader returns a Reader of the stream src. It reads nothing yet, so that src is
 // asked and damage is told by the first Fill.
 func NewReader(src io.Reader) *Reader {
-	return &Reader{src: src, in: make([]byte, inputSize)}
+	return &Reader{bitReader: bitReader{src: src, in: make([]byte, inputSize)}}
 }
 
 // Fill decompresses into buf[from:] until that is full and returns how many bytes it

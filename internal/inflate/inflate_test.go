@@ -135,7 +135,7 @@ func compare(t *testing.T, what string, packed []byte, windows ...int) {
 		}
 	}
 	for _, w := range windows {
-		r := &Reader{src: bytes.NewReader(packed), in: make([]byte, 100+w)}
+		r := &Reader{bitReader: bitReader{src: bytes.NewReader(packed), in: make([]byte, 100+w)}}
 		got, err := fill(r, w)
 		check(fmt.Sprintf("windows of %d", w), got, err)
 	}

@@ -2,9 +2,22 @@ package inflate
 
 import "io"
 
+// bitReader is the compressed stream, read bit by bit or in whole bytes. It belongs to one
+// Reader, whose loops work on copies of its fields and put them back.
+type bitReader struct {
+	src    io.Reader
+	srcErr error  // why src gives no more
+	in     []byte // in[pos:end] is read from src and not used yet
+	pos    int
+	end    int
+	base   int64  // offset of in[0] in src
+	b      uint64 // the next nb bits of the stream, from the lowest
+	nb     uint
+}
+
 // more reads more of the source behind what is not used yet, and tells whether it gave
 // any.
-func (r *Reader) more() bool {
+func (r *bitReader) more() bool {
 	r.giveBack()
 	if r.pos > 0 {
 		r.base += int64(r.pos)
@@ -25,7 +38,7 @@ func (r *Reader) more() bool {
 }
 
 // need makes n bits ready, taking no byte more than they ask for.
-func (r *Reader) need(n uint) bool {
+func (r *bitReader) need(n uint) bool {
 	for r.nb < n {
 		if r.pos == r.end && !r.more() {
 			return false
@@ -38,7 +51,7 @@ func (r *Reader) need(n uint) bool {
 }
 
 // take returns the next n bits, which are ready.
-func (r *Reader) take(n uint) uint {
+func (r *bitReader) take(n uint) uint {
 	v := uint(r.b & (1<<n - 1))
 	r.b >>= n
 	r.nb -= n
@@ -46,20 +59,20 @@ func (r *Reader) take(n uint) uint {
 }
 
 // giveBack puts whole bytes that are ready, but not used, back.
-func (r *Reader) giveBack() {
+func (r *bitReader) giveBack() {
 	r.pos -= int(r.nb / 8)
 	r.nb %= 8
 	r.b &= 1<<r.nb - 1
 }
 
 // align drops the rest of a byte that was begun.
-func (r *Reader) align() {
+func (r *bitReader) align() {
 	r.giveBack()
 	r.b, r.nb = 0, 0
 }
 
 // bytes reads len(p) whole bytes.
-func (r *Reader) bytes(p []byte) error {
+func (r *bitReader) bytes(p []byte) error {
 	for len(p) > 0 {
 		if r.pos == r.end && !r.more() {
 			return r.cut()
@@ -71,7 +84,7 @@ func (r *Reader) bytes(p []byte) error {
 }
 
 // cut is the error where the source ends within the stream.
-func (r *Reader) cut() error {
+func (r *bitReader) cut() error {
 	if r.srcErr != io.EOF {
 		return r.srcErr
 	}
@@ -79,6 +92,6 @@ func (r *Reader) cut() error {
 }
 
 // damaged is err with the place that the stream was read up to.
-func (r *Reader) damaged(err error) error {
+func (r *bitReader) damaged(err error) error {
 	return &Error{r.base + int64(r.pos) - int64(r.nb/8), err}
 }

@@ -49,7 +49,9 @@ func (r *Reader) codesHead() error {
 
 // codeLength reads one or more lengths of codes, i of which are known, to the head of
 // to, and returns how many.
-func (r *Reader) codeLength(table *[1 << lengthBits]uint32, lengths *[len(order)]uint8, least uint, to []uint8, i int) (int, error) {
+func (r *Reader) codeLength(
+	table *[1 << lengthBits]uint32, lengths *[len(order)]uint8, least uint, to []uint8, i int,
+) (int, error) {
 	symbol, err := r.lengthSymbol(table, least)
 	if err != nil {
 		return 0, err

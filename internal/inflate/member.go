@@ -39,7 +39,7 @@ func (r *Reader) member() error {
 
 // options reads what a header holds by its flags. sum is the checksum of what stands
 // before.
-func (r *Reader) options(flags byte, sum *uint32) error {
+func (r *bitReader) options(flags byte, sum *uint32) error {
 	var b [2]byte
 	if flags&hasExtra != 0 {
 		if err := r.summing(b[:], sum); err != nil {
@@ -69,7 +69,7 @@ func (r *Reader) options(flags byte, sum *uint32) error {
 }
 
 // summing is bytes that become part of a sum.
-func (r *Reader) summing(p []byte, sum *uint32) error {
+func (r *bitReader) summing(p []byte, sum *uint32) error {
 	if err := r.bytes(p); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (r *Reader) summing(p []byte, sum *uint32) error {
 }
 
 // headerText passes over text that a zero ends.
-func (r *Reader) headerText(sum *uint32) error {
+func (r *bitReader) headerText(sum *uint32) error {
 	var b [1]byte
 	for range longestText {
 		if err := r.summing(b[:], sum); err != nil {

@@ -94,7 +94,8 @@ func (r *reservation) outgrown() string {
 	if r.tables > 0 {
 		return "has events, names and tracks that need more than " + units.Bytes(ownMemory+r.tables) + " of memory"
 	}
-	return "has more than " + units.Bytes(r.text) + " of text, which needs more than " + units.Bytes(ownMemory+r.bytes) + " of memory"
+	return "has more than " + units.Bytes(r.text) +
+		" of text, which needs more than " + units.Bytes(ownMemory+r.bytes) + " of memory"
 }
 
 // tooLarge is the error of a file that is left out.

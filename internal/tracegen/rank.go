@@ -81,7 +81,8 @@ type message struct {
 // reduceScatter is the reduction of a layer's gradient; layers differ in size where
 // ranks are to be matched.
 func (r *runOf) reduceScatter(layer int) message {
-	m := message{"_reduce_scatter_base", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 8388608, 1048576}
+	const kernel = "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+	m := message{"_reduce_scatter_base", kernel, 8388608, 1048576}
 	if r.world > 0 {
 		m.out = 65536 * (layer + 1)
 		m.in = m.out * r.world
@@ -95,7 +96,10 @@ func (r *runOf) behindOptimizer() []message {
 		return nil
 	}
 	return []message{
-		{"_allgather_base", "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 131072, 131072 * r.world},
+		{
+			"_allgather_base", "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+			131072, 131072 * r.world,
+		},
 		{"allreduce", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 64, 64},
 	}
 }

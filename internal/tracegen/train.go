@@ -23,8 +23,10 @@ const kernelName = "void at::native::vectorized_elementwise_kernel<4, at::native
 func (g *generator) names() {
 	meta := func(name string, pid, tid int, key, value string) {
 		g.emit(event{
-			fields: []field{{"name", quote(name)}, {"ph", `"M"`}, {"ts", micros(startTime)}, {"pid", num(pid)}, {"tid", num(tid)}},
-			args:   []field{{key, value}},
+			fields: []field{
+				{"name", quote(name)}, {"ph", `"M"`}, {"ts", micros(startTime)}, {"pid", num(pid)}, {"tid", num(tid)},
+			},
+			args: []field{{key, value}},
 		})
 	}
 	meta("process_name", g.run.pid, 0, "name", `"python"`)
@@ -43,7 +45,8 @@ func (g *generator) step() {
 	start, place := g.now, g.hold()
 	for batch := range batches {
 		for layer := range layers {
-			g.span(forward, "user_annotation", fmt.Sprintf("layer_%d", layer), 0, func() { g.linear(forward, "aten::linear") })
+			name := fmt.Sprintf("layer_%d", layer)
+			g.span(forward, "user_annotation", name, 0, func() { g.linear(forward, "aten::linear") })
 		}
 		g.now += 20_000
 		for layer := range layers {
@@ -122,7 +125,7 @@ func (g *generator) span(thread int, cat, name string, elements int, body func()
 			field{"Concrete Inputs", `["", "", "", "1", "1"]`},
 			field{"Input type", `["float", "float", "float", "Scalar", "Scalar"]`},
 			field{"Input Strides", fmt.Sprintf("[[1], [%d, 1], [1, %d], [], []]", elements, elements)},
-			field{"Input Dims", fmt.Sprintf("[[%d], [32, %d], [%d, %d], [], []]", elements, elements, elements, elements)})
+			field{"Input Dims", fmt.Sprintf("[[%d], [32, %[1]d], [%[1]d, %[1]d], [], []]", elements)})
 		if g.shape == Stacks {
 			args = append(args, field{"Call stack", quote(g.stack())})
 		}
@@ -142,7 +145,8 @@ func (g *generator) span(thread int, cat, name string, elements int, body func()
 func (g *generator) stack() string {
 	var frames []string
 	for i := range 12 {
-		frames = append(frames, fmt.Sprintf("/opt/train/model/block_%d.py(%d): forward_%d", i%layers, 10+i*7, g.rng.IntN(4)))
+		frame := fmt.Sprintf("/opt/train/model/block_%d.py(%d): forward_%d", i%layers, 10+i*7, g.rng.IntN(4))
+		frames = append(frames, frame)
 	}
 	return strings.Join(frames, ";")
 }
@@ -160,7 +164,9 @@ func xFields(cat, name string, pid, tid int, start, dur int64) []field {
 // launch writes the runtime call, the device event and the flow between them.
 func (g *generator) launch(thread, stream int, cat, name string, dur int64, comm []field) {
 	g.corr++
-	call := map[string]string{"kernel": "cudaLaunchKernel", "gpu_memcpy": "cudaMemcpyAsync", "gpu_memset": "cudaMemsetAsync"}[cat]
+	call := map[string]string{
+		"kernel": "cudaLaunchKernel", "gpu_memcpy": "cudaMemcpyAsync", "gpu_memset": "cudaMemsetAsync",
+	}[cat]
 	start, ids := g.now, []field{{"External id", num(g.external)}, {"cbid", "211"}, {"correlation", num(g.corr)}}
 	g.now += 3_000 + g.rng.Int64N(1_500)
 	g.complete(thread, "cuda_runtime", call, start, g.now-start, ids)
@@ -173,17 +179,23 @@ func (g *generator) launch(thread, stream int, cat, name string, dur int64, comm
 	begin := max(*busy, g.now) + g.run.gap
 	*busy = begin + dur
 	start, end := g.run.shift(uint64(g.corr), comm != nil, begin, begin+dur)
-	g.emit(event{fields: xFields(cat, g.distinct(name), g.run.device, stream, start, end-start), args: append(g.deviceArgs(cat, stream), comm...)})
+	g.emit(event{
+		fields: xFields(cat, g.distinct(name), g.run.device, stream, start, end-start),
+		args:   append(g.deviceArgs(cat, stream), comm...),
+	})
 	g.flow("f", g.run.device, stream, start)
 }
 
 func (g *generator) deviceArgs(cat string, stream int) []field {
-	args := []field{{"External id", num(g.external)}, {"device", num(g.run.device)}, {"context", "1"}, {"stream", num(stream)},
-		{"correlation", num(g.corr)}}
+	args := []field{
+		{"External id", num(g.external)}, {"device", num(g.run.device)}, {"context", "1"}, {"stream", num(stream)},
+		{"correlation", num(g.corr)},
+	}
 	if cat != "kernel" {
 		return append(args, field{"bytes", "4194304"}, field{"memory bandwidth (GB/s)", "1121.3384030418251"})
 	}
-	return append(args, field{"registers per thread", "32"}, field{"shared memory", "0"}, field{"blocks per SM", "15.515152"},
+	return append(args,
+		field{"registers per thread", "32"}, field{"shared memory", "0"}, field{"blocks per SM", "15.515152"},
 		field{"warps per SM", "62.060608"}, field{"grid", "[2048, 1, 1]"}, field{"block", "[128, 1, 1]"},
 		field{"est. achieved occupancy %", "97"})
 }

@@ -51,7 +51,8 @@ func appendRow(row []string, t *trace.Trace, e trace.Event) []string {
 	k := e.Track()
 	return append(row,
 		strconv.FormatInt(e.Start(), 10), strconv.FormatInt(e.Dur(), 10), escape.Cell(string(rune(e.Phase()))),
-		escape.Cell(t.CatName(e.Cat())), escape.Cell(e.Name()), escape.Cell(k.PID), escape.Cell(k.ProcessName), escape.Cell(k.TID), escape.Cell(k.ThreadName),
+		escape.Cell(t.CatName(e.Cat())), escape.Cell(e.Name()),
+		escape.Cell(k.PID), escape.Cell(k.ProcessName), escape.Cell(k.TID), escape.Cell(k.ThreadName),
 		id(e.Corr()), id(e.External()), argsJSON(t, e.Args()))
 }
 

@@ -59,7 +59,7 @@ func Find(name string) (Device, bool) {
 }
 
 func fields(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return r == ' ' || r == '-' || r == '_' || r == '/' })
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return strings.ContainsRune(" -_/", r) })
 }
 
 func containsAll(words, want []string) bool {

@@ -68,7 +68,9 @@ func separate(events []Event) {
 	}
 	slices.SortFunc(order, func(i, j int) int {
 		x, y := &events[i], &events[j]
-		return cmp.Or(cmp.Compare(x.Track, y.Track), cmp.Compare(x.Start, y.Start), cmp.Compare(y.End, x.End), cmp.Compare(i, j))
+		return cmp.Or(
+			cmp.Compare(x.Track, y.Track), cmp.Compare(x.Start, y.Start), cmp.Compare(y.End, x.End), cmp.Compare(i, j),
+		)
 	})
 	var open []int
 	track := int32(-1)
@@ -165,7 +167,10 @@ func (m *maker) window(events []Event) {
 	meta := m.b.Meta()
 	meta.WindowStart, meta.WindowEnd = from, to
 	spans := m.b.Track(m.intern("Spans"), m.intern("PyTorch Profiler"))
-	m.b.Add(&trace.Row{Start: from, Dur: to - from, Name: m.intern("PyTorch Profiler (0)"), Cat: trace.CatProfiler, Phase: trace.Complete, Track: spans, Offset: -1})
+	m.b.Add(&trace.Row{
+		Start: from, Dur: to - from, Name: m.intern("PyTorch Profiler (0)"),
+		Cat: trace.CatProfiler, Phase: trace.Complete, Track: spans, Offset: -1,
+	})
 	end := m.b.Track(m.intern(""), m.intern(""))
 	m.b.Add(&trace.Row{Start: to, Name: m.intern("Record Window End"), Phase: trace.Instant, Track: end, Offset: -1})
 }

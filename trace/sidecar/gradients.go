@@ -40,7 +40,11 @@ func (of GradientOf) Name() string {
 
 // meta is what the header of the file says.
 func (of GradientOf) meta() map[string]string {
-	m := map[string]string{"format": "pt", "rank": strconv.FormatInt(of.Rank, 10), "step": strconv.FormatInt(of.Step, 10)}
+	m := map[string]string{
+		"format": "pt",
+		"rank":   strconv.FormatInt(of.Rank, 10),
+		"step":   strconv.FormatInt(of.Step, 10),
+	}
 	if of.WorldSize > 0 {
 		m["world_size"] = strconv.FormatInt(of.WorldSize, 10)
 	}
@@ -85,17 +89,24 @@ func FindGradients(dir string) ([]GradientFile, error) {
 		list = append(list, GradientFile{file, of})
 	}
 	slices.SortFunc(list, func(a, b GradientFile) int {
-		return cmp.Or(cmp.Compare(a.Of.Step, b.Of.Step), cmp.Compare(a.Of.Rank, b.Of.Rank), cmp.Compare(a.Of.MicroBatch, b.Of.MicroBatch))
+		return cmp.Or(
+			cmp.Compare(a.Of.Step, b.Of.Step), cmp.Compare(a.Of.Rank, b.Of.Rank),
+			cmp.Compare(a.Of.MicroBatch, b.Of.MicroBatch),
+		)
 	})
 	for i := 1; i < len(list); i++ {
-		if a, b := list[i-1], list[i]; a.Of.Step == b.Of.Step && a.Of.Rank == b.Of.Rank && a.Of.MicroBatch == b.Of.MicroBatch {
-			return nil, &trace.FormatError{File: b.File, Reason: "gradients of the same rank, step and micro-batch as " + a.File}
+		a, b := list[i-1], list[i]
+		if a.Of.Step == b.Of.Step && a.Of.Rank == b.Of.Rank && a.Of.MicroBatch == b.Of.MicroBatch {
+			reason := "gradients of the same rank, step and micro-batch as " + a.File
+			return nil, &trace.FormatError{File: b.File, Reason: reason}
 		}
 	}
 	return list, nil
 }
 
-var gradientName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^rank(\d+)-step(\d+)(?:-micro(\d+))?\.safetensors$`) })
+var gradientName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^rank(\d+)-step(\d+)(?:-micro(\d+))?\.safetensors$`)
+})
 
 // Of says what the file holds, by its metadata and its name, which must not
 // contradict each other.
@@ -106,7 +117,10 @@ func (s *Safetensors) Of() (GradientOf, error) {
 		key      string
 		to       *int64
 		required bool
-	}{{"rank", &of.Rank, true}, {"step", &of.Step, true}, {"micro_batch", &of.MicroBatch, false}, {"world_size", &of.WorldSize, false}} {
+	}{
+		{"rank", &of.Rank, true}, {"step", &of.Step, true},
+		{"micro_batch", &of.MicroBatch, false}, {"world_size", &of.WorldSize, false},
+	} {
 		fail := func(format string, args ...any) error {
 			return &trace.FormatError{File: s.File, Offset: 8, Reason: "gradients: " + fmt.Sprintf(format, args...)}
 		}

@@ -77,7 +77,7 @@ func orElse[T any](n *T, other T) T {
 
 // checkPlace refuses ranks, steps and micro-batches that there cannot be.
 func checkPlace(rank, step, microBatch int64) error {
-	if rank < 0 || step < 0 || microBatch < -1 || rank >= math.MaxInt32 || step >= math.MaxInt32 || microBatch >= math.MaxInt32 {
+	if min(rank, step, microBatch+1) < 0 || max(rank, step, microBatch) >= math.MaxInt32 {
 		return fmt.Errorf("there is no rank %d, step %d, micro-batch %d", rank, step, microBatch)
 	}
 	return nil

@@ -65,7 +65,8 @@ func (log *LossLog) take(l *lossLine, rank int64) error {
 	}
 	nan := math.NaN()
 	if l.MicroBatch == nil {
-		log.Steps = append(log.Steps, StepLoss{orElse(l.Rank, rank), *l.Step, orElse(l.Logged, orElse(l.Loss, nan)), orElse(l.Optimised, nan)})
+		logged := orElse(l.Logged, orElse(l.Loss, nan))
+		log.Steps = append(log.Steps, StepLoss{orElse(l.Rank, rank), *l.Step, logged, orElse(l.Optimised, nan)})
 		return checkPlace(orElse(l.Rank, rank), *l.Step, -1)
 	}
 	m := MicroLoss{orElse(l.Rank, rank), *l.Step, *l.MicroBatch, orElse(l.Sum, nan), orElse(l.Tokens, -1)}

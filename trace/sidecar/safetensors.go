@@ -230,12 +230,14 @@ func (s *Safetensors) Find(name string) (*TensorInfo, bool) {
 func (s *Safetensors) Values(t *TensorInfo, into []float64) ([]float64, error) {
 	decode, ok := decoders[t.Dtype]
 	if !ok {
-		return nil, &trace.FormatError{File: s.File, Offset: s.data + t.begin, Reason: fmt.Sprintf("safetensors: %s is of %s, which is no gradient", t.Name, t.Dtype)}
+		reason := fmt.Sprintf("safetensors: %s is of %s, which is no gradient", t.Name, t.Dtype)
+		return nil, &trace.FormatError{File: s.File, Offset: s.data + t.begin, Reason: reason}
 	}
 	s.room = slices.Grow(s.room[:0], int(t.end-t.begin))[:t.end-t.begin]
 	if len(s.room) > 0 {
 		if _, err := s.from.ReadAt(s.room, s.data+t.begin); err != nil {
-			return nil, &trace.FormatError{File: s.File, Offset: s.data + t.begin, Reason: "safetensors: " + err.Error()}
+			reason := "safetensors: " + err.Error()
+			return nil, &trace.FormatError{File: s.File, Offset: s.data + t.begin, Reason: reason}
 		}
 	}
 	into = into[:0]
@@ -301,7 +303,8 @@ func WriteSafetensors(w io.Writer, meta map[string]string, tensors []Tensor) err
 			numel *= n
 		}
 		if t.Dtype != F32 && t.Dtype != F64 || numel != int64(len(t.Values)) {
-			return fmt.Errorf("%s: %d values of %q for the shape %v cannot be written", t.Name, len(t.Values), t.Dtype, t.Shape)
+			return fmt.Errorf("%s: %d values of %q for the shape %v cannot be written",
+				t.Name, len(t.Values), t.Dtype, t.Shape)
 		}
 		end := at + numel*sizes[t.Dtype]
 		name, _ := json.Marshal(t.Name) // a string is always JSON

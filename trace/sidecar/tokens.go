@@ -87,7 +87,8 @@ func readCSV(r io.Reader, file string, rank int64) ([]TokenCount, error) {
 	}
 	for _, need := range []string{"step", "tokens"} {
 		if _, ok := columns[need]; !ok {
-			return nil, &trace.FormatError{File: file, Reason: fmt.Sprintf("token log: no column %q; the header is %s", need, strings.Join(head, ","))}
+			reason := fmt.Sprintf("token log: no column %q; the header is %s", need, strings.Join(head, ","))
+			return nil, &trace.FormatError{File: file, Reason: reason}
 		}
 	}
 	var list []TokenCount
@@ -106,7 +107,8 @@ func readCSV(r io.Reader, file string, rank int64) ([]TokenCount, error) {
 			err = count.check()
 		}
 		if err != nil {
-			return nil, &trace.FormatError{File: file, Offset: offset, Reason: fmt.Sprintf("token log: line %d: %v", line, err)}
+			reason := fmt.Sprintf("token log: line %d: %v", line, err)
+			return nil, &trace.FormatError{File: file, Offset: offset, Reason: reason}
 		}
 		list = append(list, count)
 	}
@@ -117,7 +119,10 @@ func csvRow(row []string, columns map[string]int, rank int64) (TokenCount, error
 	for _, field := range []struct {
 		name string
 		to   *int64
-	}{{"rank", &count.Rank}, {"step", &count.Step}, {"micro_batch", &count.MicroBatch}, {"tokens", &count.Tokens}, {"global_valid_tokens", &count.Global}} {
+	}{
+		{"rank", &count.Rank}, {"step", &count.Step}, {"micro_batch", &count.MicroBatch},
+		{"tokens", &count.Tokens}, {"global_valid_tokens", &count.Global},
+	} {
 		i, ok := columns[field.name]
 		if !ok {
 			continue

@@ -99,7 +99,9 @@ func (p *parser) thread(l *line) error {
 	track := p.b.Track(id, p.intern(tid))
 	var name, process, labels string
 	var order int64
-	err = l.attrs(attrs{"name": textTo(&name), "process": textTo(&process), "labels": textTo(&labels), "sort": intTo(&order)})
+	err = l.attrs(attrs{
+		"name": textTo(&name), "process": textTo(&process), "labels": textTo(&labels), "sort": intTo(&order),
+	})
 	p.nameProcess(id, process, labels)
 	if name != "" {
 		p.b.NameThread(track, name)

@@ -162,7 +162,8 @@ func (e *expansion) glob(pattern string) error {
 func (e *expansion) directory(dir string) error {
 	found, err := e.search(dir)
 	if err == nil && found == 0 {
-		return &Error{File: dir, Reason: "holds no trace", Hint: "it was searched for *.json and *.trace.txt, plain, .gz or .zst"}
+		hint := "it was searched for *.json and *.trace.txt, plain, .gz or .zst"
+		return &Error{File: dir, Reason: "holds no trace", Hint: hint}
 	}
 	return err
 }

@@ -142,5 +142,6 @@ func unknown(file string, head []byte) *Error {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return &Error{File: file, Reason: "is binary data, not a trace", Hint: hint}
 	}
-	return &Error{File: file, Reason: fmt.Sprintf("is not a trace; it starts with %q", head[:min(len(head), 20)]), Hint: hint}
+	reason := fmt.Sprintf("is not a trace; it starts with %q", head[:min(len(head), 20)])
+	return &Error{File: file, Reason: reason, Hint: hint}
 }
