@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// batches derives the accumulation from the batch sizes, or from given token counts.
+// batches derives the accumulation steps from the batch sizes or from given token counts.
 func (p *plan) batches() error {
 	if p.TokenCounts != "" {
 		return p.countedBatches()
@@ -28,7 +28,7 @@ func (p *plan) batches() error {
 	return nil
 }
 
-// countedBatches takes the accumulation from given token counts.
+// countedBatches derives the accumulation steps from given token counts.
 func (p *plan) countedBatches() error {
 	counts, err := ParseTokenCounts(p.TokenCounts)
 	if err != nil {
@@ -56,8 +56,8 @@ func countsError(wayOut, reason string, args ...any) error {
 	return &OptionError{"token-counts", fmt.Sprintf(reason, args...), wayOut}
 }
 
-// ParseTokenCounts reads valid tokens by rank and micro-batch, ranks separated by /,
-// micro-batches by commas: 59,60,14,11/12,268,133,6.
+// ParseTokenCounts parses the number of valid tokens of every micro-batch. Ranks are
+// separated by slashes and micro-batches by commas: 59,60,14,11/12,268,133,6.
 func ParseTokenCounts(text string) ([][]int, error) {
 	var counts [][]int
 	for rank, part := range strings.Split(text, "/") {
@@ -88,7 +88,7 @@ func ragged(counts [][]int) bool {
 	return false
 }
 
-// parseStraggler reads rank=factor into one factor per rank, 0 for those at full speed.
+// parseStraggler parses rank=factor into one factor per rank; 0 means full speed.
 func parseStraggler(text string, world int) ([]float64, error) {
 	if text == "" {
 		return nil, nil

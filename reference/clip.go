@@ -5,8 +5,8 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// multiply multiplies gradients by a number in device memory, in one call for all or
-// one for each: a scale pass.
+// multiply enqueues a scale pass: gradients are multiplied by a scalar in device memory,
+// in a single call if foreach is set, else in one call per gradient.
 func multiply(dev *device.Rank, list []*device.Buffer, by *device.Buffer, foreach bool) {
 	if foreach {
 		dev.Run(ops.ForeachScale{X: list, Factor: by})
@@ -17,16 +17,17 @@ func multiply(dev *device.Rank, list []*device.Buffer, by *device.Buffer, foreac
 	}
 }
 
-// clipper is clip_grad_norm_: gradients are multiplied by min(1, max/(norm + 1e-6)), and
-// the host reads nothing.
+// clipper implements clip_grad_norm_: gradients are multiplied by
+// min(1, most/(norm + 1e-6)). All of it stays on the device; the host never waits for the
+// norm.
 type clipper struct {
 	dev     *device.Rank
-	most    float64 // norm of the gradient
+	most    float64 // largest norm
 	foreach bool    // one call for all gradients
-	sharded bool    // every rank sees its part of each gradient only
+	sharded bool    // each rank holds only part of each gradient
 	s       *scalars
 	norms   *device.Buffer   // by parameter
-	scratch []*device.Buffer // numbers on the way
+	scratch []*device.Buffer // three scalars for intermediate results
 }
 
 func newClipper(p *plan, dev *device.Rank, s *scalars, params int) *clipper {
@@ -38,9 +39,9 @@ func newClipper(p *plan, dev *device.Rank, s *scalars, params int) *clipper {
 	return c
 }
 
-// clip clips gradients, one a parameter. With fold, which may be nil, gradients are
-// still to be multiplied by it: the norm is taken as if they were, and one pass does
-// both.
+// clip clips a list of gradients, one per parameter. If fold is not nil, gradients have
+// yet to be multiplied by it: the norm is computed as if they had been, and a single pass
+// does both.
 func (c *clipper) clip(list []*device.Buffer, fold *device.Buffer) {
 	c.measure(list)
 	if fold != nil {
@@ -58,7 +59,7 @@ func (c *clipper) clip(list []*device.Buffer, fold *device.Buffer) {
 	multiply(c.dev, list, by, c.foreach)
 }
 
-// measure computes the norm of the whole gradient, over ranks where each has a part.
+// measure computes the norm of the whole gradient, across ranks if it is sharded.
 func (c *clipper) measure(list []*device.Buffer) {
 	if c.foreach {
 		c.dev.Run(ops.ForeachNorm{Norms: c.norms, X: list})

@@ -6,30 +6,31 @@ import (
 	"sync"
 )
 
-// collector puts the steps of the ranks together and tells the callbacks, one at a time.
+// collector merges what ranks deliver into steps of the whole run and serializes the
+// callbacks.
 type collector struct {
 	plan      *plan
 	callbacks *Callbacks
 
 	mu     sync.Mutex
-	open   map[int]*StepResult // steps that some rank has not delivered yet
-	steps  int                 // that are complete
-	tokens int64               // of those
+	open   map[int]*StepResult // steps that some ranks have yet to deliver
+	steps  int                 // completed
+	tokens int64               // of completed steps
 }
 
 func newCollector(p *plan, c *Callbacks) *collector {
 	return &collector{plan: p, callbacks: c, open: make(map[int]*StepResult)}
 }
 
-// delivery is a step as one rank hands it over.
+// delivery is what one rank knows of a step.
 type delivery struct {
 	step, micros int
 	result       RankStep
-	valid        int64    // targets of the rank, as the host has counted them
-	gradients    []Tensor // nil where nobody wants them
+	valid        int64    // targets, as counted by the host
+	gradients    []Tensor // nil unless exported
 }
 
-// add takes the step of one rank, and tells of it when it is the last.
+// add records the step of one rank; the last rank completes the step.
 func (c *collector) add(d delivery) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,14 +61,14 @@ func (c *collector) complete(s *StepResult) {
 	}
 }
 
-// weights hands out the parameters of a rank at the end of a run.
+// weights passes the final parameters of a rank to the callback.
 func (c *collector) weights(rank int, list []Tensor) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.callbacks.Weights(rank, list)
 }
 
-// meanLoss is the mean over all tokens, however the loop normalizes.
+// meanLoss returns the mean over all tokens, regardless of how the loop normalizes.
 func meanLoss(s *StepResult) float64 {
 	sum := 0.0
 	for _, r := range s.Ranks {
@@ -81,8 +82,9 @@ func meanLoss(s *StepResult) float64 {
 	return sum / float64(s.Tokens)
 }
 
-// loggedLoss is what a loop of these options would log: of rank 0's tokens only where
-// each rank normalizes by its own, a mean of means where micro-batches count alike.
+// loggedLoss returns what a loop with these options would log on rank 0: the mean over its
+// own tokens if each rank normalizes by those, and a mean of means if micro-batches have
+// equal weight.
 func loggedLoss(p *plan, s *StepResult) float64 {
 	first := s.Ranks[0]
 	switch {
@@ -100,7 +102,7 @@ func loggedLoss(p *plan, s *StepResult) float64 {
 	return s.Loss
 }
 
-// addedMeans returns what a rank's micro-batches add up to, each divided as the loop does.
+// addedMeans returns the sum over a rank's micro-batches, each divided as the loop does.
 func addedMeans(p *plan, r RankStep) float64 {
 	sum := 0.0
 	for j, l := range r.LossSums {

@@ -7,15 +7,15 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// Batch is one micro-batch: rows of SequenceLength elements, one after the other, in
-// lists of equal length.
+// Batch is one micro-batch: LocalBatchSize x SequenceLength elements, row by row. All
+// three slices have that length.
 type Batch struct {
-	Tokens  []int64 // from 0 to below the vocabulary
-	Labels  []int64 // the tokens, and ops.IgnoreIndex for those that are padding
-	Targets []int64 // labels moved by one: position t predicts Targets[t]; ops.IgnoreIndex is no target
+	Tokens  []int64 // each from 0 to the vocabulary size - 1
+	Labels  []int64 // the tokens, with ops.IgnoreIndex in place of padding
+	Targets []int64 // labels shifted by one: what position t predicts; ops.IgnoreIndex for nothing
 }
 
-// Valid returns the number of targets.
+// Valid returns the number of targets other than ops.IgnoreIndex.
 func (b Batch) Valid() int {
 	n := 0
 	for _, target := range b.Targets {
@@ -26,24 +26,24 @@ func (b Batch) Valid() int {
 	return n
 }
 
-// Data gives each rank its micro-batches. All ranks read it at once, and it gives the
-// same answer to the same question.
+// Data supplies the micro-batches of each rank. Ranks call it concurrently, and the same
+// call must always return the same result.
 type Data interface {
-	// Vocabulary is one more than the largest token.
+	// Vocabulary returns the vocabulary size, one more than the largest token.
 	Vocabulary() int
-	// Len returns how many micro-batches a rank has; Endless for no end.
+	// Len returns the number of micro-batches of a rank, or Endless.
 	Len(rank int) int
 	// Batch returns micro-batch i of a rank.
 	Batch(rank, i int) Batch
 }
 
-// Endless is the Len of data without an end.
+// Endless is the Len of data that never runs out.
 const Endless = math.MaxInt
 
-// Batches are given micro-batches, by rank.
+// Batches is Data held in memory.
 type Batches struct {
-	Words int       // one more than the largest token
-	Ranks [][]Batch // by rank, in order; a rank that is missing has none
+	Words int       // vocabulary size, one more than the largest token
+	Ranks [][]Batch // by rank; ranks beyond the end have no data
 }
 
 // Vocabulary returns Words.
@@ -60,7 +60,7 @@ func (b Batches) Len(rank int) int {
 // Batch returns micro-batch i of a rank.
 func (b Batches) Batch(rank, i int) Batch { return b.Ranks[rank][i] }
 
-// limited is data that ends early.
+// limited is data that ends after n micro-batches of each rank.
 type limited struct {
 	Data
 	n int
@@ -68,8 +68,8 @@ type limited struct {
 
 func (l limited) Len(rank int) int { return min(l.n, l.Data.Len(rank)) }
 
-// steps returns how many whole windows all ranks have, and whether some rank has the
-// beginning of another.
+// steps returns the number of steps for which every rank has all micro-batches, and
+// whether some rank has data left for part of another.
 func steps(d Data, world, accumulation int) (whole int, more bool) {
 	least, most := Endless, 0
 	for rank := range world {
@@ -78,7 +78,7 @@ func steps(d Data, world, accumulation int) (whole int, more bool) {
 	return least / accumulation, most > least/accumulation*accumulation
 }
 
-// checkBatch refuses a batch that the model cannot take.
+// checkBatch rejects a batch that the model cannot process.
 func checkBatch(b Batch, elements, words int) error {
 	for _, list := range [][]int64{b.Tokens, b.Labels, b.Targets} {
 		if len(list) != elements {
@@ -95,7 +95,7 @@ func checkBatch(b Batch, elements, words int) error {
 	return nil
 }
 
-// shift returns the targets of rows of labels: each is the next label, the last none.
+// shift returns the targets for rows of labels: each the next label; the last has none.
 func shift(labels []int64, length int) []int64 {
 	targets := make([]int64, len(labels))
 	for i := range labels {

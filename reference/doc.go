@@ -1,40 +1,46 @@
-// Package reference is the reference trainer: one program of models, data, an
-// accumulation loop and optimizers whose every choice is an option, so that the truth
-// about the traces it leaves is known. It speaks to a device.Backend only; the same
-// program runs on a cpu, a simulated and a CUDA device.
+// Package reference is the reference trainer: models, data, an accumulation loop and
+// optimizers in which every choice is an option, so that the ground truth about the
+// traces it produces is known. It talks to a device.Backend only; the same program runs
+// on a cpu, a simulated or a CUDA device.
 //
-// A run is Options, Data and Callbacks given to Run. Options that do not go together
-// are refused with an *OptionError that says why and what to do instead; Validate asks
-// without running.
+// Run takes Options, Data and Callbacks. Combinations of options that make no sense are
+// rejected with an *OptionError, which says why and what to do instead; Validate checks
+// them without running.
 //
-// What a run is told:
+// Input to a run:
 //
 //	options.go   Options and their defaults
-//	field.go     the options as a list of names, usages and values; OptionError
-//	plan.go      options resolved: all that a loop asks while it runs
-//	batches.go   how many micro-batches a step has, given token counts
-//	refusals.go  combinations that cannot be
-//	plant.go     faults on purpose
-//	data.go      micro-batches; text.go: those of Newton's Opticks
+//	field.go     the options as a list of names, usage texts and values; OptionError
+//	plan.go      the resolved options: everything the loop consults while it runs
+//	batches.go   accumulation steps, from batch sizes or given token counts
+//	refusals.go  combinations of options that are rejected, and why
+//	plant.go     deliberate faults
+//	data.go      micro-batches
+//	text.go      micro-batches of Newton's Opticks
 //
-// What one rank does, each part with its own memory and its own methods:
+// The program of one rank, each part with its own memory and methods:
 //
-//	rank.go       a step: load, accumulate, finish, read back
+//	rank.go       the loop: load, accumulate, finish, read back
 //	inputs.go     micro-batches on the device
 //	scalars.go    the numbers of a step in device memory
-//	normalize.go  what losses and gradients are multiplied by
+//	normalize.go  token counts, and what losses or gradients are multiplied by
 //	clip.go       clip_grad_norm_ and scale passes
-//	update.go     the optimizers, whole or sharded
-//	readback.go   a step on its way to the host; exports of gradients and weights
+//	update.go     when and in which order the optimizers step
+//	readback.go   copying a step's numbers, gradients and weights to the host
 //
-// What joins the ranks: run.go starts them, gate.go lets them into the same steps,
-// collect.go puts their results together, result.go is what comes out. oracle.go and
-// variants.go run the loops of other trainers literally on given inputs.
+// What connects the ranks:
 //
-// The parts that do not depend on the loop are packages: autograd (the tape), model
-// (networks), gradients (buckets, shards and hooks), optim (updates).
+//	run.go      starts them and waits for them
+//	gate.go     makes all of them stop after the same step
+//	collect.go  merges their results, step by step
+//	result.go   Callbacks and the results they receive
 //
-// Words: a step is one step of the optimizers, over all micro-batches and ranks; a
-// backward pass is one call of backward(); a scale pass is a kernel, or several, that
-// multiply the gradients that are stored.
+// oracle.go and variants.go run the loops of other trainers, literally, on the inputs of
+// an oracle. The parts that do not depend on the loop are packages of their own:
+// autograd (the tape), model (networks), gradients (buckets, shards and hooks) and optim
+// (parameter updates).
+//
+// A step is one step of the optimizers, across all micro-batches and ranks. A backward
+// pass is one call of backward(). A scale pass multiplies stored gradients, in one
+// kernel or in one per parameter.
 package reference

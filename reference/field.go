@@ -9,16 +9,15 @@ import (
 	"sync"
 )
 
-// Field is one option of a run: a program makes a flag, or a row of a form, of it.
+// Field describes one option, so that a program can offer it as a flag or in a form.
 type Field struct {
-	Name   string   // by which Set, plants and errors call it: global-batch-size
-	Usage  string   // what it is; other options are named in backquotes
-	Values []string // all that are allowed, for a choice; nil for anything
-	Value  any      // points into the Options: *string, *int, *float64 or *bool
+	Name   string   // identifies it in Set, plants and errors: global-batch-size
+	Usage  string   // one line; names other options in backquotes
+	Values []string // the allowed values of a choice; nil if any value is
+	Value  any      // a pointer into the Options: *string, *int, *float64 or *bool
 }
 
-// Fields returns the options in the order in which they are best read, with pointers
-// into o.
+// Fields returns all options in reading order, with pointers into o.
 func (o *Options) Fields() []Field {
 	return slices.Concat(o.modelFields(), o.batchingFields(), o.lossFields(), o.backwardFields(),
 		o.optimizerFields(), o.runFields())
@@ -107,8 +106,7 @@ func (o *Options) runFields() []Field {
 	}
 }
 
-// Set gives the option of that name a value, written as text: a number in decimal,
-// true or false.
+// Set parses value and assigns it to the option with the given name.
 func (o *Options) Set(name, value string) error {
 	fields := o.Fields()
 	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
@@ -132,7 +130,7 @@ func (o *Options) Set(name, value string) error {
 	return nil
 }
 
-// check refuses what is none of a field's values. An empty choice is the default.
+// check rejects a value that is not one of the field's. An empty choice is the default.
 func (f Field) check() error {
 	text, ok := f.Value.(*string)
 	if !ok || f.Values == nil || *text == "" || slices.Contains(f.Values, *text) {
@@ -141,13 +139,14 @@ func (f Field) check() error {
 	return &OptionError{f.Name, fmt.Sprintf("%q is none of its values", *text), "take " + strings.Join(f.Values, ", ")}
 }
 
-// OptionError is a choice that cannot be, with the reason and a way out. Its texts name
-// options in backquotes, as Fields has them, so that a program can put its own notation
-// in their place: RewriteOptions.
+// OptionError reports an option whose value, alone or together with others, cannot be
+// run. Its texts quote the names of options in backquotes. The library does not know
+// whether those are flags, keys of a file or widgets: programs substitute their own
+// notation with RewriteOptions.
 type OptionError struct {
-	Option string // the name of the option
-	Reason string // why it cannot be
-	WayOut string // what to do instead; "" where that is plain
+	Option string // name of the option to blame, see Field.Name
+	Reason string // why it is rejected
+	WayOut string // what to do instead; "" if that is obvious
 }
 
 func (e *OptionError) Error() string {
@@ -160,9 +159,9 @@ func (e *OptionError) Error() string {
 
 var quotedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[a-z0-9-]+`") })
 
-// RewriteOptions returns a text of this package, the usage of a Field or the reason of
-// an OptionError, with each option that it names written as the caller's users write
-// it: notation gets the name without its backquotes.
+// RewriteOptions rewrites the names of options in a text of this package, such as
+// Field.Usage or OptionError.Reason, to the caller's notation. notation receives the bare
+// name; its result replaces the name and its backquotes.
 func RewriteOptions(text string, notation func(name string) string) string {
 	return quotedName().ReplaceAllStringFunc(text, func(quoted string) string {
 		return notation(strings.Trim(quoted, "`"))

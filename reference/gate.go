@@ -6,15 +6,16 @@ import (
 	"sync"
 )
 
-// gate lets ranks into steps: all into the same ones.
+// gate decides whether ranks begin another step, so that all of them stop after the
+// same one.
 type gate struct {
-	steps   int  // that there is data for, at most MaxSteps
-	partial bool // the data goes on, by less than a step
-	byData  bool // it is the data that ends the run
+	steps   int  // to run: MaxSteps, or fewer if the data runs out
+	partial bool // data for part of another step is left over
+	byData  bool // the data ends the run, not MaxSteps
 
 	mu      sync.Mutex
-	begun   int // steps that some rank has begun
-	stopped bool
+	begun   int  // steps begun by at least one rank
+	stopped bool // ctx was cancelled
 }
 
 func newGate(p *plan, d Data) (*gate, error) {
@@ -33,8 +34,8 @@ func newGate(p *plan, d Data) (*gate, error) {
 	return g, nil
 }
 
-// enter reports whether a rank begins a step. After a cancel, ranks still begin those
-// that some rank has begun: nobody waits for a peer that has left.
+// enter reports whether a rank may begin a step. After cancellation, ranks still begin
+// steps that another rank has begun, or that one would wait for them forever.
 func (g *gate) enter(ctx context.Context, step int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -48,7 +49,7 @@ func (g *gate) enter(ctx context.Context, step int) bool {
 	return true
 }
 
-// end returns why the run ended, once all ranks have been turned away.
+// end returns why the run ended. It is meaningful once every rank has been refused.
 func (g *gate) end() string {
 	switch {
 	case g.stopped && g.begun < g.steps:

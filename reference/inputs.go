@@ -7,15 +7,16 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// inputs are the micro-batches of a step in the memory of one rank's device.
+// inputs holds the micro-batches of a step in the device memory of one rank. Buffers are
+// reused by every step: the compute stream orders the copies after the last use.
 type inputs struct {
 	plan    *plan
 	dev     *device.Rank
 	data    Data
 	tokens  []*device.Buffer // by micro-batch
 	targets []*device.Buffer
-	labels  *device.Buffer // before the shift, where those are counted; else nil
-	valid   []int64        // targets by micro-batch, as the host has counted them
+	labels  *device.Buffer // unshifted, for the plant that counts those; else nil
+	valid   []int64        // targets by micro-batch, as counted by the host
 }
 
 func newInputs(p *plan, dev *device.Rank, data Data) *inputs {
@@ -30,8 +31,8 @@ func newInputs(p *plan, dev *device.Rank, data Data) *inputs {
 	return in
 }
 
-// micros returns how many micro-batches a step has: fewer than the accumulation only in
-// the last one, of the plant that steps on a partial window.
+// micros returns the number of micro-batches of a step. It is less than the accumulation
+// only in the last step of the plant that takes a partial one.
 func (in *inputs) micros(step int) int {
 	a := in.plan.accumulation
 	return min(a, in.data.Len(in.dev.Index)-step*a)
@@ -39,7 +40,7 @@ func (in *inputs) micros(step int) int {
 
 // load copies the micro-batches of a step to the device and counts their tokens there.
 func (in *inputs) load(step, micros int, counts []*device.Buffer) error {
-	in.valid = nil // a new one: the step before has not been read back
+	in.valid = nil // do not reuse: the previous step still refers to its own
 	for j := range micros {
 		b := in.data.Batch(in.dev.Index, step*in.plan.accumulation+j)
 		if err := checkBatch(b, in.tokens[j].N, in.plan.Vocabulary); err != nil {

@@ -6,22 +6,22 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// normalizer makes the losses of a step what backward begins from. The right token
-// weight is 1/N, N the tokens of all ranks and micro-batches; where it is applied, to
-// losses or to gradients, and which N a loop takes for it, are its options.
+// normalizer gives each token its weight in the gradient. The right weight is 1/N, with N
+// the number of tokens over all ranks and micro-batches. The options decide what a loop
+// takes for N, and whether it scales losses or gradients.
 type normalizer struct {
 	plan    *plan
 	dev     *device.Rank
 	s       *scalars
-	scratch *device.Buffer // one number
+	scratch *device.Buffer // a scalar
 }
 
 func newNormalizer(p *plan, dev *device.Rank, s *scalars) *normalizer {
 	return &normalizer{plan: p, dev: dev, s: s, scratch: dev.Alloc()}
 }
 
-// loss ends a forward pass: the cross entropy of micro-batch j, as the loop makes a
-// loss of it.
+// loss completes the forward pass of micro-batch j: its cross entropy, scaled as the loop
+// scales losses.
 func (n *normalizer) loss(t *autograd.Tape, logits *autograd.Value, targets *device.Buffer, j int) {
 	p := n.plan
 	l := t.CrossEntropy(logits, targets, n.s.losses[j], p.LossReduction == "mean")
@@ -30,10 +30,10 @@ func (n *normalizer) loss(t *autograd.Tape, logits *autograd.Value, targets *dev
 		if !p.has(noRescale) {
 			t.Div(l, float64(p.accumulation))
 		}
-	case p.Normalization == "global" && p.Scale == "skip": // the mean of the only micro-batch is right
+	case p.Normalization == "global" && p.Scale == "skip": // the mean over the only micro-batch already is 1/N
 	default:
 		if p.LossReduction == "mean" {
-			l = t.Mul(l, n.s.counts[j]) // a sum again
+			l = t.Mul(l, n.s.counts[j]) // back to a sum
 		}
 		if p.scalesLoss() {
 			t.Mul(l, n.s.factor)
@@ -41,8 +41,8 @@ func (n *normalizer) loss(t *autograd.Tape, logits *autograd.Value, targets *dev
 	}
 }
 
-// countFirst makes the factor of losses: it needs the tokens of all micro-batches, and
-// of all ranks where the normalization is global, before the first forward.
+// countFirst computes the factor for losses before the first forward, from the tokens of
+// all micro-batches and, if normalization is global, of all ranks.
 func (n *normalizer) countFirst(micros int) {
 	n.sumCounts(micros)
 	if n.plan.Normalization == "global" {
@@ -64,8 +64,8 @@ func (n *normalizer) reduceCount() {
 	n.allReduce(n.s.total)
 }
 
-// reduceLoss adds up the losses of all tokens, over ranks too: a second all-reduce of one
-// number, which only the log wants.
+// reduceLoss sums the losses of all tokens over micro-batches and ranks: a second
+// all-reduce of one number, needed for nothing but the log.
 func (n *normalizer) reduceLoss(micros int) {
 	for j := range micros {
 		sum := n.s.losses[j]
@@ -78,15 +78,16 @@ func (n *normalizer) reduceLoss(micros int) {
 	n.allReduce(n.s.logged)
 }
 
-// allReduce sums a number over ranks.
+// allReduce sums a scalar over ranks.
 func (n *normalizer) allReduce(b *device.Buffer) {
 	if n.dev.World > 1 {
 		n.dev.Collective(func() { n.dev.Comm.AllReduce(n.dev.Comms, b, device.Sum) })
 	}
 }
 
-// makeFactor computes what summed losses, or their gradients, are multiplied by: ranks/N
-// under a mean over ranks, 1/N under a sum, 1/own tokens. It returns where that is.
+// makeFactor computes the factor for summed losses, or for their gradients: R/N if the
+// reduction over R ranks is a mean, 1/N if it is a sum, 1/own tokens if normalization is
+// per rank. It returns the scalar that holds it.
 func (n *normalizer) makeFactor() *device.Buffer {
 	tokens, ranks := n.s.total, 1.0
 	if n.plan.Normalization == "per-rank" {

@@ -6,9 +6,10 @@ import (
 	"github.com/gaprof/gaprof/reference/optim"
 )
 
-// Options are the choices of a run, in groups by who asks for them. All but Weights,
-// Uniform and NormEpsilon have a name and are listed by Fields. Defaults is where to
-// begin: a zero number is a number, not a default, except where its comment says so.
+// Options are the choices of a run, grouped by the part that reads them. Start from
+// Defaults: the zero value is not usable, and a zero is a value, not a default, unless
+// the comment of the field says so. All but Weights, Uniform and NormEpsilon are also
+// available by name, through Fields and Set.
 type Options struct {
 	model.Shape           // the network
 	Batching              // how much data a step has
@@ -16,41 +17,41 @@ type Options struct {
 	gradients.Policy      // how gradients are combined over ranks
 	optim.Hyperparameters // how parameters are updated
 
-	Seed      int    // of weights and data
-	DType     string // float32 or float64: of everything but indices and counts
-	Straggler string // rank=factor: the kernels of a rank take so many times as long; "" is none
-	Plant     string // a fault, by the rule that finds it or the loop that had it; "" is none
+	Seed      int    // for initial weights and the default data
+	DType     string // float32 or float64, for everything but indices and counts
+	Straggler string // rank=factor: slows down the kernels of one rank; "" for none
+	Plant     string // one of Plants; "" for none
 
-	Weights map[string][]float64 // to begin with, by parameter, row-major; nil draws them by Seed
-	Uniform bool                 // the data has equally many valid tokens in all micro-batches of all ranks
+	Weights map[string][]float64 // initial values by parameter, row-major; nil to draw them by Seed
+	Uniform bool                 // all micro-batches of all ranks have the same number of valid tokens
 }
 
-// Batching says how much data a step has, and how many steps there are.
+// Batching says how much data a step consumes, and how many steps there are.
 type Batching struct {
 	WorldSize       int    // ranks
-	LocalBatchSize  int    // rows of a micro-batch
-	GlobalBatchSize int    // rows of a step over all ranks; negative is LocalBatchSize x WorldSize
-	TokenCounts     string // valid tokens by rank and micro-batch, see ParseTokenCounts; "" leaves them to the data
+	LocalBatchSize  int    // rows per micro-batch
+	GlobalBatchSize int    // rows per step over all ranks; negative for LocalBatchSize x WorldSize
+	TokenCounts     string // valid tokens per micro-batch, see ParseTokenCounts; "" for what the data has
 	MaxSteps        int    // optimizer steps
 }
 
-// Loop says how losses and gradients of micro-batches become those of a step.
+// Loop says how the losses and gradients of micro-batches are combined into a step.
 type Loop struct {
-	Normalization       string  // global, per-rank, micro-mean or sum
-	Scale               string  // pass, foreach, skip, loss, optimizer or clip; "" is loss
-	LossReduction       string  // mean or sum over the tokens of a micro-batch
-	Backward            string  // after each micro-batch, or once a step: micro-batch or step
-	Sync                string  // every-micro-batch or last
-	GradSync            string  // accumulate-then-reduce or reduce-then-accumulate
+	Normalization       string  // divisor of a token's loss: global, per-rank, micro-mean or sum
+	Scale               string  // where it is applied: pass, foreach, skip, loss, optimizer or clip; "" for loss
+	LossReduction       string  // cross entropy of a micro-batch: mean or sum
+	Backward            string  // one backward pass per micro-batch or per step
+	Sync                string  // when gradients are reduced: every-micro-batch or last
+	GradSync            string  // accumulate-then-reduce (DDP) or reduce-then-accumulate (FSDP)
 	StepOrder           string  // of parameters in a sharded optimizer: forward, reverse or explicit
-	OptimizerInBackward bool    // each parameter is updated when its gradient is ready
-	ClipGradNorm        float64 // largest norm of the gradient; 0 is any
-	ForeachClip         bool    // clipping is one call for all gradients, else one for each
-	ReduceLoss          bool    // losses are added up over ranks for the log
+	OptimizerInBackward bool    // each parameter is updated as soon as its gradient is ready
+	ClipGradNorm        float64 // largest norm of the gradient; 0 for no clipping
+	ForeachClip         bool    // clip all gradients in one call, not one by one
+	ReduceLoss          bool    // all-reduce the sum of losses, for the log
 }
 
-// Defaults returns the options of a run that nobody has changed: four micro-batches a
-// step on two ranks, normalized by the global token count, folded into the loss.
+// Defaults returns the default options: two ranks with four micro-batches per step each,
+// normalized by the global token count, which is folded into the loss.
 func Defaults() Options {
 	return Options{
 		Shape:    model.Shape{Model: "gpt", Layers: 2, Width: 64, Heads: 4, SequenceLength: 128},

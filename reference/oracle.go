@@ -11,30 +11,30 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// OracleRun is a loop of the oracle to run: a variant, or options of one's own on top of it.
+// OracleRun selects a loop of the oracle: a variant, optionally with changes.
 type OracleRun struct {
 	Variant string   // one of Variants
 	DType   string   // float32 or float64
-	Steps   int      // on the same data; 0 is 1
-	Change  []Change // applied after the variant's own
+	Steps   int      // all on the same data; 0 means 1
+	Change  []Change // applied on top of the variant's settings
 }
 
-// Change gives an option a value, as Options.Set does.
+// Change sets one option, as Options.Set does.
 type Change struct {
-	Option string // a name that Fields has
+	Option string // its Field.Name
 	Value  string
 }
 
-// OracleResult is what a loop of the oracle gave.
+// OracleResult is the outcome of a loop of the oracle.
 type OracleResult struct {
-	Options   Options      // that the loop was run with
+	Options   Options      // as passed to Run
 	Steps     []StepResult // in order
-	Gradients [][][]Tensor // by step, rank, parameter: what every rank holds before clipping
+	Gradients [][][]Tensor // by step, rank and parameter, before clipping
 	Weights   [][]Tensor   // by rank, after the last step
 }
 
 // RunOracle runs one loop literally on the inputs of an oracle, with its ranks,
-// micro-batches and weights. A variant that the trainer does not have is an error.
+// micro-batches and weights.
 func RunOracle(ctx context.Context, in *oracle.Inputs, run OracleRun, b device.Backend) (*OracleResult, error) {
 	v, ok := findVariant(run.Variant)
 	if !ok {
@@ -63,7 +63,7 @@ func RunOracle(ctx context.Context, in *oracle.Inputs, run OracleRun, b device.B
 	return result, err
 }
 
-// apply sets the options of a variant, then those of one's own.
+// apply applies the settings of a variant, then changes.
 func (o *Options) apply(v variant, changes []Change) error {
 	for _, s := range v.settings {
 		if err := o.Set(s.name, s.value); err != nil {
@@ -81,7 +81,7 @@ func (o *Options) apply(v variant, changes []Change) error {
 	return nil
 }
 
-// oracleOptions are those that the inputs decide.
+// oracleOptions returns the options that the inputs determine.
 func oracleOptions(in *oracle.Inputs, run OracleRun) (Options, error) {
 	o := Defaults()
 	c := in.Config
@@ -108,7 +108,8 @@ func oracleOptions(in *oracle.Inputs, run OracleRun) (Options, error) {
 	return o, nil
 }
 
-// oracleData repeats the micro-batches of one step, or the first of them, for all steps.
+// oracleData repeats the micro-batches of one step, or only the first of them, for all
+// steps.
 func oracleData(in *oracle.Inputs, first bool, steps int) (Data, error) {
 	data := Batches{Words: in.Config.V}
 	if len(in.Data) != in.WorldSize {

@@ -7,30 +7,32 @@ import (
 	"github.com/gaprof/gaprof/reference/device"
 )
 
-// plan is what options mean: all that a loop asks while it runs. It is made once, by
-// Options.plan, and read by all ranks.
+// plan is the options resolved: everything the loop consults while it runs. Options.plan
+// makes it once; all ranks share it and none of them writes to it.
 type plan struct {
-	Options                // with those of the plant, and defaults filled in
-	accumulation int       // micro-batches of a step and rank
-	counts       [][]int   // valid tokens by rank and micro-batch; nil where the data decides
-	slow         []float64 // by rank, of its kernels; nil for none
+	Options                // with the settings of the plant applied and defaults filled in
+	accumulation int       // micro-batches per step and rank
+	counts       [][]int   // valid tokens by rank and micro-batch; nil if the data decides
+	slow         []float64 // slowdown of kernels by rank; nil if no rank is slow
 	bug          bug
 	dtype        device.DType
 }
 
-// Accumulation returns the micro-batches of a step, or why the options cannot be.
+// Accumulation returns the number of micro-batches per step and rank, or the
+// *OptionError that Validate would return.
 func (o Options) Accumulation() (int, error) {
 	p, err := o.plan()
 	return p.accumulation, err
 }
 
-// Validate returns an *OptionError where the options cannot be.
+// Validate returns an *OptionError if the options cannot be run.
 func (o Options) Validate() error {
 	_, err := o.plan()
 	return err
 }
 
-// Effective returns the options after their plant has set its own, with defaults filled in.
+// Effective returns the options with the settings of the plant applied and defaults
+// filled in.
 func (o Options) Effective() (Options, error) {
 	p, err := o.plan()
 	return p.Options, err
@@ -50,7 +52,7 @@ func (o Options) plan() (plan, error) {
 	if o.DType == "float64" {
 		p.dtype = device.F64
 	}
-	// In this order: each relies on what those before it have refused or filled in.
+	// The order matters: each relies on what earlier ones have rejected or filled in.
 	resolve := []func(*plan) error{(*plan).ranges, (*plan).batches, (*plan).fill, (*plan).memory, (*plan).refuse}
 	for _, f := range resolve {
 		if err := f(&p); err != nil {
@@ -60,13 +62,13 @@ func (o Options) plan() (plan, error) {
 	return p, nil
 }
 
-// between is a number and what it may be, both ends included.
+// between is a number and its range, both ends included.
 type between struct {
 	option          string
 	value, from, to float64
 }
 
-// ranges refuses numbers that mean nothing.
+// ranges rejects numbers that make no sense.
 func (p *plan) ranges() error {
 	belowOne := math.Nextafter(1, 0)
 	for _, r := range []between{
@@ -102,7 +104,7 @@ func (p *plan) ranges() error {
 	return err
 }
 
-// fill puts in what depends on other choices.
+// fill supplies defaults that depend on other choices.
 func (p *plan) fill() error {
 	p.Shape = p.Shape.Filled()
 	if p.GradSync == "reduce-then-accumulate" && p.ReduceScatter == "" {
@@ -117,18 +119,18 @@ func (p *plan) fill() error {
 	return nil
 }
 
-// mostMemory is what a run may want, in bytes of all ranks together: a slip in an
-// option is refused before the machine is out of memory.
+// mostMemory limits a run, in bytes over all ranks: a typo in an option should be
+// rejected before the machine runs out of memory.
 const mostMemory = 64e9
 
-// memory refuses models that no machine of this kind holds: weights, gradients and two
-// moments, and the activations that are kept for backward, roughly.
+// memory rejects models that would not fit: a rough estimate of weights, gradients, two
+// moments, and the activations kept for backward.
 func (p *plan) memory() error {
 	elements := 0.0
 	for _, s := range p.Specs() {
 		n := 4.0
 		for _, d := range s.Shape {
-			n *= float64(d) // not as integers: those overflow where this matters
+			n *= float64(d) // integers would overflow on the very models to reject
 		}
 		elements += n
 	}
@@ -143,20 +145,20 @@ func (p *plan) memory() error {
 	return nil
 }
 
-// has reports whether the loop has a fault.
+// has reports whether the loop contains a fault.
 func (p *plan) has(b bug) bool { return p.bug&b != 0 }
 
-// even reports whether all ranks are known to have equally many tokens.
+// even reports whether all ranks are known to have the same number of tokens.
 func (p *plan) even() bool {
 	return p.WorldSize == 1 || p.counts != nil && !ragged(p.counts) || p.Uniform
 }
 
-// scalesStored reports whether stored gradients are multiplied by the factor, in a pass
-// of their own or in one that runs anyway, so that all of a gradient must be there first.
+// scalesStored reports whether the factor is applied to stored gradients, in a pass of
+// its own or folded into clipping or the optimizer. Gradients must be complete by then.
 func (p *plan) scalesStored() bool { return p.Scale != "loss" && p.Scale != "skip" }
 
-// scalesLoss reports whether losses are multiplied by a factor of the tokens of the
-// whole step, which must be known before the first forward.
+// scalesLoss reports whether the factor is applied to losses. It depends on the token
+// count of the whole step, which therefore must be known before the first forward.
 func (p *plan) scalesLoss() bool {
 	return p.Scale == "loss" && (p.Normalization == "global" || p.Normalization == "per-rank")
 }

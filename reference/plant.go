@@ -2,36 +2,36 @@ package reference
 
 import "slices"
 
-// bug is a fault in the loop that no option expresses. Below, N is the tokens of a step,
-// R its ranks and A the micro-batches of each.
+// bug is a set of faults in the loop that no option can express. In the comments below,
+// N is the number of tokens of a step, R of ranks, and A of micro-batches per rank.
 type bug uint
 
 const (
-	noWorldFactor   bug = 1 << iota // 1/N on top of a mean over R ranks: gradients are R times too small
+	noWorldFactor   bug = 1 << iota // 1/N on top of a mean over R ranks: gradients R times too small
 	preshiftCount                   // tokens are counted before labels are shifted
-	noRescale                       // mean losses are added up without / A
-	backwardOutside                 // backward stands behind the loop: the last micro-batch only
+	noRescale                       // mean losses are added without dividing by A
+	backwardOutside                 // backward runs after the loop: for the last micro-batch only
 	zeroEach                        // gradients are cleared before every backward
 	scaleEach                       // gradients are divided by A after every backward
 	clipEach                        // gradients are clipped after every backward
-	partialWindow                   // the data ends inside a window, which is stepped and divided by A all the same
-	keepUsed                        // gradients that the optimizer has used in backward are kept
-	anyway                          // a combination that is refused is run
+	partialWindow                   // the data ends mid-step, and the step is taken and divided by A regardless
+	keepUsed                        // gradients consumed by an optimizer in backward are not cleared
+	anyway                          // a combination that is normally rejected is run
 )
 
-// setting is an option that a plant sets, as Options.Set does.
+// setting is an argument list of Options.Set.
 type setting struct{ name, value string }
 
-// plant is a fault on purpose: settings, and what they cannot express.
+// plant is a deliberate fault: settings, plus what settings cannot express.
 type plant struct {
 	name     string
 	about    string
 	settings []setting
-	bug      bug // asked for at the place of the loop where that trainer went wrong; 0 where settings do
+	bug      bug // tested where that trainer went wrong; 0 if settings suffice
 }
 
-// plants holds first one plant per rule, which is to make that rule fire and no other,
-// then the loops of others whose faults no option expresses.
+// plants holds, first, one plant per rule, which should trigger that rule and no other;
+// then the loops of other trainers whose faults no option can express.
 var plants = []plant{
 	{"GS001", "a scale pass at accumulation 1 on one rank",
 		[]setting{{"world-size", "1"}, {"global-batch-size", "-1"}, {"token-counts", ""}, {"scale", "pass"}}, 0},
@@ -89,7 +89,7 @@ var plants = []plant{
 		[]setting{{"scale", "skip"}, {"global-batch-size", "-1"}}, anyway},
 }
 
-// Plants returns the names of all faults.
+// Plants returns the names of all deliberate faults.
 func Plants() []string {
 	names := make([]string, len(plants))
 	for i, p := range plants {
@@ -98,7 +98,7 @@ func Plants() []string {
 	return names
 }
 
-// AboutPlant says what a fault is, "" for an unknown one.
+// AboutPlant describes a deliberate fault; it returns "" for an unknown name.
 func AboutPlant(name string) string {
 	if i := slices.IndexFunc(plants, func(p plant) bool { return p.name == name }); i >= 0 {
 		return plants[i].about
@@ -106,7 +106,7 @@ func AboutPlant(name string) string {
 	return ""
 }
 
-// planted returns the options with the settings of their plant, and its bug.
+// planted returns the options with the settings of their plant applied, and its bug.
 func (o Options) planted() (Options, bug, error) {
 	if o.Plant == "" {
 		return o, 0, nil

@@ -13,9 +13,9 @@ import (
 	"github.com/gaprof/gaprof/reference/optim"
 )
 
-// rank is the program of one rank: the loop, and the parts that it asks. Its dispatch
-// thread only enqueues, and never branches on what is in device memory, so that the
-// order of a step is the same on every device.
+// rank is the program of one rank: the training loop and the parts it consists of. Its
+// dispatch thread only enqueues and never branches on the contents of device memory, so
+// the sequence of operations in a step is the same on every device.
 type rank struct {
 	plan   *plan
 	dev    *device.Rank
@@ -30,15 +30,15 @@ type rank struct {
 	back   *readback
 	span   spanFunc
 
-	one  *device.Buffer // the gradient at the root of backward
-	sum  *device.Buffer // losses added up, where one backward is of several
-	part *device.Buffer // 1/A, of a plant
+	one  *device.Buffer // gradient of the loss
+	sum  *device.Buffer // sum of losses, if one backward covers several
+	part *device.Buffer // 1/accumulation, for a plant
 }
 
-// spanFunc brackets a part of the program; the function returned ends it.
+// spanFunc begins a span of the program; the function it returns ends the span.
 type spanFunc func(name string, number int) (end func())
 
-// spans tells the callbacks of the parts of one rank's program.
+// spans returns the spanFunc of a rank, which does nothing without a callback.
 func (c *Callbacks) spans(rank int) spanFunc {
 	if c.Span == nil {
 		nothing := func() {}
@@ -66,8 +66,8 @@ func newRank(shared *run, m device.Member) *rank {
 	return r
 }
 
-// makeParams makes the parameters with their gradients, and the network and the
-// optimizers over them.
+// makeParams allocates parameters and gradients, and builds the network and the
+// optimizers on top of them.
 func (r *rank) makeParams() *optim.Optimizer {
 	hooks := gradients.Hooks{Span: r.span}
 	if r.plan.OptimizerInBackward {
@@ -102,7 +102,8 @@ func (r *rank) train(ctx context.Context, g *gate) error {
 	return r.dev.Err()
 }
 
-// trainStep enqueues one optimizer step of so many micro-batches, and reports the step before.
+// trainStep enqueues one step of the given number of micro-batches and delivers the
+// previous step.
 func (r *rank) trainStep(step, micros int) error {
 	defer r.dev.Range("user_annotation", fmt.Sprintf("ProfilerStep#%d", step))()
 	defer r.span("train.step", step)()
@@ -122,7 +123,7 @@ func (r *rank) trainStep(step, micros int) error {
 	return nil
 }
 
-// accumulate runs forward and backward of all micro-batches.
+// accumulate enqueues forward and backward of all micro-batches.
 func (r *rank) accumulate(step, micros int) {
 	switch {
 	case r.plan.has(backwardOutside):
@@ -153,8 +154,8 @@ func (r *rank) microBatch(step, j int, last bool) {
 	}
 }
 
-// backwardOnce runs all forwards, and then backward over those from micro-batch first
-// on, the last one first, as autograd does with the sum of their losses.
+// backwardOnce enqueues all forward passes, then a single backward pass over micro-batches
+// first and later. It runs them last to first, as autograd does for a sum of losses.
 func (r *rank) backwardOnce(step, micros, first int) {
 	var tapes []*autograd.Tape
 	var sum *device.Buffer
@@ -181,8 +182,8 @@ func (r *rank) forward(j int) *autograd.Tape {
 	return t
 }
 
-// backward runs tapes back, the last one first, as one backward pass over the sum of
-// their losses. sync says that the gradients are reduced.
+// backward runs tapes, last to first, as one backward pass over the sum of their losses.
+// sync says whether their gradients are reduced.
 func (r *rank) backward(step int, sync bool, tapes ...*autograd.Tape) {
 	defer r.span("backward", step)()
 	r.grads.Begin(step, sync)
@@ -196,7 +197,7 @@ func (r *rank) backward(step int, sync bool, tapes ...*autograd.Tape) {
 	r.grads.End()
 }
 
-// finish is what comes between the last backward and the next step.
+// finish enqueues everything between the last backward and the next step.
 func (r *rank) finish(step, micros int) {
 	p := r.plan
 	if p.scalesStored() && p.Normalization == "global" {
@@ -205,7 +206,7 @@ func (r *rank) finish(step, micros int) {
 	if p.ReduceLoss {
 		r.norm.reduceLoss(micros)
 	}
-	fold := r.scale() // a factor that something else carries
+	fold := r.scale() // not nil: yet to be applied, by clipping or the optimizer
 	if !p.InStep() {
 		for _, param := range r.grads.Params() {
 			r.export.add(step, param)
@@ -223,8 +224,8 @@ func (r *rank) finish(step, micros int) {
 	r.update.zeroGrad(step)
 }
 
-// scale makes the factor of stored gradients, where they have one, and runs a scale
-// pass, or returns the factor for clipping or the optimizer to apply.
+// scale computes the factor for stored gradients, if there is one. It either enqueues a
+// scale pass, or returns the factor for clipping or the optimizer to apply.
 func (r *rank) scale() *device.Buffer {
 	if !r.plan.scalesStored() {
 		return nil
@@ -237,7 +238,7 @@ func (r *rank) scale() *device.Buffer {
 	return factor
 }
 
-// exportWeights gives the parameters at the end of a run to who wants them.
+// exportWeights copies the final parameters to the host, if there is a callback for them.
 func (r *rank) exportWeights() {
 	c := r.back.collector
 	if c.callbacks.Weights == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/gaprof/gaprof/reference/gradients"
 )
 
-// gradientExport copies gradients to the host, as they are just before clipping and
-// optimizer, if somebody wants them.
+// gradientExport copies gradients to the host as they are just before clipping and the
+// optimizer, if there is a callback for them.
 type gradientExport struct {
 	dev    *device.Rank
 	grads  *gradients.Set
@@ -23,8 +23,8 @@ type exported struct {
 	tensor Tensor
 }
 
-// add enqueues the copy of a gradient whose optimizer steps at the end of the step. Of
-// shards it is gathered first.
+// add enqueues the copy of a gradient, unless its optimizer is not due in the step. A
+// sharded gradient is gathered first.
 func (e *gradientExport) add(step int, p *gradients.Param) {
 	if !e.wanted || !p.Group.Due(step) {
 		return
@@ -35,7 +35,7 @@ func (e *gradientExport) add(step int, p *gradients.Param) {
 	e.list = append(e.list, exported{p.Index, Tensor{p.Name, p.Shape, values}})
 }
 
-// take returns what has been added since the last call, in the order of parameters.
+// take returns the gradients added since the last call, in the order of the model.
 func (e *gradientExport) take() []Tensor {
 	slices.SortFunc(e.list, func(a, b exported) int { return cmp.Compare(a.index, b.index) })
 	var tensors []Tensor
@@ -46,7 +46,8 @@ func (e *gradientExport) take() []Tensor {
 	return tensors
 }
 
-// readback brings the numbers of each step to the host while the next one runs.
+// readback copies the numbers of each step to the host. It waits for them only when the
+// next step has been enqueued, so that the device does not run dry.
 type readback struct {
 	plan      *plan
 	dev       *device.Rank
@@ -55,16 +56,16 @@ type readback struct {
 	waiting   *pending // nil before the first step
 }
 
-// pending is a step on its way to the host.
+// pending is a step whose copies are enqueued but may not have run.
 type pending struct {
 	step, micros int
-	valid        []int64 // targets by micro-batch, as the host has counted them
+	valid        []int64 // targets by micro-batch, as counted by the host
 	scalars      hostScalars
 	gradients    []Tensor
 	arrived      device.Event
 }
 
-// enqueue begins to read back a step, and delivers the one before.
+// enqueue enqueues the copies of a step and delivers the previous one.
 func (b *readback) enqueue(next *pending) {
 	next.scalars = b.s.download(b.dev)
 	next.arrived = b.dev.EventRecord(b.dev.Compute)
@@ -72,7 +73,7 @@ func (b *readback) enqueue(next *pending) {
 	b.waiting = next
 }
 
-// deliver waits for the step that is under way to the host and hands it over.
+// deliver waits for the pending step, if there is one, and passes it to the collector.
 func (b *readback) deliver() {
 	w := b.waiting
 	if b.waiting = nil; w == nil {
@@ -92,7 +93,8 @@ func (b *readback) deliver() {
 	b.collector.add(delivery{step: w.step, micros: w.micros, result: s, valid: total, gradients: w.gradients})
 }
 
-// rankStep says what arrived; what the loop does not compute is NaN.
+// rankStep converts a step that has arrived. Numbers that the loop does not compute are
+// NaN.
 func (b *readback) rankStep(w *pending) RankStep {
 	h, nan := w.scalars, math.NaN()
 	s := RankStep{Rank: b.dev.Index, Tokens: h.ints[:w.micros], LocalTokens: h.local(), GlobalTokens: h.total(),

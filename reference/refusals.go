@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// refusal is a reason why options do not go together.
+// refusal is a combination of options that is rejected when it is present.
 type refusal struct {
 	when   bool
-	option string // that is to blame
+	option string // to blame
 	reason string
 	wayOut string
 }
 
-// refuse returns the first reason why the options do not go together. A plant whose
-// fault is such a combination is let through.
+// refuse returns the first refusal that applies. A plant whose very fault is such a
+// combination is exempt.
 func (p *plan) refuse() error {
 	if p.has(anyway) {
 		return nil
@@ -28,7 +28,7 @@ func (p *plan) refuse() error {
 	return nil
 }
 
-// skipRefusals: to leave the loss as it is must already be right.
+// skipRefusals: leaving the loss unscaled must already give the right result.
 func (p *plan) skipRefusals() []refusal {
 	skip := p.Scale == "skip" && p.Normalization == "global"
 	return []refusal{
@@ -65,7 +65,7 @@ func (p *plan) scaleRefusals() []refusal {
 	}
 }
 
-// everyMicroBatch reports whether gradients are reduced several times a step.
+// everyMicroBatch reports whether gradients are reduced more than once per step.
 func (p *plan) everyMicroBatch() bool {
 	return p.Sync == "every-micro-batch" && p.accumulation > 1 && p.Backward == "micro-batch"
 }
@@ -105,7 +105,7 @@ func (p *plan) allReduceRefusals() []refusal {
 	}
 }
 
-// earlyRefusals: an optimizer in backward uses up each gradient when it is ready.
+// earlyRefusals: an optimizer in backward consumes each gradient as soon as it is ready.
 func (p *plan) earlyRefusals() []refusal {
 	const option = "optimizer-in-backward"
 	early := p.OptimizerInBackward
@@ -124,7 +124,7 @@ func (p *plan) earlyRefusals() []refusal {
 	}
 }
 
-// rareRefusals: gradients of a group that does not step every time stay for the next one.
+// rareRefusals: gradients of a group that skips a step are carried over to the next one.
 func (p *plan) rareRefusals() []refusal {
 	rare := p.AdamEvery > 1
 	return []refusal{

@@ -7,30 +7,32 @@ import (
 	"github.com/gaprof/gaprof/reference/device"
 )
 
-// Callbacks are told about a run; those that are nil are not called. Spans are told by
-// each rank's own goroutine, the others by one goroutine at a time. What they are given
-// is theirs to keep.
+// Callbacks observe a run. Any of them may be nil. Span is called concurrently, by the
+// goroutine of each rank; the others are never called concurrently. Arguments belong to
+// the callback, which may keep them.
 type Callbacks struct {
-	// Recorder returns what records a rank; nil, or a nil Recorder, records nothing.
+	// Recorder returns the recorder of a rank. Without it, or if it returns nil, nothing
+	// is recorded.
 	Recorder func(rank int) device.Recorder
-	// Open is told the plan before the first step: options with defaults and plants
-	// filled in, accumulation steps, and the device of each rank.
+	// Open is called before the first step with the effective options, the accumulation
+	// steps, and the device of each rank.
 	Open func(o Options, accumulation int, devices []device.Properties)
-	// Step is called when all ranks have finished a step, in order. A step is read
-	// back while the next one runs.
+	// Step is called for every step that all ranks have completed, in order. The results
+	// of a step arrive while the next one is running.
 	Step func(StepResult)
-	// Gradients makes every rank hand out its whole gradients just before clipping and
-	// optimizer, already multiplied by what clipping or optimizer would still multiply
-	// them by, in the order of parameters; parameters whose optimizer does not step are
-	// missing. Shards are gathered for it, which adds collectives to the run.
+	// Gradients receives the whole gradients of every rank as they are just before
+	// clipping and the optimizer, already multiplied by any factor that those would
+	// still apply. They are in the order of the model; parameters whose optimizer is not
+	// due are missing. Shards are gathered, which adds collectives to the run.
 	Gradients func(rank, step int, gradients []Tensor)
-	// Weights is called at the end with the parameters of a rank.
+	// Weights receives the final parameters of every rank.
 	Weights func(rank int, weights []Tensor)
-	// Message is told what a user should know: that data ended inside a window.
+	// Message receives notes for the user, such as data running out mid-step.
 	Message func(text string)
-	// Span brackets train.step, micro_batch, forward, backward, reduce_scatter and
-	// optimizer on the dispatch thread of a rank; number is the step, or the
-	// micro-batch of micro_batch and forward. The function returned ends it.
+	// Span is called at the beginning of train.step, micro_batch, forward, backward,
+	// reduce_scatter and optimizer on the dispatch thread of a rank; the function it
+	// returns is called at the end. number is the micro-batch for micro_batch and
+	// forward, and the step for all others.
 	Span func(rank int, name string, number int) (end func())
 }
 
@@ -41,20 +43,20 @@ type Tensor struct {
 	Values []float64 // row-major
 }
 
-// RankStep is what one rank knows of a step when it is over.
+// RankStep is a completed step as one rank sees it.
 type RankStep struct {
 	Rank         int       // from 0
-	LossSums     []float64 // by micro-batch: the sum over valid targets, in nats
-	Tokens       []int64   // by micro-batch, as the loop counts them
-	LocalTokens  int64     // the sum of Tokens
-	GlobalTokens int64     // as all-reduced by the loop; 0 where it does not
+	LossSums     []float64 // by micro-batch: sum over valid targets, in nats
+	Tokens       []int64   // by micro-batch, as counted by the loop
+	LocalTokens  int64     // sum of Tokens
+	GlobalTokens int64     // sum over ranks, as all-reduced by the loop; 0 if it does not
 	GradNorm     float64   // before clipping; NaN without clipping
 	ClipCoef     float64   // at most 1; NaN without clipping
-	Factor       float64   // that losses or gradients are multiplied by; NaN where there is none
-	ReducedLoss  float64   // the sum over all ranks as all-reduced by the loop; NaN where it is not
+	Factor       float64   // applied to losses or gradients; NaN if there is none
+	ReducedLoss  float64   // sum over ranks, as all-reduced by the loop; NaN if it does not
 }
 
-// mean returns the mean loss of a rank's tokens.
+// mean returns the mean loss over a rank's tokens.
 func (r RankStep) mean() float64 {
 	sum := 0.0
 	for _, l := range r.LossSums {
@@ -63,27 +65,27 @@ func (r RankStep) mean() float64 {
 	return sum / math.Max(1, float64(r.LocalTokens))
 }
 
-// StepResult is a step of all ranks.
+// StepResult is a completed step.
 type StepResult struct {
 	Step         int        // from 0
-	MicroBatches int        // of each rank
+	MicroBatches int        // per rank
 	Ranks        []RankStep // by rank
-	Tokens       int64      // valid targets of all ranks and micro-batches
-	Loss         float64    // the mean over Tokens, in nats; 0 without any
+	Tokens       int64      // valid targets over all ranks and micro-batches
+	Loss         float64    // mean over Tokens, in nats; 0 without any
 	Logged       float64    // what a loop of these options logs as its loss, on rank 0
 }
 
 // Why a run ended.
 const (
-	EndSteps  = "steps"  // all steps are done
-	EndData   = "data"   // the data is used up
+	EndSteps  = "steps"  // MaxSteps were completed
+	EndData   = "data"   // the data ran out
 	EndCancel = "cancel" // the context was cancelled
 )
 
-// Result is what a run has done.
+// Result summarizes a run.
 type Result struct {
-	Steps    int           // finished by all ranks
+	Steps    int           // completed by all ranks
 	Tokens   int64         // valid targets of those steps
 	End      string        // EndSteps, EndData or EndCancel
-	Duration time.Duration // from the first step's begin to the end of the last rank, opening devices excluded
+	Duration time.Duration // of training, without opening devices
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/gaprof/gaprof/reference/device"
 )
 
-// Run trains. It ends when MaxSteps are done, when the data has no further step for
-// every rank, or when ctx is cancelled: then after the step that is under way on some
-// rank, and that is no error. Options that cannot be are an *OptionError.
+// Run trains until data or MaxSteps run out or ctx is cancelled. Cancellation is not an
+// error: every rank completes the step that any rank has begun, and Result.End says so.
+// Options that cannot be run are reported as an *OptionError before a device is opened.
 func Run(ctx context.Context, o Options, b device.Backend, d Data, c Callbacks) (Result, error) {
 	if o.Vocabulary == 0 {
 		o.Vocabulary = d.Vocabulary()
@@ -56,7 +56,7 @@ func deviceConfig(p *plan, c Callbacks) device.Config {
 	return config
 }
 
-// checkWeights refuses weights of other parameters or other sizes.
+// checkWeights rejects initial weights that do not match the parameters of the model.
 func (p *plan) checkWeights() error {
 	if p.Weights == nil {
 		return nil
@@ -73,7 +73,7 @@ func (p *plan) checkWeights() error {
 	return nil
 }
 
-// run is what the ranks of one run share.
+// run is the state shared by the ranks of a run.
 type run struct {
 	plan      *plan
 	data      Data
@@ -82,7 +82,7 @@ type run struct {
 	collector *collector
 }
 
-// train runs the ranks, each on a goroutine of its own, and waits for all of them.
+// train runs every rank on its own goroutine and waits for all of them.
 func (r *run) train(ctx context.Context, members []device.Member) (Result, error) {
 	r.open(members)
 	begin := time.Now()
@@ -112,16 +112,16 @@ func (r *run) open(members []device.Member) {
 	r.callbacks.Open(r.plan.Options, r.plan.accumulation, properties)
 }
 
-// distinct sorts errors by their texts and drops repetitions: ranks that wait for one
-// that has failed return its error.
+// distinct sorts errors by text and drops duplicates: ranks that wait for a failed rank
+// return the error of that rank.
 func distinct(errs []error) []error {
 	text := func(err error) string { return fmt.Sprint(err) }
 	slices.SortStableFunc(errs, func(a, b error) int { return strings.Compare(text(a), text(b)) })
 	return slices.CompactFunc(errs, func(a, b error) bool { return text(a) == text(b) })
 }
 
-// dispatch is the dispatch thread of one rank. It is a thread of its own because traces
-// show it as one.
+// dispatch runs one rank. It keeps its goroutine on one thread, because traces show the
+// dispatch thread of a rank as one.
 func (r *run) dispatch(ctx context.Context, m device.Member) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -2,22 +2,22 @@ package reference
 
 import "github.com/gaprof/gaprof/reference/device"
 
-// scalars are the numbers of a step in device memory. Those of a kind stand in one
-// buffer, so that two copies bring all of them to the host when the step is over. They
-// begin each step as zeros.
+// scalars holds the numbers of a step in device memory. All integers share one buffer, as
+// do all floats, so that two copies bring everything to the host at the end of the step.
+// They are zero at the beginning of each step.
 type scalars struct {
 	ints   *device.Buffer // counts, local, total
 	floats *device.Buffer // losses, norm, coef, factor, logged
 
 	counts []*device.Buffer // tokens by micro-batch
 	local  *device.Buffer   // tokens of this rank
-	total  *device.Buffer   // tokens of all ranks; 0 where the loop does not reduce them
+	total  *device.Buffer   // tokens of all ranks; 0 if the loop does not reduce them
 
-	losses []*device.Buffer // by micro-batch, reduced as the loop's cross entropy is
-	norm   *device.Buffer   // of the gradient
-	coef   *device.Buffer   // that clipping multiplies by
-	factor *device.Buffer   // that losses or gradients are multiplied by
-	logged *device.Buffer   // the sum of all losses, where it is reduced
+	losses []*device.Buffer // by micro-batch: cross entropy, a sum or a mean by LossReduction
+	norm   *device.Buffer   // of the gradient before clipping
+	coef   *device.Buffer   // clipping multiplies gradients by this
+	factor *device.Buffer   // normalization multiplies losses or gradients by this
+	logged *device.Buffer   // sum of all losses; used with ReduceLoss only
 }
 
 func newScalars(dev *device.Rank, micros int) *scalars {
@@ -35,20 +35,20 @@ func newScalars(dev *device.Rank, micros int) *scalars {
 	return s
 }
 
-// clear begins a step.
+// clear sets all numbers to zero.
 func (s *scalars) clear(dev *device.Rank) {
 	dev.MemsetAsync(dev.Compute, s.ints)
 	dev.MemsetAsync(dev.Compute, s.floats)
 }
 
-// hostScalars are scalars on the host, in the same order.
+// hostScalars is a copy of scalars on the host, in the same order.
 type hostScalars struct {
 	ints   []int64
 	floats []float64
 }
 
-// download enqueues the copies of all numbers; they are there when what dev's compute
-// stream holds now has run.
+// download enqueues copies to the host. The result is valid once the compute stream has
+// executed them.
 func (s *scalars) download(dev *device.Rank) hostScalars {
 	h := hostScalars{ints: make([]int64, s.ints.N), floats: make([]float64, s.floats.N)}
 	dev.Download(device.Host{Ints: h.ints}, s.ints)

@@ -9,7 +9,7 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// The text that is trained on: Isaac Newton, "Opticks: or, A Treatise of the
+// The training text: Isaac Newton, "Opticks: or, A Treatise of the
 // Reflections, Refractions, Inflections and Colours of Light", the fourth edition,
 // corrected, London, William Innys, 1730: the first 150 kB, as plain ASCII, figures left
 // out. Published in 1730, it is in the public domain.
@@ -17,10 +17,10 @@ import (
 //go:embed opticks.txt
 var opticks string
 
-// Padding is the token behind the end of a document; tokens below it are bytes.
+// Padding is the token that fills a row after its document; tokens below it are bytes.
 const Padding = 256
 
-// sentences are the documents: their natural lengths make token counts ragged.
+// sentences are the documents. Their natural lengths make token counts ragged.
 var sentences = sync.OnceValue(func() []string {
 	var list []string
 	for _, paragraph := range strings.Split(opticks, "\n\n") {
@@ -35,18 +35,18 @@ var sentences = sync.OnceValue(func() []string {
 	return list
 })
 
-// text is micro-batches of sentences, drawn by seed, rank and place: without an end, and
-// the same whoever asks.
+// text is endless Data: micro-batches of sentences, each drawn by a generator seeded with
+// the seed, the rank and the index, so that they do not depend on the order of calls.
 type text struct {
 	rows   int // of a micro-batch
 	length int // of a row
 	seed   int
-	counts [][]int // valid tokens wanted, by rank and micro-batch; nil for natural lengths
+	counts [][]int // valid tokens to produce, by rank and micro-batch; nil for natural lengths
 }
 
-// NewText returns the data that a run with these options trains on: bytes of sentences
-// of Newton's Opticks, one a row, padded on the right, cut where a row ends; with token
-// counts, rows of as many targets as they ask for. Data does not end.
+// NewText returns the default data of a run: the bytes of sentences from Newton's
+// Opticks, one per row, padded or truncated on the right. If the options give token
+// counts, rows have exactly as many targets as those say. The data is endless.
 func NewText(o Options) (Data, error) {
 	p, err := o.plan()
 	if err != nil {
@@ -55,13 +55,13 @@ func NewText(o Options) (Data, error) {
 	return text{p.LocalBatchSize, p.SequenceLength, p.Seed, p.counts}, nil
 }
 
-// Vocabulary is the bytes and the padding.
+// Vocabulary returns 257: all bytes, and Padding.
 func (d text) Vocabulary() int { return Padding + 1 }
 
-// Len is Endless.
+// Len returns Endless.
 func (d text) Len(int) int { return Endless }
 
-// Batch draws one micro-batch.
+// Batch returns micro-batch i of a rank.
 func (d text) Batch(rank, i int) Batch {
 	rng := rand.New(rand.NewPCG(uint64(d.seed), uint64(rank)<<40|uint64(i)))
 	tokens, labels := make([]int64, d.rows*d.length), make([]int64, d.rows*d.length)
@@ -75,8 +75,8 @@ func (d text) Batch(rank, i int) Batch {
 	return Batch{Tokens: tokens, Labels: labels, Targets: shift(labels, d.length)}
 }
 
-// exactly makes a document as long as its row's part of n targets wants it: a row of n
-// targets has n+1 tokens.
+// exactly lengthens or truncates a document to what its row contributes to n targets:
+// a row with k targets has k+1 tokens.
 func (d text) exactly(document string, n, row int, rng *rand.Rand) string {
 	want := n / d.rows
 	if row < n%d.rows {
@@ -91,7 +91,7 @@ func (d text) exactly(document string, n, row int, rng *rand.Rand) string {
 	return document[:want+1]
 }
 
-// fill writes one row.
+// fill writes a document into one row.
 func fill(tokens, labels []int64, document string) {
 	for t := range tokens {
 		tokens[t], labels[t] = Padding, ops.IgnoreIndex

@@ -9,7 +9,7 @@ import (
 	"github.com/gaprof/gaprof/reference/optim"
 )
 
-// updater steps the optimizers, in the place of the loop that the options say.
+// updater steps the optimizers: after backward, or in its hooks.
 type updater struct {
 	plan   *plan
 	dev    *device.Rank
@@ -19,7 +19,8 @@ type updater struct {
 	span   spanFunc
 }
 
-// step steps the optimizers that are due; fold is a factor of the gradients, or nil.
+// step steps the optimizers that are due. If fold is not nil, they multiply gradients by
+// it.
 func (u *updater) step(step int, fold *device.Buffer) {
 	if u.plan.OptimizerInBackward {
 		return
@@ -39,7 +40,7 @@ func (u *updater) step(step int, fold *device.Buffer) {
 	}
 }
 
-// stepWhole updates all parameters of a group at once.
+// stepWhole updates all parameters of a group in one launch.
 func (u *updater) stepWhole(step int, g *optim.Group, fold *device.Buffer) {
 	params := u.grads.Of(g)
 	if u.plan.AllReduce == "step" {
@@ -51,8 +52,8 @@ func (u *updater) stepWhole(step int, g *optim.Group, fold *device.Buffer) {
 	u.update(g, fold, params...)
 }
 
-// stepSharded reduces what has not been reduced in hooks, all launched before the
-// first is waited for; then updates each shard and gathers the parameter.
+// stepSharded reduces what hooks have not reduced, launching everything before waiting
+// for the first; it then updates the shards one by one and gathers each parameter.
 func (u *updater) stepSharded(step int, g *optim.Group, fold *device.Buffer) {
 	order := stepOrder(u.plan.StepOrder, u.grads.Of(g))
 	inStep := u.plan.ReduceScatter == "step"
@@ -71,7 +72,7 @@ func (u *updater) stepSharded(step int, g *optim.Group, fold *device.Buffer) {
 	u.dev.Join()
 }
 
-// stepOrder returns the order in which a sharded optimizer goes through parameters.
+// stepOrder sorts parameters into the order in which a sharded optimizer updates them.
 func stepOrder(order string, params []*gradients.Param) []*gradients.Param {
 	switch order {
 	case "reverse":
@@ -91,7 +92,7 @@ func (u *updater) update(g *optim.Group, fold *device.Buffer, params ...*gradien
 }
 
 // early is the hook of an optimizer in backward: it updates a parameter as soon as its
-// gradient is ready, and is done with the gradient.
+// gradient is ready, and then drops the gradient.
 func (u *updater) early(p *gradients.Param) {
 	u.grads.TakeBack(p)
 	end := u.dev.Range("user_annotation", p.Group.StepName())
@@ -102,7 +103,7 @@ func (u *updater) early(p *gradients.Param) {
 	}
 }
 
-// zeroGrad is zero_grad of the optimizers that step at the end of a step.
+// zeroGrad calls zero_grad on the optimizers that are due in a step.
 func (u *updater) zeroGrad(step int) {
 	for _, g := range u.optim.Groups() {
 		if !g.Due(step) {

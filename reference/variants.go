@@ -2,16 +2,15 @@ package reference
 
 import "slices"
 
-// variant is a training loop of the oracle: the options that make the same loop.
-// accumulation 1 stands for loops over the first micro-batch of each rank only.
+// variant is a training loop of the oracle, as the options that reproduce it.
 type variant struct {
 	name     string
 	settings []setting
-	first    bool // of each rank, its first micro-batch only
+	first    bool // the loop sees only the first micro-batch of each rank
 }
 
-// Loops under DDP that are not said to do otherwise reduce in every micro-batch; a mean
-// of means over ranks is idempotent.
+// Unless stated otherwise, loops under DDP reduce in every micro-batch. That is correct
+// for a mean over ranks, which is idempotent.
 var (
 	everyBatch = setting{"sync", "every-micro-batch"}
 	lastBatch  = setting{"sync", "last"}
@@ -24,8 +23,8 @@ var (
 	once       = setting{"backward", "step"}
 )
 
-// variants holds the loops of the oracle. What is a fault of others, and no option
-// expresses, is the plant of the same name.
+// variants holds the loops of the oracle. Those with a fault that no option can express
+// are the plants of the same name.
 var variants = []variant{
 	{"torchtune_2172", []setting{inPass, everyBatch}, false},
 	{"torchtune_1917_draft_no_sync_world", []setting{inPass, lastBatch}, false},
@@ -53,7 +52,7 @@ var variants = []variant{
 	{"accum1_skip_naive_distributed", []setting{{"plant", "accum1_skip_naive_distributed"}}, true},
 }
 
-// Variants returns the names of the oracle's loops that the trainer can run.
+// Variants returns the names of the oracle's loops that RunOracle can run.
 func Variants() []string {
 	names := make([]string, len(variants))
 	for i, v := range variants {
