@@ -1,10 +1,11 @@
-// Package autograd remembers a forward pass so that it can be run back, as PyTorch's
-// autograd does, and leaves the same nodes in a trace. A Tape enqueues operations while
-// it is written and again while it is run back; it computes nothing itself and never
-// looks into device memory.
+// Package autograd records a forward pass and runs it backward, like PyTorch's autograd,
+// and leaves the same nodes in a trace. A Tape enqueues operations both while it is
+// recorded and while it runs backward; it computes nothing itself and never looks into
+// device memory.
 //
-// Gradients of activations belong to the Tape: it allocates them, counts who still
-// reads them and frees them. Gradients of parameters belong to an Accumulator, because
-// what happens to them (they are added up, reduced over ranks, used up by an optimizer)
-// differs from loop to loop while the network stays the same.
+// The Tape owns activations and their gradients: it allocates them, counts references
+// and frees them. Gradients of parameters belong to an Accumulator, because what becomes
+// of them differs from loop to loop while the network stays the same: they may be
+// accumulated over micro-batches, reduced over ranks, or consumed by an optimizer in
+// backward.
 package autograd

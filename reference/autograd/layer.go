@@ -5,7 +5,7 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// Linear is x W^T + b, with w of outputs x inputs; b may be nil.
+// Linear returns x W^T + b. w is outputs x inputs; b may be nil.
 func (t *Tape) Linear(x *Value, w, b *Param) *Value {
 	m, n, k := x.N/w.Shape[1], w.Shape[0], w.Shape[1]
 	y := &Value{Buffer: t.rank.Alloc(m, n)}
@@ -25,7 +25,7 @@ func (t *Tape) Linear(x *Value, w, b *Param) *Value {
 	})
 }
 
-// Gelu is the Gaussian error linear unit in its tanh form.
+// Gelu returns the Gaussian error linear unit of x, in its tanh approximation.
 func (t *Tape) Gelu(x *Value) *Value {
 	y := &Value{Buffer: t.rank.Alloc(x.Shape...)}
 	t.rank.Run(ops.Gelu{Y: y.Buffer, X: x.Buffer})
@@ -36,18 +36,18 @@ func (t *Tape) Gelu(x *Value) *Value {
 	})
 }
 
-// Add is a + b: a residual connection.
+// Add returns a + b: a residual connection.
 func (t *Tape) Add(a, b *Value) *Value {
 	y := &Value{Buffer: t.rank.Alloc(a.Shape...)}
 	t.rank.Run(ops.Add{Y: y.Buffer, A: a.Buffer, B: b.Buffer})
 	return t.push("AddBackward0", y, func() {
-		t.refs[y.grad] += 2 // both get the same
+		t.refs[y.grad] += 2 // both share it
 		t.give(a, y.grad)
 		t.give(b, y.grad)
 	})
 }
 
-// Embedding looks up the row of w for every index.
+// Embedding returns the rows of w that index selects.
 func (t *Tape) Embedding(w *Param, index *device.Buffer) *Value {
 	d := w.Shape[1]
 	y := &Value{Buffer: t.rank.Alloc(index.N, d)}
@@ -57,8 +57,7 @@ func (t *Tape) Embedding(w *Param, index *device.Buffer) *Value {
 	})
 }
 
-// AddPositions adds the rows of w to the positions of every sequence; x has a whole
-// number of sequences as long as w.
+// AddPositions adds the table w, one row per position, to every sequence in x.
 func (t *Tape) AddPositions(x *Value, w *Param) *Value {
 	y := &Value{Buffer: t.rank.Alloc(x.Shape...)}
 	t.rank.Run(ops.AddPositions{Y: y.Buffer, X: x.Buffer, W: w.Value})
@@ -69,7 +68,8 @@ func (t *Tape) AddPositions(x *Value, w *Param) *Value {
 	})
 }
 
-// LayerNorm normalizes every row of x, then scales it by w and adds b.
+// LayerNorm normalizes the rows of x, then multiplies by w and adds b. eps is added to
+// the variance.
 func (t *Tape) LayerNorm(x *Value, w, b *Param, eps float64) *Value {
 	d := w.Shape[0]
 	y := &Value{Buffer: t.rank.Alloc(x.Shape...)}
@@ -84,8 +84,8 @@ func (t *Tape) LayerNorm(x *Value, w, b *Param, eps float64) *Value {
 	}, mean, rstd)
 }
 
-// Attention is causal self-attention of rows of length positions: q, k and v are
-// rows*length x width, and heads divides the width.
+// Attention returns causal self-attention over rows sequences of length positions each.
+// q, k and v are rows*length x width; heads must divide width.
 func (t *Tape) Attention(q, k, v *Value, rows, length, heads int) *Value {
 	d := q.Shape[1]
 	y := &Value{Buffer: t.rank.Alloc(q.Shape...)}

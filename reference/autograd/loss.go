@@ -5,8 +5,8 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// CrossEntropy leaves the loss in the scalar at loss, which stays the caller's: the sum
-// over rows with a target, or with mean that divided by their number.
+// CrossEntropy writes the loss into the scalar loss, which still belongs to the caller:
+// the sum over rows that have a target or, if mean is set, their mean.
 func (t *Tape) CrossEntropy(logits *Value, targets, loss *device.Buffer, mean bool) *Value {
 	y := &Value{Buffer: loss, static: true}
 	words := logits.Shape[1]
@@ -22,8 +22,8 @@ func (t *Tape) CrossEntropy(logits *Value, targets, loss *device.Buffer, mean bo
 	}, lse, count)
 }
 
-// Mul multiplies a scalar by one in device memory, which may be a count and gets no
-// gradient.
+// Mul multiplies a scalar by another one in device memory, which may be a count and gets
+// no gradient.
 func (t *Tape) Mul(x *Value, by *device.Buffer) *Value {
 	y := &Value{Buffer: t.rank.Alloc()}
 	t.rank.Run(ops.Mul{Y: y.Buffer, A: x.Buffer, B: by})

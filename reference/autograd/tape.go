@@ -7,63 +7,63 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// Param is a parameter as the operations of a network see it.
+// Param is a parameter as seen by the operations of a network.
 type Param struct {
 	Name  string
 	Index int            // in the order of the model, from 0
-	Shape []int          // row-major
-	Value *device.Buffer // the whole parameter, also where optimizer state is sharded
+	Shape []int          // outermost dimension first
+	Value *device.Buffer // the whole parameter, even if optimizer state is sharded
 }
 
-// Accumulator takes the gradients of parameters from the nodes of a Tape that runs back.
+// Accumulator receives the gradients of parameters from the nodes of a Tape that runs
+// backward.
 type Accumulator interface {
-	// Gradient returns the memory into which the running node writes the gradient of p.
-	// The node overwrites it.
+	// Gradient returns the buffer into which the current node writes the gradient of p.
+	// The node overwrites what is there.
 	Gradient(p *Param) *device.Buffer
-	// Add ends a node whose parameters get gradients of another tape of the same
-	// backward pass as well; it is called inside the node's range.
+	// Add is called at the end of a node, inside its range, if another tape of the same
+	// backward pass has yet to contribute to the gradients of the same parameters.
 	Add()
-	// Accumulate ends a node whose gradients are complete for this backward pass: here
-	// AccumulateGrad nodes and their hooks run. It is called behind the node's range.
+	// Accumulate is called after the range of a node whose gradients are complete for
+	// this backward pass. It runs their AccumulateGrad nodes, with hooks.
 	Accumulate()
 }
 
-// Tape is a forward pass as it is remembered for backward. It is run back once, or
-// dropped.
+// Tape is a recorded forward pass. It runs backward once, or is dropped.
 type Tape struct {
 	rank   *device.Rank
 	params Accumulator
 	nodes  []node
-	refs   map[*device.Buffer]int // readers that a gradient of an activation still has
+	refs   map[*device.Buffer]int // references to gradients of activations
 }
 
-// node is how one operation is run back.
+// node is the backward of one operation.
 type node struct {
-	name string // as PyTorch calls it: MmBackward0
+	name string // in PyTorch: MmBackward0
 	out  *Value
-	keep []*device.Buffer // saved for backward, freed when it has run
+	keep []*device.Buffer // saved for backward; freed once it has run
 	run  func()
 }
 
-// Value is an activation, with its gradient while backward runs.
+// Value is an activation. It belongs to the tape, which frees it in backward.
 type Value struct {
 	*device.Buffer
-	grad   *device.Buffer
-	static bool // memory that outlives the tape
+	grad   *device.Buffer // nil until backward reaches the first use
+	static bool           // memory that outlives the tape
 }
 
-// NewTape returns an empty tape whose parameters' gradients go to params.
+// NewTape returns an empty tape that passes gradients of parameters to params.
 func NewTape(rank *device.Rank, params Accumulator) *Tape {
 	return &Tape{rank: rank, params: params, refs: make(map[*device.Buffer]int)}
 }
 
-// push adds a node; its output and what it keeps are freed after it has run back.
+// push appends a node. Its output and the buffers it keeps are freed when it has run.
 func (t *Tape) push(name string, out *Value, run func(), keep ...*device.Buffer) *Value {
 	t.nodes = append(t.nodes, node{name, out, keep, run})
 	return out
 }
 
-// give adds to the gradient of v; the caller's reference to g goes over to v.
+// give adds g to the gradient of v and takes over the caller's reference to g.
 func (t *Tape) give(v *Value, g *device.Buffer) {
 	if v.grad == nil {
 		v.grad = g
@@ -76,7 +76,7 @@ func (t *Tape) give(v *Value, g *device.Buffer) {
 	v.grad = sum
 }
 
-// gradient allocates the gradient of an activation, with one reference.
+// gradient allocates a gradient of an activation, with one reference.
 func (t *Tape) gradient(shape ...int) *device.Buffer {
 	g := t.rank.Alloc(shape...)
 	t.refs[g] = 1
@@ -90,18 +90,18 @@ func (t *Tape) release(g *device.Buffer) {
 	}
 }
 
-// root returns the output of the last operation: the loss.
+// root returns the output of the last operation, which is the loss.
 func (t *Tape) root() *Value { return t.nodes[len(t.nodes)-1].out }
 
-// Loss returns the scalar that backward begins from.
+// Loss returns the scalar from which backward starts.
 func (t *Tape) Loss() *device.Buffer { return t.root().Buffer }
 
-// Backward runs the tape back from its loss, whose gradient is given and stays the
-// caller's. last says that no other tape of this backward pass gives gradients to the
-// parameters.
+// Backward runs the tape backward from its loss. gradient is the gradient of the loss; it
+// still belongs to the caller. last says that no other tape contributes to this backward
+// pass after this one.
 func (t *Tape) Backward(gradient *device.Buffer, last bool) {
 	t.root().grad = gradient
-	t.refs[gradient] = 2 // one more than the tape releases
+	t.refs[gradient] = 2 // one more than the tape releases, so that it is not freed
 	for _, n := range slices.Backward(t.nodes) {
 		t.runNode(n, last)
 	}
@@ -134,7 +134,7 @@ func (t *Tape) free(n node) {
 	}
 }
 
-// Drop frees a tape that never runs back.
+// Drop frees a tape that will not run backward.
 func (t *Tape) Drop() {
 	for _, n := range t.nodes {
 		t.free(n)

@@ -9,11 +9,11 @@ import (
 	"github.com/gaprof/gaprof/reference/device"
 )
 
-// group is where the ranks meet, and where the first failure is kept.
+// group connects the ranks. It holds the collectives under way and the first failure.
 type group struct {
-	world  int
+	world  int // ranks
 	mu     sync.Mutex
-	seen   map[int64]*meeting
+	seen   map[int64]*meeting // collectives under way, by sequence number
 	err    error
 	failed chan struct{}
 }
@@ -40,18 +40,18 @@ func (g *group) failure() error {
 	}
 }
 
-// meeting is one collective of all ranks.
+// meeting is a collective under way.
 type meeting struct {
-	calls   []*collective         // by rank, nil for those who have not come yet
-	arrived [rounds]int           // ranks that have come to the end of a round
-	open    [rounds]chan struct{} // closed when all have
+	calls   []*collective         // by rank; nil for ranks that have yet to arrive
+	arrived [rounds]int           // ranks that have completed a round
+	open    [rounds]chan struct{} // closed when all of them have
 }
 
-// rounds of a collective: everybody has brought a buffer, everybody has read those of
-// the others.
+// rounds of a collective: after the first, all buffers are there; after the second, every
+// rank has read those of the others.
 const rounds = 2
 
-// meet finds the meeting of one number, or begins it.
+// meet adds a call to the meeting with its sequence number. It fails if ranks disagree.
 func (g *group) meet(c *collective) (*meeting, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -74,8 +74,8 @@ func (g *group) meet(c *collective) (*meeting, error) {
 	return m, nil
 }
 
-// await waits until all ranks have come to the end of a round; false is that they never
-// will.
+// await waits until all ranks have completed a round. It returns false if some rank never
+// will, because it has failed.
 func (g *group) await(m *meeting, round int, seq int64) bool {
 	g.mu.Lock()
 	m.arrived[round]++
@@ -94,7 +94,7 @@ func (g *group) await(m *meeting, round int, seq int64) bool {
 	}
 }
 
-// communicator is one rank's end.
+// communicator is the device.Communicator of a rank.
 type communicator struct {
 	d   *dev
 	seq int64
@@ -105,27 +105,28 @@ var _ device.Communicator = (*communicator)(nil)
 func (c *communicator) Rank() int { return c.d.rank }
 func (c *communicator) Size() int { return c.d.group.world }
 
-// AllReduce sums each rank's part on that rank, then hands the parts around.
+// AllReduce implements device.Communicator: every rank sums one part, then copies the
+// others.
 func (c *communicator) AllReduce(s device.Stream, buf *device.Buffer, op device.Reduce) {
 	c.enqueue(s, &collective{kind: allReduce, send: buf, recv: buf, op: op})
 }
 
-// ReduceScatter sums each rank's part on that rank.
+// ReduceScatter implements device.Communicator: every rank sums its part.
 func (c *communicator) ReduceScatter(s device.Stream, send, recv *device.Buffer, op device.Reduce) {
 	c.enqueue(s, &collective{kind: reduceScatter, send: send, recv: recv, op: op})
 }
 
-// AllGather copies from every rank.
+// AllGather implements device.Communicator.
 func (c *communicator) AllGather(s device.Stream, send, recv *device.Buffer) {
 	c.enqueue(s, &collective{kind: allGather, send: send, recv: recv})
 }
 
-// Broadcast copies from the root.
+// Broadcast implements device.Communicator.
 func (c *communicator) Broadcast(s device.Stream, buf *device.Buffer, root int) {
 	c.enqueue(s, &collective{kind: broadcast, send: buf, recv: buf, root: root})
 }
 
-// kind is a kind of collective, with its names in traces.
+// kind is a kind of collective, by its names in traces.
 type kind struct{ operator, message, kernel string }
 
 var (
@@ -149,7 +150,7 @@ func (c *communicator) enqueue(s device.Stream, t *collective) {
 	end()
 }
 
-// collective is one rank's part of a collective.
+// collective is the call of one rank.
 type collective struct {
 	at         mark
 	kind       *kind
@@ -157,7 +158,7 @@ type collective struct {
 	op         device.Reduce
 	root       int
 	message    *device.Message
-	part       *device.Buffer // of an all-reduce: what this rank has summed
+	part       *device.Buffer // what this rank has summed
 }
 
 func (c *collective) mark() mark { return c.at }
@@ -172,8 +173,8 @@ func (c *collective) describe() string {
 	return fmt.Sprintf("%s of %d %s", c.message.Name, c.message.In, c.message.DType)
 }
 
-// run waits for the others without a core, and sums or copies with one. What other
-// ranks read from this one they have read when it returns.
+// run waits for other ranks without holding a core, and sums or copies while holding one.
+// When it returns, no other rank reads from this one any more.
 func (c *collective) run(s *stream) error {
 	start, g := s.d.now(), s.d.group
 	m, err := g.meet(c)
@@ -200,13 +201,13 @@ func (c *collective) run(s *stream) error {
 	return nil
 }
 
-// mine returns where rank's part of n elements is, in ranks parts.
+// mine returns the range of a rank's part of n elements.
 func mine(n, rank, ranks int) (from, to int) {
 	size := (n + ranks - 1) / ranks
 	return min(n, rank*size), min(n, (rank+1)*size)
 }
 
-// sum adds this rank's part over all ranks, in their order.
+// sum sums this rank's part over all ranks, in their order.
 func (c *collective) sum(m *meeting) {
 	from, to := mine(c.send.N, c.message.Rank, len(m.calls))
 	if c.kind == allReduce {
@@ -225,7 +226,7 @@ func (c *collective) sum(m *meeting) {
 	}
 }
 
-// like returns memory for n elements of the type that mem has.
+// like allocates n elements of the same type as mem.
 func like(mem any, n int) any {
 	switch mem.(type) {
 	case []float32:
@@ -259,7 +260,7 @@ func addRanks[T gemm.Float | int64](part []T, calls []*collective, from int) {
 	}
 }
 
-// take copies what the others have for this rank.
+// take copies the results of other ranks.
 func (c *collective) take(m *meeting) {
 	if c.kind == broadcast {
 		if c.message.Rank != c.root {
@@ -289,7 +290,7 @@ func copyElements(dst *device.Buffer, from int, src *device.Buffer) {
 	}
 }
 
-// copyOnto leaves a part that is gathered in place untouched: others read it.
+// copyOnto does not write to a part that is gathered in place, since others read it.
 func copyOnto[T any](dst, src []T) {
 	if len(src) > 0 && &dst[0] != &src[0] {
 		copy(dst, src)

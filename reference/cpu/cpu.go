@@ -7,18 +7,18 @@ import (
 	"github.com/gaprof/gaprof/reference/device"
 )
 
-// Backend opens cpu devices; the zero value is ready.
+// Backend opens cpu devices. The zero value is ready to use.
 type Backend struct {
-	// Cores is how many kernels run at once, over all ranks; 0 is GOMAXPROCS.
+	// Cores limits how many kernels run at once over all ranks; 0 means GOMAXPROCS.
 	Cores int
-	// Poison fills fresh memory with NaN and never gives freed memory out again, so
-	// that reading what nothing has written shows.
+	// Poison fills new memory with NaN and never reuses freed memory, so that reads of
+	// uninitialized memory show up in results.
 	Poison bool
 }
 
 var _ device.Backend = Backend{}
 
-// Open makes the devices of c.World ranks, which share the cores.
+// Open implements device.Backend. All ranks share the cores.
 func (b Backend) Open(c device.Config) ([]device.Member, error) {
 	cores := b.Cores
 	if cores <= 0 {
@@ -40,18 +40,18 @@ func (b Backend) Open(c device.Config) ([]device.Member, error) {
 	return members, nil
 }
 
-// machine is what all ranks share.
+// machine is shared by all ranks.
 type machine struct {
-	cores  chan struct{} // a token is a core
+	cores  chan struct{} // a semaphore
 	base   time.Time
 	poison bool
 	group  *group
 }
 
-// now returns ns since the Unix epoch by the monotonic clock.
+// now returns ns since the Unix epoch. It is monotonic.
 func (m *machine) now() int64 { return m.base.UnixNano() + int64(time.Since(m.base)) }
 
-// work does something on one core and returns when it began and ended.
+// work calls f while holding a core and returns when f began and ended.
 func (m *machine) work(f func()) (start, end int64) {
 	m.cores <- struct{}{}
 	defer func() { <-m.cores }()

@@ -13,7 +13,7 @@ import (
 type dev struct {
 	*machine
 	rank    int
-	slow    float64 // kernels take as many times as long
+	slow    float64 // factor for the duration of kernels, at least 1
 	log     device.Log
 	streams []*stream
 
@@ -24,13 +24,13 @@ type dev struct {
 
 var _ device.Device = (*dev)(nil)
 
-// Properties names the processor's architecture and its cores.
+// Properties implements device.Device.
 func (d *dev) Properties() device.Properties {
 	return device.Properties{Backend: "cpu", Name: runtime.GOOS + "/" + runtime.GOARCH + " cpu", SMs: cap(d.cores)}
 }
 
-// StreamCreateWithPriority makes a stream; priorities mean nothing on a cpu. Streams
-// have the numbers that PyTorch's compute and NCCL streams have.
+// StreamCreateWithPriority implements device.Device. Priorities have no effect. The first
+// two streams have the numbers of PyTorch's compute and NCCL streams.
 func (d *dev) StreamCreateWithPriority(int) device.Stream {
 	numbers := []int{7, 20}
 	id := 20 + len(d.streams)
@@ -43,7 +43,7 @@ func (d *dev) StreamCreateWithPriority(int) device.Stream {
 	return s
 }
 
-// enqueue gives t to a stream and records the call that did it.
+// enqueue puts a task on a stream and records the call.
 func (d *dev) enqueue(s device.Stream, call string, t task) {
 	start := d.log.Now()
 	s.(*stream).queue <- t
@@ -52,7 +52,7 @@ func (d *dev) enqueue(s device.Stream, call string, t task) {
 
 func (d *dev) mark() mark { return mark{d.log.Next(), d.log.External()} }
 
-// Launch looks the operation up and enqueues it.
+// Launch implements device.Device.
 func (d *dev) Launch(s device.Stream, k device.Kernel) {
 	f, err := find(k)
 	if err != nil {
@@ -64,53 +64,53 @@ func (d *dev) Launch(s device.Stream, k device.Kernel) {
 	end()
 }
 
-// MemcpyHtoDAsync enqueues a copy to the device.
+// MemcpyHtoDAsync implements device.Device.
 func (d *dev) MemcpyHtoDAsync(s device.Stream, dst *device.Buffer, src device.Host) {
 	end := d.log.Range("cpu_op", "aten::copy_", device.Tensor(dst), device.Tensor(dst))
 	d.enqueue(s, "cudaMemcpyAsync", &move{d.mark(), "Memcpy HtoD (Pinned -> Device)", dst, nil, src})
 	end()
 }
 
-// MemcpyDtoHAsync enqueues a copy to the host.
+// MemcpyDtoHAsync implements device.Device.
 func (d *dev) MemcpyDtoHAsync(s device.Stream, dst device.Host, src *device.Buffer) {
 	end := d.log.Range("cpu_op", "aten::copy_", device.Tensor(src), device.Tensor(src))
 	d.enqueue(s, "cudaMemcpyAsync", &move{d.mark(), "Memcpy DtoH (Device -> Pinned)", nil, src, dst})
 	end()
 }
 
-// MemcpyDtoDAsync enqueues a copy within the device.
+// MemcpyDtoDAsync implements device.Device.
 func (d *dev) MemcpyDtoDAsync(s device.Stream, dst, src *device.Buffer) {
 	end := d.log.Range("cpu_op", "aten::copy_", device.Tensor(dst), device.Tensor(src))
 	d.enqueue(s, "cudaMemcpyAsync", &move{d.mark(), "Memcpy DtoD (Device -> Device)", dst, src, device.Host{}})
 	end()
 }
 
-// MemsetAsync enqueues zeros.
+// MemsetAsync implements device.Device.
 func (d *dev) MemsetAsync(s device.Stream, b *device.Buffer) {
 	end := d.log.Range("cpu_op", "aten::zero_", device.Tensor(b))
 	d.enqueue(s, "cudaMemsetAsync", &zero{d.mark(), b})
 	end()
 }
 
-// EventRecord enqueues an event.
+// EventRecord implements device.Device.
 func (d *dev) EventRecord(s device.Stream) device.Event {
 	e := &event{at: d.mark(), stream: s.ID(), happened: make(chan struct{})}
 	d.enqueue(s, "cudaEventRecord", e)
 	return e
 }
 
-// StreamWaitEvent makes a stream wait.
+// StreamWaitEvent implements device.Device.
 func (d *dev) StreamWaitEvent(s device.Stream, e device.Event) {
 	d.enqueue(s, "cudaStreamWaitEvent", &wait{d.mark(), e.(*event)})
 }
 
-// StreamSynchronize waits until a stream is empty.
+// StreamSynchronize implements device.Device.
 func (d *dev) StreamSynchronize(s device.Stream) {
 	sync := device.SyncEvent{Kind: device.StreamSync, Stream: s.ID(), WaitStream: -1}
 	d.hostWait("cudaStreamSynchronize", sync, []*stream{s.(*stream)})
 }
 
-// DeviceSynchronize waits until all streams are empty.
+// DeviceSynchronize implements device.Device.
 func (d *dev) DeviceSynchronize() {
 	sync := device.SyncEvent{Kind: device.ContextSync, Stream: -1, WaitStream: -1}
 	d.hostWait("cudaDeviceSynchronize", sync, slices.Clone(d.streams))
@@ -126,7 +126,7 @@ func (d *dev) hostWait(call string, sync device.SyncEvent, streams []*stream) {
 	d.synced(call, sync, start)
 }
 
-// EventSynchronize waits for an event.
+// EventSynchronize implements device.Device.
 func (d *dev) EventSynchronize(e device.Event) {
 	start, on := d.log.Now(), e.(*event)
 	<-on.happened
@@ -145,21 +145,21 @@ func (d *dev) synced(call string, sync device.SyncEvent, start int64) {
 	d.log.To.Sync(sync)
 }
 
-// Range opens an annotation.
+// Range implements device.Device.
 func (d *dev) Range(cat, name string, operands ...device.Operand) func() {
 	return d.log.Range(cat, name, operands...)
 }
 
-// HostWork is nothing: the host's own work takes its own time.
+// HostWork implements device.Device. It does nothing: real work takes real time.
 func (d *dev) HostWork(time.Duration) {}
 
-// Err returns the first failure of any rank.
+// Err implements device.Device.
 func (d *dev) Err() error { return d.group.failure() }
 
-// Fail is a failure of the host.
+// Fail implements device.Device.
 func (d *dev) Fail(err error) { d.group.fail(err) }
 
-// Close waits for the streams to end.
+// Close implements device.Device.
 func (d *dev) Close() {
 	for _, s := range d.streams {
 		close(s.queue)

@@ -1,14 +1,14 @@
-// Package cpu runs the operations of the reference trainer on the cores of this
-// machine, in float32 or float64. A stream is a goroutine with a queue, an event a
-// channel that is closed; a kernel holds one of the machine's cores while it runs, so
-// that its duration is work. Sums are taken in one order: bits repeat.
+// Package cpu is a backend that runs on the cores of this machine, in float32 or float64.
+// A stream is a goroutine with a queue, and an event is a channel that gets closed. A
+// kernel holds one of the cores while it runs, so that its duration is work and not
+// waiting. Sums have a fixed order, so results are bitwise reproducible.
 //
-//	cpu.go       the Backend, and the machine that ranks share
-//	device.go    a rank's device: calls become tasks on streams
-//	stream.go    streams, and the tasks that are not collectives
-//	comm.go      collectives: a rendezvous of all ranks
+//	cpu.go       the Backend, and the machine shared by its ranks
+//	device.go    the device of a rank: calls become tasks on streams
+//	stream.go    streams, and all tasks except collectives
+//	comm.go      collectives, in which all ranks meet
 //	memory.go    the allocator
-//	table.go     from the type of an operation to its implementation
+//	table.go     the implementation of each type of operation
 //	matrix.go    linear layers and attention
 //	model.go     the other operations of a network
 //	gradient.go  operations on gradients, and the optimizers

@@ -88,7 +88,7 @@ func onesLike[T gemm.Float](o ops.OnesLike) {
 	}
 }
 
-// factor returns what gradients are multiplied by in the optimizer.
+// factor returns the value of an optional factor, 1 if there is none.
 func factor[T gemm.Float](b *device.Buffer) T {
 	if b == nil {
 		return 1

@@ -8,7 +8,7 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// whole is a buffer as a matrix with rows of n.
+// whole returns a buffer as a matrix with n columns.
 func whole[T gemm.Float](b *device.Buffer, n int) gemm.Matrix[T] {
 	return gemm.Matrix[T]{Data: data[T](b), Stride: n}
 }
@@ -48,7 +48,7 @@ func linearBias[T gemm.Float](o ops.LinearBias) {
 	}
 }
 
-// head is the part of a B*T x D buffer that one head of one sequence has.
+// head returns the part of a B*T x D buffer that belongs to one head of one sequence.
 func head[T gemm.Float](x *device.Buffer, b, h, t, d, heads int) gemm.Matrix[T] {
 	return gemm.Matrix[T]{Data: data[T](x)[b*t*d+h*(d/heads):], Stride: d}
 }
@@ -67,8 +67,8 @@ func attention[T gemm.Float](o ops.Attention) {
 	}
 }
 
-// causalSoftmax does it in place for every row i of n x n over columns 0..i; the rest
-// becomes zero.
+// causalSoftmax replaces every row i of an n x n matrix by its softmax over columns 0 to i,
+// and by zeros in other columns.
 func causalSoftmax[T gemm.Float](p []T, n int) {
 	for i := range n {
 		row := p[i*n : (i+1)*n]
@@ -106,8 +106,8 @@ func attentionBackward[T gemm.Float](o ops.AttentionBackward) {
 	}
 }
 
-// softmaxBackward turns the gradient of rows of probabilities into that of what they
-// were made from: d = p * (d - sum of p*d), zero where p is.
+// softmaxBackward turns gradients of probabilities into gradients of their logits:
+// d = p * (d - sum of p*d).
 func softmaxBackward[T gemm.Float](d, p []T, n int) {
 	for i := range n {
 		row, prob := d[i*n:(i+1)*n], p[i*n:(i+1)*n]

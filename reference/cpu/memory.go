@@ -7,18 +7,18 @@ import (
 	"github.com/gaprof/gaprof/reference/device"
 )
 
-// pooled is a kind of block that can stand in for another of its kind.
+// pooled identifies blocks that can replace each other.
 type pooled struct {
 	dt device.DType
 	n  int // elements
 }
 
 const (
-	rounding  = 512            // bytes, as PyTorch's allocator rounds
-	firstAddr = 0x7f0000000000 // what addresses look like
+	rounding  = 512            // bytes; PyTorch's allocator rounds sizes up like this
+	firstAddr = 0x7f0000000000 // a plausible device address
 )
 
-// Malloc returns a freed block of the same size, else fresh memory.
+// Malloc implements device.Device. It prefers a freed block of the same size.
 func (d *dev) Malloc(dt device.DType, shape ...int) *device.Buffer {
 	n := device.Elements(shape)
 	unit := int(rounding / dt.Size())
@@ -58,7 +58,7 @@ func poisoned[T any](list []T, poison bool, with T) []T {
 	return list
 }
 
-// Free puts the block where Malloc finds it.
+// Free implements device.Device.
 func (d *dev) Free(b *device.Buffer) {
 	if b.Block.Freed {
 		panic("cpu: memory is freed twice")

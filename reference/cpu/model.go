@@ -57,7 +57,7 @@ func layerNorm[T gemm.Float](o ops.LayerNorm) {
 	}
 }
 
-// moments returns the mean and the mean squared deviation from it.
+// moments returns the mean and the variance of the population.
 func moments[T gemm.Float](x []T) (mean, variance float64) {
 	for _, v := range x {
 		mean += float64(v)
@@ -99,7 +99,7 @@ func layerNormRow[T gemm.Float](dx, dw, db, dy, x, w []T, mean, rstd float64) {
 	}
 }
 
-// The constants of gelu in its tanh form.
+// The constants of the tanh approximation of gelu.
 const (
 	geluRoot  = 0.79788456080286535588 // sqrt(2/pi)
 	geluCubic = 0.044715

@@ -8,11 +8,10 @@ import (
 	"github.com/gaprof/gaprof/reference/device"
 )
 
-// queued is how many operations wait on a stream before the host is held back, as
-// with CUDA.
+// queued is the capacity of a stream. The host blocks when it is full, as with CUDA.
 const queued = 1024
 
-// stream is a queue and the goroutine that works it off.
+// stream is a queue of tasks and the goroutine that runs them.
 type stream struct {
 	d     *dev
 	id    int
@@ -20,19 +19,20 @@ type stream struct {
 	done  chan struct{}
 }
 
-// ID returns the number of the stream.
+// ID implements device.Stream.
 func (s *stream) ID() int { return s.id }
 
-// mark ties what runs to the call that enqueued it.
+// mark links a task to the call that enqueued it.
 type mark struct{ correlation, external int64 }
 
-// task is something on a stream.
+// task is an entry of a stream.
 type task interface {
 	run(s *stream) error
 	mark() mark
 }
 
-// run works the queue off. After a failure only events still happen.
+// run runs tasks until the queue is closed. After a failure it drops all but events, so
+// that nobody waits forever.
 func (s *stream) run() {
 	defer close(s.done)
 	for t := range s.queue {
@@ -45,8 +45,8 @@ func (s *stream) run() {
 	}
 }
 
-// guarded runs a task and makes an error of a panic, such as an index out of range of
-// a table: the program goes on and finds it in Err.
+// guarded runs a task and turns a panic, such as an index out of range, into an error.
+// The program continues and finds it in Err.
 func (s *stream) guarded(t task) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -56,7 +56,7 @@ func (s *stream) guarded(t task) (err error) {
 	return t.run(s)
 }
 
-// ran tells the recorder what a task has done.
+// ran records a task that has run.
 func (s *stream) ran(m mark, e device.DeviceEvent) {
 	if s.d.log.On() {
 		e.Stream, e.Correlation, e.External = s.id, m.correlation, m.external
@@ -87,7 +87,7 @@ func (l *launch) run(s *stream) error {
 	return nil
 }
 
-// move is a copy; the host's side stands in for dst or src where that is nil.
+// move is a copy. If dst or src is nil, host takes its place.
 type move struct {
 	at       mark
 	name     string
@@ -178,22 +178,22 @@ func (z *zero) run(s *stream) error {
 	return nil
 }
 
-// event happens when the stream reaches it.
+// event has happened when the stream has reached it.
 type event struct {
 	at       mark
 	stream   int
 	happened chan struct{}
 }
 
-// run yields, so that a stream that waits for the event begins at once and not when
-// this goroutine has been busy for long.
+// run yields, so that a stream waiting for the event starts at once and not whenever the
+// scheduler preempts this goroutine.
 func (e *event) run(*stream) error {
 	close(e.happened)
 	runtime.Gosched()
 	return nil
 }
 
-// wait holds a stream until an event has happened.
+// wait blocks a stream until an event has happened.
 type wait struct {
 	at mark
 	on *event

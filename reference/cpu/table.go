@@ -10,7 +10,7 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// implementation is how one type of operation is done, by precision.
+// implementation holds the functions for one type of operation, by precision.
 type implementation map[device.DType]func(device.Kernel)
 
 // table is built by the first who asks: most runs of the program train nothing.
@@ -57,7 +57,7 @@ var table = sync.OnceValue(func() map[reflect.Type]implementation {
 	}
 })
 
-// numbers is an operation on floating point numbers.
+// numbers implements an operation in both precisions.
 func numbers[K device.Kernel](single, double func(K)) implementation {
 	return implementation{device.F32: call(single), device.F64: call(double)}
 }
@@ -66,7 +66,7 @@ func call[K device.Kernel](f func(K)) func(device.Kernel) {
 	return func(k device.Kernel) { f(k.(K)) }
 }
 
-// find returns how k is done.
+// find returns the function that runs k.
 func find(k device.Kernel) (func(device.Kernel), error) {
 	if f := table()[reflect.TypeOf(k)][k.Type()]; f != nil {
 		return f, nil
@@ -79,7 +79,7 @@ func data[T gemm.Float | int64](b *device.Buffer) []T {
 	return b.Block.Mem.([]T)[b.Off : b.Off+b.N]
 }
 
-// first returns a scalar as a number, a count too.
+// first returns the value of a scalar, which may be a count.
 func first[T gemm.Float](b *device.Buffer) T {
 	if b.DType == device.I64 {
 		return T(data[int64](b)[0])

@@ -4,18 +4,18 @@ import "slices"
 
 // Block is one allocation of device memory.
 type Block struct {
-	Addr  int64 // as traces show it; blocks that are live do not overlap
+	Addr  int64 // as shown in traces; live blocks do not overlap
 	Bytes int64
-	Mem   any  // the backend's own: a slice, a device pointer, nothing in a simulation
-	Freed bool // it waits to be given out again
+	Mem   any  // owned by the backend: a slice, a device pointer, nil in a simulation
+	Freed bool // available for reuse
 }
 
-// Buffer is a tensor in device memory: some elements of a Block, row-major, the
-// last index fastest. A scalar has no shape and one element.
+// Buffer is a tensor in device memory: consecutive elements of a Block, in row-major
+// order. A scalar has an empty shape and one element.
 type Buffer struct {
-	Block *Block // shared by all views of the same memory
-	Off   int    // first element in the block
-	N     int    // elements: the product of Shape
+	Block *Block // shared by all views
+	Off   int    // index of the first element in the block
+	N     int    // number of elements, the product of Shape
 	DType DType
 	Shape []int // outermost first; empty for a scalar
 }
@@ -29,8 +29,8 @@ func Elements(shape []int) int {
 	return n
 }
 
-// View returns a tensor of the given shape that begins off elements into b and
-// shares its memory.
+// View returns a tensor of the given shape that shares memory with b, starting at its
+// element off.
 func (b *Buffer) View(off int, shape ...int) *Buffer {
 	n := Elements(shape)
 	if off < 0 || off+n > b.N {
@@ -42,9 +42,9 @@ func (b *Buffer) View(off int, shape ...int) *Buffer {
 // Bytes returns the size in bytes.
 func (b *Buffer) Bytes() int64 { return int64(b.N) * b.DType.Size() }
 
-// Host is memory of the host that is copied to or from a device: floating point
-// numbers are float64 on the host whatever the device holds, and every float32
-// passes through unchanged. Exactly one of the two is set.
+// Host is host memory to copy to or from a device. Floating-point numbers are float64 on
+// the host, whatever the precision on the device; float32 survives the round trip
+// unchanged. Exactly one of the two fields is set.
 type Host struct {
 	Floats []float64 // for F32 and F64
 	Ints   []int64   // for I64

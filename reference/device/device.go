@@ -2,114 +2,115 @@ package device
 
 import "time"
 
-// Stream is a queue of operations that run one after the other, beside other streams.
+// Stream is a queue of operations that run in order, concurrently with other streams.
 type Stream interface {
-	// ID is the number of the stream in traces; never 0.
+	// ID returns the number of the stream in traces; it is never 0.
 	ID() int
 }
 
-// Event is one record of an event on a stream: it happened when everything
-// enqueued on that stream before it has run.
+// Event marks a position in a stream. It has happened once everything enqueued on the
+// stream before it has run.
 type Event interface{}
 
 // Properties describe a device for the header of a trace.
 type Properties struct {
 	Backend string // cpu, sim, cuda
-	Name    string // as the driver has it
-	Memory  int64  // bytes; 0 where unknown
+	Name    string // as reported by the driver
+	Memory  int64  // bytes; 0 if unknown
 	SMs     int    // streaming multiprocessors; the cores of a cpu
 }
 
-// Device is the device of one rank. Its methods are called by one goroutine only,
-// the rank's dispatch thread; none of them but the Synchronize ones waits for the
-// device, though a full queue does hold back the host as a full launch queue does.
+// Device is the device of one rank. Only one goroutine may call its methods: the rank's
+// dispatch thread. Only the Synchronize methods wait for the device, except that a full
+// queue blocks the host, as CUDA's launch queue does.
 type Device interface {
 	Properties() Properties
-	// Malloc returns memory that holds anything, without a wait. Memory that was
-	// freed is given out again at once: the streams' order keeps its uses apart, so
-	// only what is used on a single stream may be freed while the device runs.
+	// Malloc allocates uninitialized memory without waiting. It reuses freed memory at
+	// once, relying on the order within a stream: while the device is running, only
+	// memory that was used on a single stream may be freed.
 	Malloc(dt DType, shape ...int) *Buffer
-	// Free gives the memory of b back; b is the buffer that Malloc returned.
+	// Free releases the memory of b, which must have been returned by Malloc.
 	Free(b *Buffer)
-	// StreamCreateWithPriority makes a stream; a lower number is more urgent.
+	// StreamCreateWithPriority creates a stream. Lower numbers mean higher priority.
 	StreamCreateWithPriority(priority int) Stream
 	// Launch enqueues an operation.
 	Launch(s Stream, k Kernel)
-	// MemcpyHtoDAsync and MemcpyDtoHAsync enqueue copies; the host's memory must be
-	// left alone until the copy has run.
+	// MemcpyHtoDAsync and MemcpyDtoHAsync enqueue copies. Host memory must not be
+	// touched until the copy has run.
 	MemcpyHtoDAsync(s Stream, dst *Buffer, src Host)
 	MemcpyDtoHAsync(s Stream, dst Host, src *Buffer)
-	// MemcpyDtoDAsync and MemsetAsync (to zero) are enqueued like kernels.
+	// MemcpyDtoDAsync enqueues a copy within the device; MemsetAsync enqueues clearing.
 	MemcpyDtoDAsync(s Stream, dst, src *Buffer)
 	MemsetAsync(s Stream, b *Buffer)
-	// EventRecord makes an event of all that s holds now; what is enqueued on s
-	// after StreamWaitEvent runs after the event.
+	// EventRecord records an event on s. StreamWaitEvent makes everything enqueued on s
+	// from then on wait for an event.
 	EventRecord(s Stream) Event
 	StreamWaitEvent(s Stream, e Event)
 	StreamSynchronize(s Stream)
 	EventSynchronize(e Event)
 	DeviceSynchronize()
-	// Range opens an annotation of a trace category (user_annotation, cpu_op); the
-	// function that it returns closes it. Ranges nest.
+	// Range opens an annotation in a trace category, user_annotation or cpu_op. The
+	// function it returns closes it. Ranges nest.
 	Range(cat, name string, operands ...Operand) (end func())
-	// HostWork is think time of the dispatch thread. It advances the clock of a
-	// simulation and is nothing elsewhere.
+	// HostWork stands for time that the dispatch thread spends computing. It advances
+	// the clock of a simulation and does nothing elsewhere.
 	HostWork(d time.Duration)
-	// Err returns the first failure of anything that was enqueued; after one, the
-	// rest is dropped. On other ranks it is the failure of their peer.
+	// Err returns the first failure of an enqueued operation, on any rank. Operations
+	// enqueued after it are dropped.
 	Err() error
-	// Fail makes err that failure: the host cannot go on, and its peers shall not wait.
+	// Fail makes Err return err on all ranks: this host cannot continue, and its peers
+	// must not wait for it.
 	Fail(err error)
-	// Close waits for all streams and lets go of them.
+	// Close waits for all streams and releases them.
 	Close()
 }
 
-// Reduce is how a collective combines the numbers of the ranks. Sums are taken in
-// the order of ranks, so bits repeat from run to run.
+// Reduce is the operator of a reduction over ranks. Sums are computed in the order of
+// ranks, so that results are bitwise reproducible.
 type Reduce uint8
 
-// The sum of all ranks, and the sum divided by their number.
+// The sum over ranks, and their mean.
 const (
 	Sum Reduce = iota
 	Avg
 )
 
-// String returns the name of the reduction in the names of kernels. Kernels of
-// averages call themselves sums in NCCL, and here.
+// String returns the operator as it appears in the names of kernels. As in NCCL, kernels
+// that average are called Sum, too.
 func (r Reduce) String() string { return "Sum" }
 
-// Communicator is one rank's end of the group of all ranks. Every rank calls the
-// same collectives in the same order. They are enqueued like kernels.
+// Communicator connects a rank to all others. Every rank must call the same collectives
+// in the same order. They are enqueued on a stream, like kernels.
 type Communicator interface {
 	Rank() int
 	Size() int
-	// AllReduce leaves the reduction of all ranks' buf in every rank's buf.
+	// AllReduce replaces buf on every rank by the reduction over all ranks.
 	AllReduce(s Stream, buf *Buffer, op Reduce)
-	// ReduceScatter leaves part r of the reduction of all ranks' send in rank r's
-	// recv; send holds Size() parts as long as recv. recv may be that part of send.
+	// ReduceScatter reduces send over all ranks and leaves part r of the result in recv
+	// of rank r. send is Size() times as long as recv, which may be part of it.
 	ReduceScatter(s Stream, send, recv *Buffer, op Reduce)
-	// AllGather leaves every rank's send, in the order of ranks, in every rank's
-	// recv. send may be the rank's own part of recv.
+	// AllGather concatenates send over all ranks, in their order, into recv on every
+	// rank. send may be the rank's own part of recv.
 	AllGather(s Stream, send, recv *Buffer)
-	// Broadcast leaves the root's buf in every rank's buf.
+	// Broadcast copies buf of the root to buf on every rank.
 	Broadcast(s Stream, buf *Buffer, root int)
 }
 
-// Config says what a backend opens.
+// Config tells a backend what to open.
 type Config struct {
 	World    int        // ranks, at least 1
-	Record   []Recorder // by rank; nil, or nil for a rank, records nothing
-	Slowdown []float64  // by rank: its kernels take so many times as long; nil, or below 1, is full speed
+	Record   []Recorder // by rank; nil, or nil for a rank, to record nothing
+	Slowdown []float64  // factor by rank for the duration of kernels; nil, or less than 1, for none
 }
 
-// Member is what one rank owns.
+// Member is what a backend opens for one rank.
 type Member struct {
-	Device Device       // closed by whoever opened the backend
-	Comm   Communicator // of all ranks; its collectives are enqueued on streams of Device
+	Device Device       // to be closed by the caller of Open
+	Comm   Communicator // enqueues on streams of Device
 }
 
-// Backend makes the devices of all ranks of a run.
+// Backend opens the devices of a run.
 type Backend interface {
-	// Open returns one Member per rank. Their devices are closed by the caller.
+	// Open returns one Member per rank. The caller closes their devices.
 	Open(c Config) ([]Member, error)
 }

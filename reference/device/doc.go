@@ -1,16 +1,17 @@
-// Package device is what a training program sees of the machine it runs on, in
-// CUDA's words: a rank's Device with Streams, Events and Buffers, and the
-// Communicator that joins ranks. The program enqueues typed operations (Kernel)
-// and never branches on what is in device memory, so that a simulated, a cpu and
-// a CUDA device can run the same program. What happens is told to a Recorder.
+// Package device is a training program's view of the machine it runs on, in the terms
+// of CUDA: each rank has a Device with Streams, Events and Buffers, and a Communicator
+// that connects it to the other ranks. The program enqueues typed operations (Kernel)
+// and never branches on the contents of device memory, so that the same program runs on
+// a simulated, a cpu or a CUDA device. A Recorder observes what happens.
 //
 //	device.go  Device, Stream, Event, Communicator, and the Backend that opens them
-//	rank.go    what the program of one rank works with: a Device and its two streams
-//	buffer.go  tensors in device memory; dtype.go: the types of their elements
-//	kernel.go  operations for a stream
-//	record.go  Recorder: what is told, and to whom
-//	log.go     Log: how a backend with a host of its own tells it
+//	rank.go    Rank: a Device with the streams that a training loop uses
+//	buffer.go  tensors in device memory
+//	dtype.go   the types of their elements
+//	kernel.go  operations to launch on a stream
+//	record.go  Recorder, and the events it receives
+//	log.go     Log, which helps backends to feed a Recorder
 //
-// A backend implements Device and Communicator, and holds a table from the types of
-// package ops to what does them.
+// A backend implements Backend, Device and Communicator. What it does for each type of
+// operation in package ops is up to a table of its own.
 package device

@@ -1,22 +1,23 @@
 package device
 
-// Kernel is one operation for a stream: a plain value with its buffers and
-// sizes. What it means is up to the backend's table of implementations.
+// Kernel is an operation to launch on a stream: a plain value with buffers and sizes. The
+// backend selects an implementation by its type.
 type Kernel interface {
-	// Name is the name of the device function.
+	// Name returns the name of the device function.
 	Name() string
-	// Op is the name of the operator as traces of PyTorch have it: aten::mm.
+	// Op returns the name of the operator in PyTorch: aten::mm.
 	Op() string
-	// Cost returns floating point operations, and bytes read and written.
+	// Cost returns the number of floating-point operations, and of bytes read and
+	// written.
 	Cost() (flops, bytes int64)
-	// Operands returns what the operator was called with, as traces show it.
+	// Operands returns the inputs of the operator as recorded in traces.
 	Operands() []Operand
 	// Type returns the precision that selects the implementation.
 	Type() DType
 }
 
-// Operand is an input of an operator: a tensor by its shape and type, a list of
-// tensors, or a number by its value.
+// Operand describes an input of an operator for a trace: shape and type of a tensor or of
+// a list of tensors, or the value of a number.
 type Operand struct {
 	Shape []int   // of a tensor; empty for a scalar
 	List  [][]int // of a list of tensors, then Type is TensorList
@@ -24,8 +25,8 @@ type Operand struct {
 	Value string  // of a Scalar
 }
 
-// Tensor returns the operand of a buffer; a missing one has an empty type, as an
-// optional argument that was not given.
+// Tensor returns the operand for a buffer. For nil, an optional argument that is absent,
+// its type is empty.
 func Tensor(b *Buffer) Operand {
 	if b == nil {
 		return Operand{}
@@ -33,7 +34,7 @@ func Tensor(b *Buffer) Operand {
 	return Operand{Shape: b.Shape, Type: b.DType.String()}
 }
 
-// TensorList returns the operand of a list of buffers.
+// TensorList returns the operand for a list of buffers.
 func TensorList(list []*Buffer) Operand {
 	shapes := make([][]int, len(list))
 	for i, b := range list {

@@ -1,14 +1,14 @@
 package device
 
-// Log numbers what one rank's dispatch thread does and tells a Recorder about it;
-// backends with a host of their own (cpu, cuda) share it. With a nil Recorder it does
-// nothing.
+// Log feeds a Recorder with what the dispatch thread of a rank does, and assigns the
+// numbers that link events. It is shared by backends that run on a real host (cpu, cuda).
+// With a nil Recorder it does nothing.
 type Log struct {
 	To    Recorder     // nil records nothing
-	Clock func() int64 // ns since the Unix epoch, monotonic; needed where To is not nil
+	Clock func() int64 // monotonic, ns since the Unix epoch; required unless To is nil
 
 	correlation, external int64
-	open                  []int64 // external ids of open ranges
+	open                  []int64 // external ids of open ranges, innermost last
 }
 
 func nothing() {}
@@ -16,7 +16,7 @@ func nothing() {}
 // On reports whether anything is recorded.
 func (l *Log) On() bool { return l.To != nil }
 
-// Now returns the time, 0 when nothing is recorded.
+// Now returns the time, or 0 if nothing is recorded.
 func (l *Log) Now() int64 {
 	if l.To == nil {
 		return 0
@@ -24,13 +24,13 @@ func (l *Log) Now() int64 {
 	return l.Clock()
 }
 
-// Next returns the correlation of the next call.
+// Next returns a new correlation id.
 func (l *Log) Next() int64 {
 	l.correlation++
 	return l.correlation
 }
 
-// External returns the number of the innermost open range, 0 for none.
+// External returns the id of the innermost open range, or 0.
 func (l *Log) External() int64 {
 	if len(l.open) == 0 {
 		return 0
@@ -38,7 +38,7 @@ func (l *Log) External() int64 {
 	return l.open[len(l.open)-1]
 }
 
-// Range opens a span; the function that it returns ends and records it.
+// Range opens a span. The function it returns closes and records it.
 func (l *Log) Range(cat, name string, operands ...Operand) func() {
 	if l.To == nil {
 		return nothing
@@ -46,7 +46,7 @@ func (l *Log) Range(cat, name string, operands ...Operand) func() {
 	return l.span(Span{Cat: cat, Name: name, Operands: operands})
 }
 
-// Operator opens the span of a kernel's operator.
+// Operator opens the span of the operator of a kernel.
 func (l *Log) Operator(k Kernel) func() {
 	if l.To == nil {
 		return nothing
@@ -54,8 +54,8 @@ func (l *Log) Operator(k Kernel) func() {
 	return l.span(Span{Cat: "cpu_op", Name: k.Op(), Operands: k.Operands()})
 }
 
-// Collective opens the spans that PyTorch writes around a collective: the operator,
-// record_param_comms with the message, and the annotation nccl:NAME.
+// Collective opens the spans that PyTorch records around a collective: the operator,
+// record_param_comms with the message, and an annotation nccl:NAME.
 func (l *Log) Collective(operator string, m *Message, operands ...Operand) func() {
 	if l.To == nil {
 		return nothing
@@ -82,7 +82,7 @@ func (l *Log) span(s Span) func() {
 	}
 }
 
-// Call records a call of the runtime that began at start.
+// Call records a runtime call that began at start and ends now.
 func (l *Log) Call(name string, start, correlation int64) {
 	if l.To != nil {
 		l.To.Host(HostEvent{Name: name, Start: start, End: l.Clock(), Correlation: correlation, External: l.External()})

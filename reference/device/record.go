@@ -1,11 +1,10 @@
 package device
 
-// Recorder is told what one rank's device does. Times are in ns of one clock per
-// rank, of the backend's making, and begin at the Unix epoch; correlations begin
-// at 1. Host, Span, Memory and Sync are called by the rank's dispatch thread,
-// Device (and Sync of a stream that waits) by the streams, so a Recorder must allow
-// concurrent calls. Spans are told when they end. A nil Recorder is off, and costs
-// a comparison.
+// Recorder observes the device of one rank. All times are ns since the Unix epoch, on a
+// clock of the backend's choice; correlation ids start at 1. Host, Span, Memory and Sync
+// are called by the dispatch thread of the rank, Device (and Sync for a stream that waits)
+// by streams, so a Recorder must be safe for concurrent use. Spans are reported when they
+// end. A nil Recorder means that nothing is recorded, at the cost of a comparison.
 type Recorder interface {
 	Host(HostEvent)
 	Span(Span)
@@ -14,14 +13,14 @@ type Recorder interface {
 	Memory(MemoryEvent)
 }
 
-// HostEvent is a call of the runtime: cudaLaunchKernel, cudaMemcpyAsync,
+// HostEvent is a call of the CUDA runtime: cudaLaunchKernel, cudaMemcpyAsync,
 // cudaMemsetAsync, cudaEventRecord, cudaStreamWaitEvent, cudaStreamSynchronize,
 // cudaEventSynchronize, cudaDeviceSynchronize.
 type HostEvent struct {
 	Name        string
 	Start, End  int64 // ns
 	Correlation int64 // of what it enqueued
-	External    int64 // of the operator around it; 0 for none
+	External    int64 // id of the enclosing span; 0 for none
 }
 
 // Span is an annotation or an operator on the dispatch thread.
@@ -29,19 +28,19 @@ type Span struct {
 	Cat        string // user_annotation or cpu_op
 	Name       string
 	Start, End int64     // ns
-	External   int64     // numbers the spans of a rank from 1
+	External   int64     // id of the span, counted from 1 per rank
 	Operands   []Operand // of an operator; nil for none
 	Message    *Message  // of a record_param_comms, else nil
 }
 
-// Kinds of device events, as categories of traces.
+// Kinds of device events, by their categories in traces.
 const (
 	KindKernel = "kernel"
 	KindMemcpy = "gpu_memcpy"
 	KindMemset = "gpu_memset"
 )
 
-// DeviceEvent is what ran on a stream.
+// DeviceEvent is an operation that ran on a stream.
 type DeviceEvent struct {
 	Kind        string // KindKernel, KindMemcpy or KindMemset
 	Name        string
@@ -49,12 +48,12 @@ type DeviceEvent struct {
 	Start, End  int64    // ns
 	Correlation int64    // that of its HostEvent
 	External    int64    // that of its HostEvent
-	Flops       int64    // floating point operations; 0 where they are not counted
+	Flops       int64    // floating-point operations; 0 if not counted
 	Bytes       int64    // read and written
 	Message     *Message // of a collective, else nil
 }
 
-// Kinds of sync events, as traces name them.
+// Kinds of sync events, by their names in traces.
 const (
 	StreamWait  = "Stream Wait Event"
 	StreamSync  = "Stream Sync"
@@ -62,19 +61,19 @@ const (
 	ContextSync = "Context Sync"
 )
 
-// SyncEvent is a wait: of a stream for an event, or of the host for a stream, an
-// event or everything.
+// SyncEvent is a wait: of a stream for an event, or of the host for a stream, an event or
+// the whole device.
 type SyncEvent struct {
 	Kind        string
-	Stream      int   // that waits; of StreamSync the one that is waited for; -1 for none
-	WaitStream  int   // on which the event was recorded; -1 for none
-	EventRecord int64 // correlation of the cudaEventRecord; 0 for none
+	Stream      int   // the waiting stream; for StreamSync the one waited for; -1 for none
+	WaitStream  int   // the stream of the event; -1 for none
+	EventRecord int64 // correlation of its cudaEventRecord; 0 for none
 	Correlation int64 // of the call
 	Start, End  int64 // ns
 }
 
-// MemoryEvent is an allocation (Bytes > 0) or a release (Bytes < 0). Allocated is
-// what the program holds after it, Reserved what the allocator holds, in bytes.
+// MemoryEvent is an allocation (Bytes > 0) or a release (Bytes < 0). Allocated and
+// Reserved are the bytes held afterwards by the program and by the allocator.
 type MemoryEvent struct {
 	Time      int64 // ns
 	Addr      int64

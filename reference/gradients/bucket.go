@@ -5,16 +5,16 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// bucket is what one all-reduce reduces: neighbours, the last parameter first, as they
-// become ready in backward.
+// bucket is the unit of all-reduce: neighbouring parameters, the last one first, which is
+// the order in which they become ready in backward.
 type bucket struct {
 	flat   *device.Buffer
 	params []*Param
-	ready  int  // of params, in this backward
-	sent   bool // reduced in this backward
+	ready  int  // parameters that are ready in this backward pass
+	sent   bool // its all-reduce was enqueued in this backward pass
 }
 
-// makeBucket gives parameters of size elements together their gradients.
+// makeBucket allocates a bucket for parameters with size elements in total.
 func (s *Set) makeBucket(params []*Param, size int) {
 	b := &bucket{flat: s.rank.Zeros(size), params: params}
 	at := 0
@@ -28,8 +28,9 @@ func (s *Set) makeBucket(params []*Param, size int) {
 	}
 }
 
-// bucketReady counts, and reduces a bucket whose parameters are all there. DDP divides
-// before it sums where gradients are no views of buckets; nothing else would move them.
+// bucketReady marks a parameter as ready, and reduces its bucket once all of its parameters
+// are. If gradients are not views, DDP has to copy them into the bucket anyway and divides
+// them on the way, so the reduction is a sum then.
 func (s *Set) bucketReady(p *Param) {
 	b, op := p.bucket, s.policy.Reduction()
 	if p.place != nil {
@@ -48,7 +49,7 @@ func (s *Set) bucketReady(p *Param) {
 	}
 }
 
-// intoBucket is what DDP does with a gradient that is no view.
+// intoBucket copies a gradient that is not a view into its bucket, as DDP does.
 func (s *Set) intoBucket(p *Param) {
 	by := 1.0
 	if s.policy.GradReduction == "mean" {
@@ -59,8 +60,8 @@ func (s *Set) intoBucket(p *Param) {
 	end()
 }
 
-// TakeBack lets the compute stream wait for the reduction of a gradient, and copies it
-// back where it is no view of its bucket.
+// TakeBack makes the compute stream wait for the reduction of a gradient and, if that is
+// not a view of its bucket, copies it back.
 func (s *Set) TakeBack(p *Param) {
 	if s.Await(p); p.place == nil || !p.bucket.sent {
 		return
@@ -70,8 +71,8 @@ func (s *Set) TakeBack(p *Param) {
 	end()
 }
 
-// AllReduce reduces whole gradients one by one: what an optimizer that reduces in its
-// own step does, with gradients as accumulated over all micro-batches.
+// AllReduce reduces whole gradients one by one, for optimizers that reduce in their own
+// step, after gradients have been accumulated over all micro-batches.
 func (s *Set) AllReduce(params []*Param) {
 	s.rank.Collective(func() {
 		for _, p := range params {

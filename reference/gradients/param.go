@@ -9,35 +9,35 @@ import (
 // Param is a parameter with its gradient on one rank.
 type Param struct {
 	autograd.Param
-	Group *optim.Group   // that updates it
-	Grad  *device.Buffer // whole; of a shard, what this rank alone has computed
+	Group *optim.Group   // updates it
+	Grad  *device.Buffer // the whole gradient; if sharded, as computed by this rank alone
 
-	has  bool // Grad holds something: the next gradient is added to it
-	seen int  // gradients that it got in this backward, from tapes that were not the last
+	has  bool // Grad is set, so that the next gradient is added to it
+	seen int  // gradients received in this backward pass from tapes before the last
 
-	bucket  *bucket        // of an all-reduce; nil where parameters are sharded
-	place   *device.Buffer // in the bucket, where that is not Grad; else nil
-	shard   *shard         // of a sharded optimizer; nil where nothing is sharded
-	reduced *reduction     // the last reduction of this gradient; nil before one
+	bucket  *bucket        // nil if sharded
+	place   *device.Buffer // its slot in the bucket; nil if Grad is a view of that
+	shard   *shard         // nil if not sharded
+	reduced *reduction     // most recent reduction; nil before the first
 }
 
-// shard is a rank's rows of a parameter. Where rows do not divide by the ranks, the
-// parameter is padded with rows of zeros.
+// shard is a rank's rows of a parameter. Parameters whose rows cannot be divided evenly
+// are padded with rows of zeros, like those of FSDP2.
 type shard struct {
-	padded, paddedGrad *device.Buffer // whole; the parameter and its gradient are views of these
+	padded, paddedGrad *device.Buffer // whole and padded; Value and Grad are views of these
 	value              *device.Buffer // this rank's rows of padded
-	grad               *device.Buffer // reduced and accumulated
-	fresh              *device.Buffer // just reduced, to be added to grad
-	has                bool           // grad holds something
+	grad               *device.Buffer // reduced, accumulated over micro-batches
+	fresh              *device.Buffer // the latest reduction, about to be added to grad
+	has                bool           // grad is set
 }
 
-// reduction is a collective that the compute stream may have to wait for.
+// reduction is a collective that the compute stream may yet have to wait for.
 type reduction struct {
 	event  device.Event
 	waited bool
 }
 
-// Mine returns what this rank's optimizer updates of p.
+// Mine returns the part of p that this rank updates: its shard, or all of it.
 func (p *Param) Mine() optim.Target {
 	if p.shard != nil {
 		return optim.Target{Index: p.Index, Value: p.shard.value, Grad: p.shard.grad}
@@ -45,7 +45,7 @@ func (p *Param) Mine() optim.Target {
 	return optim.Target{Index: p.Index, Value: p.Value, Grad: p.Grad}
 }
 
-// Clear is zero_grad(set_to_none=True): the next gradient overwrites this one.
+// Clear is zero_grad(set_to_none=True): the next gradient overwrites the current one.
 func (p *Param) Clear() {
 	p.has = false
 	if p.shard != nil {

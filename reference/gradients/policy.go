@@ -2,23 +2,23 @@ package gradients
 
 import "github.com/gaprof/gaprof/reference/device"
 
-// Policy says how gradients are combined over ranks.
+// Policy says how gradients are reduced over ranks.
 type Policy struct {
 	GradReduction string // mean or sum
-	ReduceScatter string // where a sharded optimizer reduces: step, hook, or "" where nothing is sharded
-	AllReduce     string // where gradients are all-reduced if nothing is sharded: hook (or ""), step
-	BucketBytes   int    // an all-reduce in hooks begins when so many bytes are ready; 0 is one parameter each
-	BucketView    bool   // gradients live in the buckets; else DDP divides them into those, and copies them back
+	ReduceScatter string // sharded optimizer: reduce in the optimizer's step or in a hook; "" if not sharded
+	AllReduce     string // not sharded: reduce in the optimizer's step or in a hook; "" means hook
+	BucketBytes   int    // capacity of a bucket for hooks; 0 gives each parameter a bucket of its own
+	BucketView    bool   // gradients are views of their bucket; else they are copied in and out
 }
 
-// Sharded reports whether every rank has a part of each parameter's optimizer state.
+// Sharded reports whether each rank updates only its shard of every parameter.
 func (p Policy) Sharded() bool { return p.ReduceScatter != "" }
 
-// InStep reports whether gradients are reduced inside the optimizer's step, by its
-// caller, and not in backward.
+// InStep reports whether gradients are reduced inside the optimizer's step rather than in
+// hooks of backward.
 func (p Policy) InStep() bool { return p.ReduceScatter == "step" || p.AllReduce == "step" }
 
-// Reduction returns what a collective does with gradients.
+// Reduction returns the reduction operator for gradients.
 func (p Policy) Reduction() device.Reduce {
 	if p.GradReduction == "sum" {
 		return device.Sum

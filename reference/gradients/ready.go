@@ -6,14 +6,14 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// written is a gradient of a parameter that a backward node has just written: into
-// the parameter's own memory, or into memory of its own, to be added.
+// written is a gradient that the current node writes, either directly into Grad or into a
+// temporary buffer that is then added to it.
 type written struct {
 	p     *Param
-	fresh *device.Buffer // nil for the parameter's own
+	fresh *device.Buffer // the temporary buffer; nil if written into Grad
 }
 
-// Gradient returns where a backward node writes the gradient of a parameter.
+// Gradient implements autograd.Accumulator.
 func (s *Set) Gradient(of *autograd.Param) *device.Buffer {
 	p := s.params[of.Index]
 	if p.shard != nil {
@@ -30,15 +30,15 @@ func (s *Set) Gradient(of *autograd.Param) *device.Buffer {
 	return p.Grad
 }
 
-// take returns what the node that has just run wrote.
+// take returns what the current node wrote, and resets the list for the next one.
 func (s *Set) take() []written {
 	list := s.written
 	s.written = nil
 	return list
 }
 
-// Add adds gradients of one micro-batch of several in one backward: the parameter has
-// not had its last one yet.
+// Add implements autograd.Accumulator: it adds the gradients of one of several
+// micro-batches in a backward pass. They do not count as accumulated before the last.
 func (s *Set) Add() {
 	for _, w := range s.take() {
 		s.addFresh(w)
@@ -53,8 +53,8 @@ func (s *Set) addFresh(w written) {
 	}
 }
 
-// Accumulate runs the AccumulateGrad nodes of gradients that are complete for this
-// backward, and the hooks on them.
+// Accumulate implements autograd.Accumulator: it runs AccumulateGrad nodes, and the hooks
+// on them.
 func (s *Set) Accumulate() {
 	for _, w := range s.take() {
 		evaluate := s.rank.Range("cpu_op", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")
@@ -70,7 +70,7 @@ func (s *Set) Accumulate() {
 	}
 }
 
-// ready is the hook behind AccumulateGrad.
+// ready is the hook that runs after AccumulateGrad.
 func (s *Set) ready(p *Param) {
 	if s.rank.World > 1 && s.sync && p.Group.Due(s.step) {
 		switch {

@@ -8,36 +8,38 @@ import (
 	"github.com/gaprof/gaprof/reference/optim"
 )
 
-// Hooks are what a Set calls; those that are nil are not called.
+// Hooks are callbacks of a Set. Any of them may be nil.
 type Hooks struct {
-	// Ready is called when a gradient is complete for its backward pass, and its
-	// reduction, if there is one, is enqueued. An optimizer in backward steps here.
+	// Ready is called when a gradient is complete for its backward pass, after its
+	// reduction, if any, was enqueued. An optimizer in backward steps here.
 	Ready func(p *Param)
-	// Span brackets a reduce_scatter; number is the training step.
+	// Span is called at the beginning of a reduce_scatter with the number of the step;
+	// the function it returns is called at the end.
 	Span func(name string, number int) (end func())
 }
 
-// Set is the gradients of one rank.
+// Set holds the parameters and gradients of one rank. Use Insert for every parameter,
+// then Complete, before anything else.
 type Set struct {
 	rank   *device.Rank
 	policy Policy
 	hooks  Hooks
 	params []*Param
 
-	// Of the backward pass that runs.
+	// State of the current backward pass.
 	step    int
-	sync    bool      // its gradients are reduced
-	written []written // by the node that runs
+	sync    bool      // gradients are reduced
+	written []written // by the current node
 }
 
 var _ autograd.Accumulator = (*Set)(nil)
 
-// New returns a Set without parameters.
+// New returns an empty Set.
 func New(rank *device.Rank, policy Policy, hooks Hooks) *Set {
 	return &Set{rank: rank, policy: policy, hooks: hooks}
 }
 
-// Insert makes memory for a parameter, which begins with the values given.
+// Insert allocates a parameter and uploads its initial values.
 func (s *Set) Insert(name string, shape []int, group *optim.Group, values []float64) {
 	p := &Param{Param: autograd.Param{Name: name, Index: len(s.params), Shape: shape}, Group: group}
 	if s.policy.Sharded() {
@@ -49,10 +51,11 @@ func (s *Set) Insert(name string, shape []int, group *optim.Group, values []floa
 	s.params = append(s.params, p)
 }
 
-// Complete makes memory for the gradients of all parameters that are there.
+// Complete allocates the gradients of all parameters. It comes after the last Insert
+// because buckets are filled from the last parameter to the first.
 func (s *Set) Complete() {
 	if s.policy.Sharded() {
-		return // shards bring their own
+		return // Insert has allocated them with the shards
 	}
 	var open []*Param
 	size := 0
@@ -66,8 +69,9 @@ func (s *Set) Complete() {
 	}
 }
 
-// closes reports whether a bucket of size elements ends with p, before next. An
-// optimizer in backward wants each gradient as soon as it is there.
+// closes reports whether p is the last parameter of a bucket that has reached size
+// elements, next being the parameter that follows. An optimizer in backward needs each
+// gradient as soon as it is ready, hence a bucket for each.
 func (s *Set) closes(next, p *Param, size int) bool {
 	full := size*int(s.rank.DType.Size()) >= s.policy.BucketBytes
 	return full || next.Group != p.Group || s.hooks.Ready != nil
@@ -87,8 +91,8 @@ func (s *Set) Of(g *optim.Group) []*Param {
 	return list
 }
 
-// Begin begins the backward pass of a training step, or one of several; sync says that
-// its gradients are reduced.
+// Begin starts a backward pass of the given step. sync says whether gradients are reduced
+// in this pass.
 func (s *Set) Begin(step int, sync bool) {
 	s.step, s.sync = step, sync
 	for _, p := range s.params {
@@ -98,8 +102,8 @@ func (s *Set) Begin(step int, sync bool) {
 	}
 }
 
-// End lets the compute stream wait for all-reduces of a backward pass. Shards wait for
-// their own reduction when somebody asks for them.
+// End makes the compute stream wait for the all-reduces of a backward pass. For shards it
+// does nothing: the wait for each is deferred until its gradient is used.
 func (s *Set) End() {
 	if s.policy.Sharded() {
 		return
@@ -109,8 +113,8 @@ func (s *Set) End() {
 	}
 }
 
-// Stored returns the gradients that a pass between backward and optimizer goes over:
-// the shards where they have been reduced already.
+// Stored returns the gradients that scaling and clipping between backward and optimizer
+// operate on: shards if those have been reduced, else whole gradients.
 func (s *Set) Stored() []*device.Buffer {
 	var list []*device.Buffer
 	for _, p := range s.params {
@@ -124,7 +128,7 @@ func (s *Set) Stored() []*device.Buffer {
 	return list
 }
 
-// Await lets the compute stream wait for the last reduction of a gradient.
+// Await makes the compute stream wait for the most recent reduction of a gradient.
 func (s *Set) Await(p *Param) {
 	if p.reduced != nil && !p.reduced.waited {
 		p.reduced.waited = true

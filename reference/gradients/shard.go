@@ -27,8 +27,8 @@ func padded(shape []int, ranks int) []int {
 	return out
 }
 
-// ReduceScatter reduces the gradient of p to this rank's shard of it, or onto what is
-// there from earlier micro-batches. The whole gradient is used up.
+// ReduceScatter reduces the gradient of p into this rank's shard, adding to what earlier
+// micro-batches left there. The whole gradient counts as consumed.
 func (s *Set) ReduceScatter(p *Param) {
 	if s.hooks.Span != nil {
 		defer s.hooks.Span("reduce_scatter", s.step)()
@@ -47,8 +47,8 @@ func (s *Set) ReduceScatter(p *Param) {
 	p.reduced = &reduction{event: s.rank.EventRecord(comms)}
 }
 
-// Gather makes the gradient of a sharded parameter whole again on every rank. It takes
-// the place of what this rank had computed alone.
+// Gather restores the whole reduced gradient of a sharded parameter on every rank, in
+// place of the one that this rank computed alone. It does nothing if p is not sharded.
 func (s *Set) Gather(p *Param) {
 	if p.shard == nil {
 		return
@@ -57,8 +57,8 @@ func (s *Set) Gather(p *Param) {
 	s.rank.Collective(func() { s.rank.Comm.AllGather(s.rank.Comms, p.shard.grad, p.shard.paddedGrad) })
 }
 
-// GatherValue makes a parameter whole again once its shards are updated. Whoever reads
-// it must join the compute stream with the collectives first.
+// GatherValue restores a whole parameter after its shards were updated. The compute
+// stream does not wait for it: call Join on the rank before the parameter is used.
 func (s *Set) GatherValue(p *Param) {
 	s.rank.Fork()
 	s.rank.Comm.AllGather(s.rank.Comms, p.shard.value, p.shard.padded)

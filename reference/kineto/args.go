@@ -9,14 +9,14 @@ import (
 	"github.com/gaprof/gaprof/trace/record"
 )
 
-// callbackIDs are CUPTI's numbers of calls, as Kineto writes them beside their names.
+// callbackIDs are CUPTI's ids of runtime calls, which Kineto records with their names.
 var callbackIDs = map[string]int64{
 	"cudaLaunchKernel": 211, "cudaMemcpyAsync": 41, "cudaMemsetAsync": 51,
 	"cudaEventRecord": 135, "cudaStreamWaitEvent": 147,
 	"cudaStreamSynchronize": 131, "cudaEventSynchronize": 137, "cudaDeviceSynchronize": 165,
 }
 
-// callArgs is the number of a call.
+// callArgs is the callback id of a runtime call; 0 for none.
 type callArgs int64
 
 func (a callArgs) Write(w *record.ArgWriter) {
@@ -25,7 +25,7 @@ func (a callArgs) Write(w *record.ArgWriter) {
 	}
 }
 
-// spanArgs are what an operator was called with, and the message of a collective.
+// spanArgs are the inputs of an operator and, for record_param_comms, the message.
 type spanArgs struct {
 	operands []device.Operand
 	message  *device.Message
@@ -54,7 +54,7 @@ func (a *spanArgs) Write(w *record.ArgWriter) {
 	}
 }
 
-// list closes items that end in commas.
+// list makes a JSON list of items that each end in a comma.
 func list(items []byte) string { return "[" + string(items[:len(items)-1]) + "]" }
 
 func appendDims(out []byte, o device.Operand) []byte {
@@ -82,7 +82,7 @@ func appendShape(out []byte, shape []int, comma string) []byte {
 	return append(out, ']')
 }
 
-// messageArgs are what record_param_comms says of a message.
+// messageArgs writes a message as record_param_comms does.
 func messageArgs(w *record.ArgWriter, m *device.Message) {
 	w.Text("Collective name", m.Name)
 	w.Int("In msg nelems", int64(m.In))
@@ -95,8 +95,8 @@ func messageArgs(w *record.ArgWriter, m *device.Message) {
 	w.Int("Seq", m.Seq)
 }
 
-// deviceArgs are those of work on a stream. There is one for every kernel of a
-// recording, so it keeps no more of the event than it writes.
+// deviceArgs are the arguments of an operation on a stream. There is one for every kernel
+// in a recording, so it keeps no more of the event than it writes.
 type deviceArgs struct {
 	device   int
 	kind     trace.Cat
@@ -128,7 +128,7 @@ func (a *deviceArgs) Write(w *record.ArgWriter) {
 	}
 }
 
-// syncArgs are those of a wait.
+// syncArgs are the arguments of a wait.
 type syncArgs struct {
 	device int
 	e      device.SyncEvent
@@ -144,12 +144,12 @@ func (a *syncArgs) Write(w *record.ArgWriter) {
 	w.Int("stream", int64(a.e.Stream))
 	w.Int("device", int64(a.device))
 	w.Int("context", 1)
-	if a.e.Kind == device.StreamWait { // the record itself has no length
+	if a.e.Kind == device.StreamWait { // the event itself has no duration
 		w.Int("waited (ns)", a.e.End-a.e.Start)
 	}
 }
 
-// memoryArgs are those of an allocation. 1 is the type of devices.
+// memoryArgs are the arguments of an allocation or a release.
 type memoryArgs struct {
 	device int
 	e      device.MemoryEvent
@@ -161,5 +161,5 @@ func (a *memoryArgs) Write(w *record.ArgWriter) {
 	w.Int("Bytes", a.e.Bytes)
 	w.Int("Addr", a.e.Addr)
 	w.Int("Device Id", int64(a.device))
-	w.Int("Device Type", 1)
+	w.Int("Device Type", 1) // CUDA
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Run is what all ranks of a run share, for the header of a trace.
+// Run describes a run for the header of the traces of its ranks.
 type Run struct {
 	World    int                 // ranks
 	Devices  []device.Properties // by rank
-	BaseTime int64               // ns since the Unix epoch that times are offsets from
-	Options  any                 // of the run, for the key "gaprof": anything that encodes as JSON
+	BaseTime int64               // ns since the Unix epoch; times in the trace are relative to it
+	Options  any                 // of the run, encoded as JSON under the key "gaprof"
 }
 
-// deviceProperties is an entry of the header of that name. Figures that only GPUs have
-// are those that readers expect of a device that does one thing at a time.
+// deviceProperties is an entry of the header. Properties that only GPUs have are set to
+// values for a device that does one thing at a time.
 type deviceProperties struct {
 	ID                          int    `json:"id"`
 	Name                        string `json:"name"`
@@ -48,7 +48,7 @@ type groupEntry struct {
 	Ranks   []int64 `json:"ranks"`
 }
 
-// Trace makes the trace of the rank, once nobody records any more.
+// Trace returns the trace of the rank. Recording must be over.
 func (r *Rank) Trace(run Run) *trace.Trace {
 	group := trace.ProcessGroup{Name: "0", Desc: "default_pg", Size: int64(run.World)}
 	for rank := range run.World {
@@ -77,20 +77,20 @@ func properties(run Run) []deviceProperties {
 	return list
 }
 
-// distributed says which group of ranks there is: one, of all.
+// distributed describes the only process group, which is that of all ranks.
 func (r *Rank) distributed(run Run, group trace.ProcessGroup) distributedInfo {
 	entry := groupEntry{Name: group.Name, Desc: group.Desc, Backend: run.Devices[0].Backend + ":gaprof",
 		Size: run.World, Ranks: group.Ranks}
 	return distributedInfo{Backend: "gaprof", Rank: r.rank, WorldSize: run.World, Count: 1, Groups: []groupEntry{entry}}
 }
 
-// entry is an entry of the header.
+// entry encodes a value for the header.
 func entry(key string, value any) trace.Extra {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(value); err != nil {
-		panic("kineto: " + err.Error()) // values are ours, of plain types
+		panic("kineto: " + err.Error()) // cannot happen: values are of plain types
 	}
 	return trace.Extra{Key: key, JSON: string(bytes.TrimSpace(b.Bytes()))}
 }

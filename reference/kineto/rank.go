@@ -1,10 +1,9 @@
-// Package kineto turns what the device of a rank tells into the events that PyTorch's
-// profiler writes, so that programs made for those read the trainer's traces. What each
-// detail is good for stands in docs/formats/trainer.md.
+// Package kineto records a rank as PyTorch's profiler would, so that tools written for
+// PyTorch read the trainer's traces. docs/formats/trainer.md explains each detail.
 //
-// A Rank is the device.Recorder of one rank. It records the training steps of a Window,
-// and makes a trace of them once the run is over. Work that a device does after the
-// host has left the window still belongs to it if it was launched inside.
+// A Rank is the device.Recorder of one rank. It records the steps in a Window, and makes
+// a trace of them once the run is over. Device work that was launched inside the window
+// belongs to it even if it runs after the host has left.
 package kineto
 
 import (
@@ -16,20 +15,20 @@ import (
 	"github.com/gaprof/gaprof/trace/record"
 )
 
-// Window says which training steps are recorded.
+// Window selects the steps to record.
 type Window struct {
-	From int // the first step, from 0
-	To   int // the first step that is not
-	Last int // of those, only so many at the end; 0 for all
+	From int // first step, counted from 0
+	To   int // first step after the window
+	Last int // keep only that many steps at the end; 0 keeps all
 }
 
-// All records everything.
+// All selects every step.
 var All = Window{To: math.MaxInt}
 
 // holds reports whether a step is in the window.
 func (w Window) holds(step int) bool { return w.From <= step && step < w.To }
 
-// Rank records one rank; it is its device.Recorder. Times are in ns since the Unix epoch.
+// Rank records one rank. Times are ns since the Unix epoch.
 type Rank struct {
 	rank    int
 	window  Window
@@ -37,21 +36,21 @@ type Rank struct {
 	streams *streamTracks
 
 	on    atomic.Bool  // the host is inside the window
-	first atomic.Int64 // correlation of the first call in the window; 0 before it
-	last  atomic.Int64 // and of the last
+	first atomic.Int64 // correlation of the first call in the window; 0 before that
+	last  atomic.Int64 // correlation of the most recent call in the window
 }
 
 var _ device.Recorder = (*Rank)(nil)
 
-// New returns what records a rank. Nothing is recorded before Begin.
+// New returns a recorder for a rank. It records nothing before Begin.
 func New(rank int, w Window) *Rank {
 	log := record.New(tracks(rank))
 	return &Rank{rank: rank, window: w, log: log,
 		streams: &streamTracks{rank: rank, log: log, more: make(map[int]int32)}}
 }
 
-// Begin says that the host begins a training step. Its goroutine calls it, inside the
-// step's ProfilerStep range, which is why the one before it still belongs to its step.
+// Begin tells the recorder that the host begins a step. The dispatch thread calls it
+// inside the ProfilerStep range of that step.
 func (r *Rank) Begin(step int) {
 	on := r.window.holds(step)
 	if on {
@@ -93,9 +92,9 @@ func (r *Rank) Span(s device.Span) {
 	r.log.Add(e)
 }
 
-// launched reports whether a correlation is that of a call in the window. The device may
-// run before its call is told: what is later than the last call is let in, and left out
-// of the trace if its call never comes.
+// launched reports whether a correlation belongs to a call in the window. A device event
+// may arrive before its call has been recorded. Therefore, inside the window, events later
+// than the last call pass; Log.Trace drops them if their call never comes.
 func (r *Rank) launched(correlation int64) bool {
 	if r.on.Load() {
 		first := r.first.Load()
@@ -105,7 +104,7 @@ func (r *Rank) launched(correlation int64) bool {
 	return first != 0 && correlation >= first && correlation <= r.last.Load()
 }
 
-// Device records what ran on a stream, and a collective's annotation around it.
+// Device records an operation on a stream and, around a collective, its annotation.
 func (r *Rank) Device(e device.DeviceEvent) {
 	if !r.launched(e.Correlation) {
 		return
@@ -136,7 +135,7 @@ func (r *Rank) Sync(e device.SyncEvent) {
 	}
 	track, end := waitTrack, e.End
 	if e.Kind == device.StreamWait {
-		// Without a length: HolisticTraceAnalysis 0.5 counts anything that has one as compute.
+		// No duration: HolisticTraceAnalysis 0.5 would count it as compute.
 		track, end = r.streams.of(e.Stream), e.Start
 	}
 	r.log.Add(record.Event{Track: track, Cat: trace.CatCUDASync, Name: e.Kind, Start: e.Start, End: end,

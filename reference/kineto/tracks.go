@@ -9,36 +9,37 @@ import (
 	"github.com/gaprof/gaprof/trace/record"
 )
 
-// Tracks that every rank has, by index. Streams that the device has beyond the two that
-// the trainer makes get tracks of their own as they appear: on one of these their events
-// would overlap, and readers take a track for something that does one thing at a time.
+// Indices of the tracks that every rank has. Further streams get tracks of their own when
+// they first appear: if they shared one, their events would overlap, while readers expect
+// a stream to do one thing at a time.
 const (
 	hostTrack int32 = iota
-	waitTrack       // waits of the host: they overlap what runs on the streams
+	waitTrack       // waits of the host; they overlap with what streams do
 	computeTrack
 	commTrack
 	numTracks
 )
 
-// Streams have the numbers that PyTorch's compute and NCCL streams have, never 0. The
-// wait track has the number that Kineto gives to synchronization of the whole device.
+// Streams have the numbers of PyTorch's compute and NCCL streams, never 0. -1 is the
+// number that Kineto uses for synchronization of the whole device.
 const waitStream, computeStream, commStream = -1, 7, 20
 
-// hostThread is the dispatch thread of a rank. Ranks are goroutines of one process, but
-// programs take a process for a rank, so each gets a number of its own: the process id
-// with four digits of rank.
+// hostThread returns the track of the dispatch thread. Ranks are goroutines of one process,
+// but tools identify ranks by process, so each gets a process id of its own: the real one
+// with four digits for the rank appended.
 func hostThread(rank int) record.Track {
 	pid := int64(os.Getpid())*10000 + int64(rank)
 	return record.Track{PID: pid, TID: pid, Process: "gaprof", Labels: "CPU", ProcessSort: pid,
 		Thread: fmt.Sprintf("thread %d (dispatch of rank %d)", pid, rank), ThreadSort: pid}
 }
 
+// streamOf returns the track of a stream.
 func streamOf(rank int, stream int64) record.Track {
 	return record.Track{PID: int64(rank), TID: stream, Process: "gaprof", Labels: "GPU " + strconv.Itoa(rank),
 		ProcessSort: 5000000 + int64(rank), Thread: fmt.Sprintf("stream %d ", stream), ThreadSort: stream}
 }
 
-// tracks are those that a rank has from the beginning.
+// tracks returns the tracks that every rank has.
 func tracks(rank int) []record.Track {
 	list := make([]record.Track, numTracks)
 	list[hostTrack] = hostThread(rank)
@@ -48,14 +49,13 @@ func tracks(rank int) []record.Track {
 	return list
 }
 
-// streamTracks finds the track of a stream. Streams ask for it from their own
-// goroutines.
+// streamTracks maps streams to tracks. It is used by the goroutines of all streams.
 type streamTracks struct {
 	rank int
 	log  *record.Log
 
 	mu   sync.Mutex
-	more map[int]int32 // tracks of streams beyond the two
+	more map[int]int32 // tracks of further streams
 }
 
 func (s *streamTracks) of(stream int) int32 {

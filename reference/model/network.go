@@ -13,7 +13,7 @@ type Network struct {
 	params map[string]*autograd.Param
 }
 
-// New returns the network of a shape over its parameters, which stay the caller's.
+// New returns the network with the given shape and parameters.
 func New(s Shape, params []*autograd.Param) *Network {
 	n := &Network{shape: s, params: make(map[string]*autograd.Param, len(params))}
 	for _, p := range params {
@@ -22,13 +22,13 @@ func New(s Shape, params []*autograd.Param) *Network {
 	return n
 }
 
-// Forward writes the forward pass of a micro-batch onto a tape and returns its logits:
-// a row of Vocabulary for every element of tokens, which is rows x SequenceLength.
+// Forward records the forward pass of a micro-batch on a tape and returns the logits, one
+// row of Vocabulary elements for each element of tokens. tokens is rows x SequenceLength.
 func (n *Network) Forward(t *autograd.Tape, tokens *device.Buffer) *autograd.Value {
 	return networks[n.shape.Model].forward(n, t, tokens)
 }
 
-// networks are the models, by their names in Shape.
+// networks are the models by name.
 var networks = map[string]struct {
 	specs   func(s Shape) []Spec
 	forward func(n *Network, t *autograd.Tape, tokens *device.Buffer) *autograd.Value
@@ -37,7 +37,7 @@ var networks = map[string]struct {
 	"mlp": {mlpSpecs, mlpForward},
 }
 
-// mlpSpecs: a position-wise network, nothing mixes positions.
+// mlpSpecs: a position-wise network; nothing mixes positions.
 func mlpSpecs(s Shape) []Spec {
 	v, d, f := s.Vocabulary, s.Width, s.Hidden
 	return []Spec{
@@ -54,8 +54,9 @@ func mlpForward(n *Network, t *autograd.Tape, tokens *device.Buffer) *autograd.V
 	return t.Linear(h, p["fc2.weight"], p["fc2.bias"])
 }
 
-// gptSpecs: pre-LayerNorm blocks, learned positions, an untied head, no biases in
-// attention, because that of the keys has exactly zero gradient, which Adam amplifies.
+// gptSpecs: pre-norm blocks, learned positions, an untied head. Attention has no biases:
+// the gradient of a key bias is exactly zero in theory, and Adam would amplify its
+// rounding errors.
 func gptSpecs(s Shape) []Spec {
 	v, d, f := s.Vocabulary, s.Width, s.Hidden
 	list := []Spec{weight("tok.weight", v, d), weight("pos.weight", s.SequenceLength, d)}
@@ -84,7 +85,8 @@ func gptForward(n *Network, t *autograd.Tape, tokens *device.Buffer) *autograd.V
 	return t.Linear(x, p["head.weight"], nil)
 }
 
-// block is attention and an MLP, each behind a LayerNorm and beside the residual stream.
+// block is attention followed by an MLP, each with a LayerNorm in front and a residual
+// connection around it.
 func (n *Network) block(t *autograd.Tape, x *autograd.Value, name string, rows int) *autograd.Value {
 	p := func(part string) *autograd.Param { return n.params[name+part] }
 	s := n.shape

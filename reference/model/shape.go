@@ -6,20 +6,20 @@ import (
 	"github.com/gaprof/gaprof/reference/device"
 )
 
-// Shape says which network it is and how large.
+// Shape selects a network and its size.
 type Shape struct {
-	Model          string  // gpt or mlp; "" is gpt
+	Model          string  // gpt or mlp; "" means gpt
 	Layers         int     // blocks of a gpt
 	Width          int     // of the residual stream
-	Heads          int     // of attention in a gpt; they divide Width
-	Hidden         int     // width inside the MLP; 0 is four times Width
-	SequenceLength int     // tokens of a row
-	Vocabulary     int     // tokens that there are; 0 is what the data has
-	NormEpsilon    float64 // of LayerNorm; 0 is 1e-5
+	Heads          int     // attention heads of a gpt; must divide Width
+	Hidden         int     // width inside the MLP; 0 means four times Width
+	SequenceLength int     // tokens per row
+	Vocabulary     int     // vocabulary size; 0 means that of the data
+	NormEpsilon    float64 // added to variances in LayerNorm; 0 means 1e-5
 }
 
-// Filled returns the shape with its defaults filled in, except for Vocabulary, which
-// only the data knows.
+// Filled returns the shape with defaults filled in, except for Vocabulary, which depends
+// on the data.
 func (s Shape) Filled() Shape {
 	if s.Model == "" {
 		s.Model = "gpt"
@@ -33,8 +33,8 @@ func (s Shape) Filled() Shape {
 	return s
 }
 
-// Activations returns roughly how many elements the forward pass of a micro-batch keeps
-// for backward.
+// Activations estimates the number of elements that the forward pass of a micro-batch
+// saves for backward.
 func (s Shape) Activations(rows int) float64 {
 	b, t := float64(rows), float64(s.SequenceLength)
 	if s.Model != "gpt" {
@@ -47,19 +47,19 @@ func (s Shape) Activations(rows int) float64 {
 // Specs returns the parameters in the order of the model.
 func (s Shape) Specs() []Spec { return networks[s.Model].specs(s) }
 
-// Spec is a parameter before there is memory for it.
+// Spec describes a parameter.
 type Spec struct {
 	Name  string
 	Shape []int
-	// Matrix reports whether it is a matrix inside a block: SGD has those where AdamW
-	// has the rest and does not step every time.
+	// Matrix is set for matrices inside blocks. If AdamW does not step every time, SGD
+	// updates those, as with optimizers that treat matrices differently.
 	Matrix bool
 
 	begin func(rng *rand.Rand) float64
 }
 
-// Initial returns the values that a parameter begins with: those of weights under its
-// name, else drawn by the seed.
+// Initial returns the initial values of a parameter: from weights if they contain its
+// name, else drawn from a generator seeded with seed and name.
 func (s Spec) Initial(seed int, weights map[string][]float64) []float64 {
 	if values, ok := weights[s.Name]; ok {
 		return values
@@ -72,8 +72,8 @@ func (s Spec) Initial(seed int, weights map[string][]float64) []float64 {
 	return values
 }
 
-// nameSeed is FNV-1a. Drawing by name makes what a parameter begins with independent of
-// its neighbours: a model with one layer more begins with the same weights in the others.
+// nameSeed is FNV-1a. Seeding by name makes parameters independent of each other: a model
+// with one more layer starts with the same weights in all other layers.
 func nameSeed(name string) uint64 {
 	h := uint64(14695981039346656037)
 	for _, c := range []byte(name) {
@@ -82,7 +82,7 @@ func nameSeed(name string) uint64 {
 	return h
 }
 
-// normal passes through float32, so that runs of either precision begin alike.
+// normal rounds to float32, so that runs in either precision start with equal weights.
 func normal(rng *rand.Rand) float64 { return float64(float32(rng.NormFloat64() * 0.02)) }
 func one(*rand.Rand) float64        { return 1 }
 func zero(*rand.Rand) float64       { return 0 }

@@ -1,5 +1,5 @@
-// Package optim updates parameters from their gradients: AdamW and SGD with decoupled
-// weight decay, each over the group of parameters that it has. It owns the state of the
-// optimizers (moments, counts of updates) and nothing else; when a group steps, and
-// whether it is handed whole parameters or a rank's shards of them, is up to the loop.
+// Package optim implements AdamW and SGD with decoupled weight decay. Each optimizer
+// updates a group of parameters. The package owns optimizer state, that is moments and
+// update counts, and nothing else: the loop decides when a group steps, and whether it
+// updates whole parameters or a rank's shards of them.
 package optim

@@ -5,67 +5,67 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-// Hyperparameters say how parameters are updated.
+// Hyperparameters configure the optimizers.
 type Hyperparameters struct {
 	Optimizer    string  // adamw or sgd
 	LearningRate float64 // of both
-	Beta1        float64 // of AdamW: decay of the mean of gradients
-	Beta2        float64 // of AdamW: decay of the mean of their squares
-	Epsilon      float64 // of AdamW
-	WeightDecay  float64 // decoupled from the gradient, of both; 0 is none
-	AdamEvery    int     // from 2 on, AdamW steps at every so many-th step, and SGD has the matrices
+	Beta1        float64 // of AdamW: decay rate of the first moment
+	Beta2        float64 // of AdamW: decay rate of the second moment
+	Epsilon      float64 // of AdamW: added to the denominator
+	WeightDecay  float64 // of both, decoupled from the gradient; 0 for none
+	AdamEvery    int     // k > 1: AdamW steps on every k-th step only, and SGD updates matrices
 }
 
-// The names of optimizers in traces are those of their classes.
+// In traces, optimizers have the names of their PyTorch classes.
 const (
 	adamW = "AdamW"
 	sgd   = "SGD"
 )
 
-// Group is the parameters that one optimizer updates together.
+// Group is a set of parameters that one optimizer updates together.
 type Group struct {
-	Name  string // of the optimizer's class: AdamW
-	Every int    // it steps at every so many-th training step; 1 is every one
+	Name  string // class of the optimizer: AdamW or SGD
+	Every int    // the group steps on every k-th step; 1 means all of them
 }
 
-// Due reports whether the group steps at the end of a training step.
+// Due reports whether the group steps at the end of the given step, counted from 0.
 func (g *Group) Due(step int) bool { return (step+1)%g.Every == 0 }
 
-// StepName is the annotation that PyTorch writes around an optimizer's step.
+// StepName returns the annotation that PyTorch puts around a step of the optimizer.
 func (g *Group) StepName() string { return "Optimizer.step#" + g.Name + ".step" }
 
-// ZeroGradName is the annotation that PyTorch writes around zero_grad.
+// ZeroGradName returns the annotation that PyTorch puts around zero_grad.
 func (g *Group) ZeroGradName() string { return "Optimizer.zero_grad#" + g.Name + ".zero_grad" }
 
-// Target is what an update reads and writes of one parameter, whole or a shard of it.
+// Target is a parameter to update, or a shard of one.
 type Target struct {
-	Index       int // of the parameter: its state is kept under it
+	Index       int // of the parameter; identifies its state
 	Value, Grad *device.Buffer
 }
 
-// Optimizer is the optimizers of one rank with their state.
+// Optimizer holds the optimizers of one rank and their state.
 type Optimizer struct {
 	rank   *device.Rank
 	hyper  Hyperparameters
 	groups []*Group
-	states map[int]*state // by parameter
+	states map[int]*state // by index of the parameter
 }
 
-// state is what AdamW remembers of a parameter; SGD remembers nothing.
+// state is what AdamW keeps for a parameter; SGD keeps nothing.
 type state struct {
 	mean, square *device.Buffer // moments
 	updates      int
 }
 
-// New returns the optimizers of a rank, without a group yet.
+// New returns the optimizers of a rank. Groups are created by GroupFor.
 func New(rank *device.Rank, h Hyperparameters) *Optimizer {
 	return &Optimizer{rank: rank, hyper: h, states: make(map[int]*state)}
 }
 
-// Groups returns the groups in the order in which GroupFor has met them.
+// Groups returns the groups in the order in which GroupFor created them.
 func (o *Optimizer) Groups() []*Group { return o.groups }
 
-// GroupFor returns the group of a parameter, by whether it is a matrix inside a block.
+// GroupFor returns the group of a parameter, given whether it is a matrix inside a block.
 func (o *Optimizer) GroupFor(matrix bool) *Group {
 	name, every := adamW, o.hyper.AdamEvery
 	if o.hyper.Optimizer == "sgd" || every > 1 && matrix {
@@ -81,8 +81,8 @@ func (o *Optimizer) GroupFor(matrix bool) *Group {
 	return g
 }
 
-// Update enqueues one step of some parameters of a group, in one launch. Gradients are
-// multiplied by factor on the way, where it is not nil.
+// Update enqueues one update of some parameters of a group, as a single launch. If factor
+// is not nil, gradients are multiplied by it on the fly.
 func (o *Optimizer) Update(g *Group, factor *device.Buffer, targets []Target) {
 	var values, grads []*device.Buffer
 	for _, t := range targets {
@@ -104,8 +104,8 @@ func (o *Optimizer) Update(g *Group, factor *device.Buffer, targets []Target) {
 	o.rank.Run(op)
 }
 
-// state returns the moments of a parameter. Like PyTorch's they are made by the first
-// update, so that a trace shows them there.
+// state returns the moments of a parameter. They are allocated by the first update, as in
+// PyTorch, so that a trace shows the allocation in the same place.
 func (o *Optimizer) state(t Target) *state {
 	s := o.states[t.Index]
 	if s == nil {

@@ -17,7 +17,7 @@ type meters struct {
 	duration      metric.Float64Histogram
 }
 
-// bounds of the buckets of step durations, in s.
+// bounds are the bucket boundaries for step durations, in seconds.
 var bounds = []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60}
 
 func newMeters(m metric.Meter) (meters, error) {
@@ -39,15 +39,15 @@ func newMeters(m metric.Meter) (meters, error) {
 	return i, errors.Join(errs[:]...)
 }
 
-// Step is a step of all ranks that is over.
+// Step is a completed step of all ranks.
 type Step struct {
-	Tokens   int64         // valid ones, of all ranks
-	Loss     float64       // their mean, in nats
-	GradNorm float64       // before clipping; NaN where nothing computes it
-	Duration time.Duration // since the end of the step before; 0 gives no rate
+	Tokens   int64         // valid tokens of all ranks
+	Loss     float64       // mean over them, in nats
+	GradNorm float64       // before clipping; NaN if it is not computed
+	Duration time.Duration // since the end of the previous step; 0 records no rate
 }
 
-// Step counts a step. One goroutine at a time calls it.
+// Step records a step. It must not be called concurrently.
 func (s *Session) Step(step Step) {
 	if s == nil || s.metrics == nil {
 		return

@@ -1,8 +1,8 @@
-// Package telemetry sends what a training run does to an OpenTelemetry collector, as
-// spans and metrics, through the OpenTelemetry SDK. What is sent and where is up to the
-// standard OTEL_* variables of the environment; without any of them nothing is started
-// and nothing leaves the process. Spans are of the dispatch threads: they say when work
-// was launched, not when a device did it.
+// Package telemetry exports spans and metrics of a training run to an OpenTelemetry
+// collector, using the OpenTelemetry SDK. The standard OTEL_* environment variables
+// control what is sent where; without them nothing is started and nothing leaves the
+// process. Spans cover the dispatch threads: they show when work was launched, not when
+// the device executed it.
 package telemetry
 
 import (
@@ -24,32 +24,32 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Scope is the name of the instrumentation.
+// Scope is the name of the instrumentation scope.
 const Scope = "github.com/gaprof/gaprof/reference/telemetry"
 
-// Run describes a run; every span and every metric is of a resource with these.
+// Run describes a run. It becomes the resource of all spans and metrics.
 type Run struct {
 	Version       string // of the program
 	Model         string // gpt or mlp
 	Backend       string // cpu, sim, cuda
 	WorldSize     int    // ranks
 	Accumulation  int    // micro-batches of a step and rank
-	Normalization string // as reference.Loop has it
+	Normalization string // global, per-rank, micro-mean or sum
 	Optimizer     string // adamw or sgd
-	ReduceScatter string // step, hook, "" for none: then it is no attribute
+	ReduceScatter string // step or hook; "" for none, which is not sent
 }
 
-// Session is the telemetry of one run. A nil *Session is off.
+// Session is the telemetry of one run. A nil *Session does nothing.
 type Session struct {
 	run     Run
-	traces  *sdktrace.TracerProvider // nil where no spans are wanted
-	metrics *sdkmetric.MeterProvider // nil where no metrics are wanted
+	traces  *sdktrace.TracerProvider // nil if no spans are wanted
+	metrics *sdkmetric.MeterProvider // nil if no metrics are wanted
 	tracer  trace.Tracer
 	meters  meters
 	ranks   []rankStack
 
 	mu      sync.Mutex
-	failure error // the first one of sending
+	failure error // the first failure to send
 }
 
 // signal is spans or metrics, as the environment names them.
@@ -60,9 +60,9 @@ const (
 	metricsSignal signal = "METRICS"
 )
 
-// wanted reports whether the environment asks for a signal: an endpoint, or an exporter,
-// is named. The defaults of the specification, to send to this machine unasked, are not
-// for a trainer.
+// wanted reports whether the environment asks for a signal, by naming an endpoint or an
+// exporter. The specification would have us send to localhost by default; a trainer should
+// not send anything without being asked.
 func (s signal) wanted() (bool, error) {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
 		return false, nil
@@ -90,8 +90,8 @@ func (s signal) wanted() (bool, error) {
 	return true, nil
 }
 
-// Start begins the telemetry of a run if the environment asks for any, else it returns
-// nil. An error names a variable that cannot be followed.
+// Start starts telemetry if the environment asks for it, else it returns nil. It returns an
+// error if the environment asks for something that is not supported.
 func Start(ctx context.Context, run Run) (*Session, error) {
 	spans, err := tracesSignal.wanted()
 	figures, err2 := metricsSignal.wanted()
@@ -127,7 +127,7 @@ func Start(ctx context.Context, run Run) (*Session, error) {
 	return s, nil
 }
 
-// attributes are those of the resource; the environment goes before them.
+// attributes returns the attributes of the resource; the environment overrides them.
 func (r Run) attributes() []attribute.KeyValue {
 	list := []attribute.KeyValue{
 		attribute.String("service.name", "gaprof-train"),
@@ -145,7 +145,7 @@ func (r Run) attributes() []attribute.KeyValue {
 	return list
 }
 
-// fail keeps the first failure of sending: a run goes on without its collector.
+// fail keeps the first failure to send. A run continues without its collector.
 func (s *Session) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,10 +154,10 @@ func (s *Session) fail(err error) {
 	}
 }
 
-// farewell is how long Close tries to send what is left.
+// farewell limits how long Close tries to send what is left.
 const farewell = 5 * time.Second
 
-// Close sends what is left and returns the first failure of the run's sending.
+// Close sends what is left and returns the first failure to send during the run.
 func (s *Session) Close() error {
 	if s == nil {
 		return nil

@@ -7,19 +7,20 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// rankStack is the open spans of one rank's dispatch thread, the innermost last.
+// rankStack holds the open spans of a dispatch thread, innermost last.
 type rankStack struct{ open []context.Context }
 
-// numbered says what the number of a span is.
+// numbered maps names of spans to the attribute for their number; the default is dl.step.
 var numbered = map[string]attribute.Key{
 	"train.step":  "dl.step",
 	"micro_batch": "dl.micro_batch",
 	"forward":     "dl.micro_batch",
 }
 
-// Span opens a part of the program: train.step, micro_batch, forward, backward,
-// reduce_scatter or optimizer. number is the micro-batch of micro_batch and forward, else
-// the step. The function returned ends it. Each rank calls it from one goroutine.
+// Span opens a span: train.step, micro_batch, forward, backward, reduce_scatter or
+// optimizer. number is the micro-batch for micro_batch and forward, else the step. The
+// function it returns ends the span. Ranks may call it concurrently, but each of them
+// from one goroutine only.
 func (s *Session) Span(rank int, name string, number int) (end func()) {
 	if s == nil || s.tracer == nil {
 		return func() {}

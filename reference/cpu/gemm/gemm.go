@@ -1,5 +1,5 @@
-// Package gemm multiplies row-major matrices on one core with gonum's kernels, in
-// blocks that make the order of every sum the same from run to run.
+// Package gemm multiplies row-major matrices on one core with gonum's kernels. It splits
+// them into blocks such that the order of every sum is the same in every run.
 package gemm
 
 import (
@@ -10,16 +10,16 @@ import (
 // Float is an element type.
 type Float interface{ float32 | float64 }
 
-// gonum starts goroutines from four blocks of 64 x 64 of the result on; a kernel has
-// one core only, so it is asked for at most two at a time.
+// gonum starts goroutines for results of four blocks of 64 x 64 or more. A kernel has only
+// one core, so gonum gets at most two blocks at a time.
 const rows, columns, depth = 64, 128, 256
 
-// Matrix is a part of a slice: element (i, j) is at i*Stride + j, or, Transposed, at
-// j*Stride + i.
+// Matrix is a matrix stored in a slice. Element (i, j) is at index i*Stride + j or, if
+// Transposed, at j*Stride + i.
 type Matrix[T Float] struct {
 	Data       []T
-	Stride     int  // elements from one row of Data to the next
-	Transposed bool // Data holds columns
+	Stride     int  // distance between rows of Data, in elements
+	Transposed bool // rows of Data are columns of the matrix
 }
 
 // Mul computes C = alpha A B + beta C, with A m x k and B k x n. C must not be Transposed.
@@ -36,7 +36,7 @@ func Mul[T Float](c, a, b Matrix[T], m, n, k int, alpha, beta T) {
 	}
 }
 
-// from returns the matrix that begins at element (i, j).
+// from returns the submatrix starting at element (i, j).
 func (m Matrix[T]) from(i, j int) Matrix[T] {
 	if m.Transposed {
 		i, j = j, i
