@@ -3,21 +3,21 @@
 //
 // Reading is one pass over a reused window of the input:
 //
-//  1. Read splits the input into documents and a document into header and events.
-//  2. Each event is read by the rules of RFC 8259 and nothing else, or, where it repeats
-//     the byte layout of an earlier one, by what was learned from that (package event).
+//  1. Read splits the input into documents, and a document into header and events.
+//  2. An event is read strictly by RFC 8259; or, if it repeats the byte layout of an
+//     earlier one, by what was learned from that (package event).
 //  3. What breaks a rule is scanned again by the careful rules (package token), which
-//     repair and count each damage with its place.
-//  4. What cannot be repaired is left out, counted, and reading goes on at the next event
-//     (resync.go).
+//     repair damage and count it with its offset.
+//  4. What cannot be repaired is dropped and reported, and reading resumes at the next
+//     event (resync.go).
 //
-// The events of a large file are read ahead on all cores, and taken over where that
-// is certain to be what one reader alone would read (package pool).
+// The events of a large file are read ahead on all cores, and used only where that is
+// certain to be what a single reader would have read (package pool).
 //
 // So text that follows the rules never meets a repair, and text that breaks one
 // never passes without a Problem. Nothing recurses over the input.
 //
-// The packages below it, each of which imports only those that stand before it here:
+// It rests on packages of its own, each of which imports only those listed before it:
 //
 //	scan      JSON as bytes: pure functions
 //	input     where bytes come from: window, mapped file, ring of segments
@@ -33,10 +33,10 @@
 //	header.go       the entries around the event list
 //	meta.go         what some of these entries say
 //	list.go         the event list
-//	ahead.go        the pool: when it is formed, what is taken over from it
-//	resync.go       where reading goes on behind damage
-//	memory.go       what reading takes, and whether it may
-//	refuse.go       what an input is that is no trace
+//	ahead.go        the pool of workers: when there is one, and what it hands over
+//	resync.go       where reading resumes after damage
+//	memory.go       how much memory reading takes, and whether it may
+//	refuse.go       what an input is that is not a trace
 //	xla.go          traces of JAX and TensorFlow
 //	write.go        Write: events
 //	writeheader.go  the entries around them

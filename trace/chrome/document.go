@@ -48,7 +48,7 @@ func newReader(src io.Reader, o Options, reach int) *reader {
 
 // eventOptions is how events are read, by whomever.
 func (d *reader) eventOptions() event.Options {
-	return event.Options{KeepArgs: d.opts.KeepArgs, Rules: d.opts.rules}
+	return event.Options{KeepArgs: d.opts.KeepArgs, RulesOnly: d.opts.rules}
 }
 
 // begin makes the reader ready for a document whose first byte is at i.

@@ -14,35 +14,34 @@ type Options struct {
 	File     string // for messages
 	KeepArgs bool   // keep every argument, else only those that trace.FixedKey knows
 	Strict   bool   // the first damage whose Info().Strict is true becomes a *trace.FormatError
-	Reach    int    // bytes that one event or header value may span, 0 for 256 MiB; longer ones are left out as damage
-	SizeHint int64  // decompressed bytes if known, else 0: room is made at once
+	Reach    int    // bytes that one event or header value may span, 0 for 256 MiB; longer ones are dropped as damage
+	SizeHint int64  // decompressed bytes if known, else 0: room for the columns is made at once
 
-	// At, where it is not nil, gives the same bytes as the reader, at any place and to
-	// several goroutines at once, and Size is how many there are: then the events of a
-	// large input are read on all cores. The result is the same.
+	// At, if not nil, gives the same bytes as the reader, at any offset and to several
+	// goroutines at once, and Size is how many there are. The events of a large input are
+	// then read on all cores, with the same result.
 	At   io.ReaderAt
 	Size int64
-	Map  Mapped // nil, or the same once more, which is used where it can be
+	Map  Mapped // the bytes of At in memory, which saves copies; or nil
 
-	// Again, where it is not nil, says that the reader is slow, as decompression is, and
-	// gives the same bytes once more from their beginning, which is hardly ever asked
-	// for: then the reader is read ahead in another goroutine, and the events of a large
-	// input are read on all cores. The result is the same. A reader that is an
-	// inflate.Filler saves a copy.
+	// Again, if not nil, says that the reader is slow, as decompression is, and reopens the
+	// same bytes from their beginning, which is hardly ever needed. The reader is then read
+	// ahead in another goroutine, and the events of a large input are read on all cores,
+	// with the same result. A reader that is an inflate.Filler saves a copy.
 	Again func() (io.Reader, error)
 
-	// Tables is told now and then how many bytes of memory reading takes, or will take
-	// when the trace is built. Its error ends reading and is what Read returns.
+	// Tables, if not nil, is told now and then how many bytes of memory reading takes, or
+	// will take when the trace is built. Its error ends reading and is what Read returns.
 	Tables func(bytes int64) error
 
-	// Panicked, where it is not nil, is told when reading ends if any of the goroutines that
-	// read ahead panicked: how many, and what the first of them said, with its stack. The
-	// result is right all the same, because what they had was read again, but slowly, and
-	// each is a fault of this program.
+	// Panicked, if not nil, is called when reading ends if any of the goroutines that read
+	// ahead panicked: how many, and what the first of them said, with its stack. The result
+	// is right all the same, because their chunks were read again, only slower; but each is
+	// a bug of this program.
 	Panicked func(workers int64, first string)
 
-	chunk int64 // bytes of a chunk that a core reads at a time; 0 for what suits Size
-	rules bool  // nothing is learned, every event goes by the rules: what is fast is tested against this
+	chunk int64 // bytes of a chunk that a worker reads at a time; 0 for what suits Size
+	rules bool  // nothing is learned, every event is read by the rules: tests compare with this
 }
 
 // Sniff reports whether an input that begins with head could be Chrome JSON.
@@ -57,13 +56,13 @@ const mark = "\xef\xbb\xbf"
 // maxValue is how many bytes one event or header value may span.
 const maxValue = 256 << 20
 
-// maxDocuments is how many traces one file may hold: each has tables of its own.
+// maxDocuments is how many traces one file may hold, because each has tables of its own.
 const maxDocuments = 2_000
 
 // Read reads every document in r, usually one, each into a trace of its own. What
-// was repaired or left out stands in Trace.Problems; a read error from r counts as
-// the end of the input. err is a *trace.FormatError where nothing could be read,
-// or where o.Strict is set and anything was damaged.
+// was repaired or dropped is listed in Trace.Problems; a read error from r counts as
+// the end of the input. err is a *trace.FormatError if nothing could be read, or if
+// o.Strict is set and anything was damaged; or it is what o.Tables returned.
 func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
 	reach := maxValue
 	if o.Reach > 0 {
@@ -132,5 +131,5 @@ func strictError(t *trace.Trace, o Options) error {
 	return &trace.FormatError{File: o.File, Offset: max(first.Offset, 0), Reason: first.Message()}
 }
 
-// Mapped is a text that stands in memory because its file is mapped.
+// Mapped is a text that is in memory because its file is mapped.
 type Mapped = input.Mapped

@@ -13,12 +13,12 @@ func (r *Reader) readArg(f *template.Field, i int) int {
 	if c-'0' <= 9 || c == '-' {
 		if v, next, ok := scan.Integer(r.Buf, i); ok {
 			if f.Keep {
-				r.keepArg(trace.Arg{Key: f.Arg, Num: v}, i)
+				r.keepArg(trace.Arg{Key: f.ArgKey, Num: v}, i)
 			}
 			return next
 		}
 	}
-	if r.Mode != token.Strict || r.opts.Rules || f.Keep && f.Arg == trace.KeyNone {
+	if r.Mode != token.Strict || r.opts.RulesOnly || f.Keep && f.ArgKey == trace.KeyNone {
 		return r.newArg(f, i)
 	}
 	switch {
@@ -35,7 +35,7 @@ func (r *Reader) pass(i int) (next int) {
 	switch c := r.Buf[i]; {
 	case c == '"':
 		end, _ := scan.String(r.Buf, i+1)
-		return token.After(end)
+		return token.PastQuote(end)
 	case c == '-' || c-'0' <= 9:
 		return r.Closed(scan.Number(r.Buf, i))
 	}
@@ -47,7 +47,7 @@ func (r *Reader) pass(i int) (next int) {
 func (r *Reader) newArg(f *template.Field, i int) int {
 	t, next := r.Value(i, '}')
 	if next >= 0 && f.Keep && t.Kind != token.Deep {
-		r.keepArg(r.argValue(f.Arg, t), i)
+		r.keepArg(r.argValue(f.ArgKey, t), i)
 	}
 	return next
 }
@@ -56,7 +56,7 @@ func (r *Reader) newArg(f *template.Field, i int) int {
 func (r *Reader) knownArg(f *template.Field, i int) int {
 	key := trace.KeyNone
 	if f.Keep {
-		key = f.Arg
+		key = f.ArgKey
 	}
 	if v := r.learned.values.Recall(r.Buf, i, key, r.ev.row.Name); v != nil {
 		if f.Keep {

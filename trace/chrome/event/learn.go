@@ -12,7 +12,7 @@ import (
 // step goes from the end of a value at i, or from the opening brace, to the next value
 // that varies or to the end of the event; next is negative where a rule is broken.
 func (r *Reader) step(at *template.Field, i int) (f *template.Field, next int) {
-	if r.Mode == token.Strict && !r.opts.Rules {
+	if r.Mode == token.Strict && !r.opts.RulesOnly {
 		if f = at.Follow(r.Buf, i); f != nil && f.Seen&r.ev.seen == 0 {
 			r.apply(f, i)
 			if i += f.Len(); r.Buf[i] <= ' ' && f.Goal != template.TheEnd {
@@ -51,7 +51,7 @@ func (r *Reader) apply(f *template.Field, i int) {
 // learn goes the way of step by the rules, and remembers it.
 func (r *Reader) learn(at *template.Field, i int) (f *template.Field, next int) {
 	l := lesson{start: i, seen: r.ev.seen, notes: len(r.Notes), args: len(r.args.list), plain: true}
-	l.off = r.Mode != token.Strict || r.opts.Rules || at == &r.learned.unknown // what follows what is not learned
+	l.off = r.Mode != token.Strict || r.opts.RulesOnly || at == &r.learned.unknown // what follows what is not learned
 	first, inArgs := at.Goal == template.Opening, at.Goal == template.ArgValue
 	r.learned.unknown = template.Field{}
 	f = &r.learned.unknown
@@ -88,7 +88,7 @@ func (r *Reader) learn(at *template.Field, i int) (f *template.Field, next int) 
 func (r *Reader) passArg(f *template.Field, k token.Key, i int) (next int, passed bool) {
 	name := r.Text(k.Token())
 	f.Goal = template.ArgValue
-	f.Arg, f.Keep = r.keyOf(name)
+	f.ArgKey, f.Keep = r.keyOf(name)
 	if _, _, ok := scan.Integer(r.Buf, i); ok && template.IsSteadyArg(name) {
 		return r.readArg(f, i), true
 	}

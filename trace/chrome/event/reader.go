@@ -10,17 +10,20 @@ import (
 // Options say how to read events. The zero value is right for analysing.
 type Options struct {
 	KeepArgs bool // keep every argument, else only those that trace.FixedKey knows
-	Rules    bool // nothing is learned, every event goes by the rules
+	// RulesOnly says that nothing is learned: every event is read by the rules. Tests
+	// compare what templates give with what this gives.
+	RulesOnly bool
 
 	// Window is told of each span of the profiler's own window, in ns.
+	// It may be nil.
 	Window func(start, end int64)
 }
 
-// Counts is what became of the entries of an event list.
+// Counts says what became of the entries of an event list.
 type Counts struct {
 	Events int64 // entries that are events
 	Others int64 // entries that could not be read as events
-	Kineto bool  // the category of an event, or whatever else the owner saw, is Kineto's
+	Kineto bool  // an event has a category of Kineto's, or the owner saw other signs of it
 }
 
 // Add adds the counts of another stretch of the same list.
@@ -30,9 +33,9 @@ func (c *Counts) Add(more Counts) {
 	c.Kineto = c.Kineto || more.Kineto
 }
 
-// Reader reads events from the text in its window and adds them to a trace that is
-// built. Begin is to be called first. It is used by one goroutine; what it has learned
-// is its own.
+// Reader reads events from the text in its window and adds them to a trace under
+// construction. Begin must be called first. A Reader is used by one goroutine and shares
+// nothing that it learns.
 type Reader struct {
 	token.Scanner
 	Counts Counts // since Begin or Cut
@@ -58,8 +61,8 @@ type learned struct {
 	labels  template.Labels
 }
 
-// Begin makes r ready to add events to a trace of which nothing was read yet. What was
-// learned is forgotten.
+// Begin makes r ready to add events to a trace that is still empty. What was learned is
+// forgotten, because ids of names and tracks belong to one trace.
 func (r *Reader) Begin(to *trace.Builder, o Options) {
 	r.opts = o
 	r.rows = rows{to: to, window: o.Window}
@@ -80,22 +83,22 @@ func (r *Reader) Cut(p *trace.Part) Counts {
 	return counts
 }
 
-// What tables of a Reader take, in bytes an entry.
+// The memory of an entry of the tables of a Reader, in bytes.
 const (
 	fieldBytes = 900 // with its event template, its text and its places in maps
 	valueBytes = 160 // without its text
 	nameBytes  = 80  // likewise
 )
 
-// Bytes is what r takes besides the trace that is built, in bytes.
+// Bytes estimates the memory of r, without the trace under construction, in bytes.
 func (r *Reader) Bytes() int64 {
 	l := &r.learned
 	return int64(len(r.Buf))*3/2 + int64(l.fields.Len())*fieldBytes + int64(l.values.Len())*valueBytes +
 		l.values.TextLen() + int64(l.names.Len())*nameBytes
 }
 
-// Strict reads the event at i by the rules, adds it, and returns the place behind it,
-// negative where a rule is broken. The window may slide.
+// Strict reads the event at i by the strict rules, adds it, and returns the place behind
+// it, negative if it breaks a rule: then nothing is added. The window may slide.
 func (r *Reader) Strict(i int) (next int) {
 	for {
 		next = r.read(i)
@@ -111,9 +114,9 @@ func (r *Reader) Strict(i int) (next int) {
 	}
 }
 
-// Entry reads the entry of the event list at i, by the rules, then carefully, and adds
-// it. Where that fails ok is false: the entry, whose place may have moved, begins at
-// start and breaks a rule at next.
+// Entry reads the entry of the event list at i by the strict rules or else by the careful
+// ones, and adds it. The window may slide, so the place of the entry is returned too. If
+// neither will do ok is false, and next is where the entry breaks a rule.
 func (r *Reader) Entry(i int) (start, next int, ok bool) {
 	for r.Mode = token.Strict; r.Mode < token.NumModes; {
 		next = r.attempt(i)
@@ -146,9 +149,9 @@ func (r *Reader) attempt(i int) (next int) {
 	return next
 }
 
-// Try reports whether an event stands at the brace at i: only one that is whole and has
-// a phase and a time counts. It adds nothing. at is its place, which may have moved, and
-// end how far it was read.
+// Try reports whether an event stands at the brace at i: only one that is complete and
+// has a phase and a time counts. Nothing is added. The window may slide: at is the place
+// of the brace now, and end how far it was read.
 func (r *Reader) Try(i int) (found bool, at, end int) {
 	if next := scan.SkipSpace(r.Buf, i+1); r.Buf[next] != '"' {
 		return false, i, i
@@ -177,8 +180,8 @@ func (r *Reader) start() {
 	r.Notes = r.Notes[:0]
 }
 
-// accept takes the event that began at i and was read into r.ev over into the trace,
-// with what was noted of it.
+// accept adds the event that began at i and was read into r.ev to the trace, and what was
+// noted of it to the problems.
 func (r *Reader) accept(i int) {
 	ev := &r.ev
 	ev.row.Offset = r.At(i)
@@ -205,7 +208,8 @@ func (r *Reader) isEmptyObject(i int) bool {
 	return r.Buf[i] == '{' && r.Buf[scan.SkipSpace(r.Buf, i+1)] == '}'
 }
 
-// Flush counts what was noted, with a name where it is the first of its kind.
+// Flush turns what was noted into problems of the trace. The first of a kind carries a
+// name, of the event that it was noted of; 0 is none.
 func (r *Reader) Flush(name trace.StringID) {
 	for _, n := range r.Notes {
 		detail := ""

@@ -117,8 +117,8 @@ func (r *Reader) repeatArg(f *template.Field, i int) (next int) {
 		if n := scan.Digits(b, i); n < 8 && b[i+n] != '.' {
 			return i + n
 		}
-	case c == '[' && f.Keep == (f.Arg != trace.KeyNone):
-		if v := r.learned.values.Recall(b, i, f.Arg, r.ev.row.Name); v != nil {
+	case c == '[' && f.Keep == (f.ArgKey != trace.KeyNone):
+		if v := r.learned.values.Recall(b, i, f.ArgKey, r.ev.row.Name); v != nil {
 			if f.Keep {
 				r.args.list = append(r.args.list, v.Arg())
 			}

@@ -144,7 +144,7 @@ func (r *Reader) label(i int) (trace.StringID, int) {
 // eventName reads the name of the event.
 func (r *Reader) eventName(i int) (next int) {
 	name, ok := &r.ev.row.Name, false
-	if r.Mode == token.Strict && !r.opts.Rules {
+	if r.Mode == token.Strict && !r.opts.RulesOnly {
 		if *name, next, ok = r.learned.names.Read(r.Buf, r.N, i, r.rows.to); ok {
 			return next
 		}

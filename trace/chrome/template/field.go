@@ -2,18 +2,19 @@ package template
 
 import "github.com/gaprof/gaprof/trace"
 
-// Field is a field template: one stretch of bytes from behind a value to the next value
-// that varies, or to behind the end of the event, with what the stretch says.
+// Field is a field template: one stretch of bytes, from the end of a value to the next
+// value that varies or to the end of the event, and what the stretch says. Fields are made
+// by Table.Learn; what it says does not change from then on, only what follows it.
 type Field struct {
 	pattern
 	next [ways]*Field // fields that followed
 	turn uint8        // the one to replace
 
-	Goal  Goal
-	Value Kind      // of what stands behind it
-	Key   Key       // goal OwnValue: the key
-	Arg   trace.Key // goal ArgValue: the key
-	Keep  bool      // and whether someone asks for it
+	Goal   Goal
+	Value  Kind      // of what stands behind it
+	Key    Key       // goal OwnValue: the key
+	ArgKey trace.Key // goal ArgValue: the key
+	Keep   bool      // and whether someone asks for it
 
 	Seen     uint16 // keys of the event whose values are part of the stretch, by Key.Bit
 	Ph       byte   // and those values
@@ -21,8 +22,8 @@ type Field struct {
 	PID, TID trace.StringID
 	Args     []trace.Arg // arguments whose values are part of the stretch
 
-	Event *Event // of the way that ends here, where it is a plain one
-	After *Field // what the event after one that begins so is looked up in
+	Event *Event // of the events that end here, if they are plain; else nil
+	After *Field // where the first field of the event after this one is looked up
 }
 
 // Goal is what stands behind a Field.
@@ -53,11 +54,11 @@ const (
 	KeyArgs
 )
 
-// Bit is the place of k in Field.Seen.
+// Bit is the bit of k in Field.Seen.
 func (k Key) Bit() uint16 { return 1 << k }
 
-// IsSteady reports whether the values of k are so few that they are learned with the
-// stretch they stand in.
+// IsSteady reports whether k has so few values that they are learned as part of the
+// stretch that they stand in.
 func (k Key) IsSteady() bool {
 	return k == KeyPh || k == KeyCat || k == KeyPid || k == KeyTid
 }
@@ -71,12 +72,13 @@ func IsSteadyArg(name []byte) bool {
 	return false
 }
 
-// Kind says what stands behind a Field, as far as the loop over plain events cares.
+// Kind says what value stands behind a Field, as far as the loop over plain events needs
+// to know.
 type Kind uint8
 
 // The kinds.
 const (
-	NoValue       Kind = iota // never seen on a plain way
+	NoValue       Kind = iota // does not occur in plain events
 	StartValue                // ts
 	DurValue                  // dur
 	NameValue                 // name
@@ -92,9 +94,9 @@ func (f *Field) kind() Kind {
 	switch {
 	case f.Goal == TheEnd:
 		return EndValue
-	case f.Goal == ArgValue && f.Keep && f.Arg == trace.KeyCorrelation:
+	case f.Goal == ArgValue && f.Keep && f.ArgKey == trace.KeyCorrelation:
 		return CorrValue
-	case f.Goal == ArgValue && f.Keep && f.Arg == trace.KeyExternalID:
+	case f.Goal == ArgValue && f.Keep && f.ArgKey == trace.KeyExternalID:
 		return ExternalValue
 	case f.Goal == ArgValue:
 		return OtherValue

@@ -1,8 +1,8 @@
-// Package token scans the JSON values of an input, by one of two sets of rules. By the
-// strict ones the first byte that breaks RFC 8259 ends the attempt, and its place is
-// returned. By the careful ones damage is repaired where what follows says how, and
-// noted. So text that follows the rules never meets a repair, and none is made in
-// silence. Nothing recurses over the input.
+// Package token scans the JSON values of an input by one of two sets of rules. Under the
+// strict ones the first byte that breaks RFC 8259 ends the attempt, and its index is
+// returned. Under the careful ones damage is repaired where the text that follows says
+// how, and noted. So text that follows the rules never meets a repair, and no repair is
+// silent. Nothing recurses over the input.
 //
 //	scanner.go  Scanner: a window, a mode, what was noted
 //	value.go    values, members, lists of any depth

@@ -14,7 +14,7 @@ func (s *Scanner) Value(i int, in byte) (t Token, next int) {
 	switch c := s.Buf[i]; c {
 	case '"':
 		end, raw := s.str(i+1, in)
-		return Token{Kind: Text, Raw: raw, Start: i + 1, End: end}, After(end)
+		return Token{Kind: Text, Raw: raw, Start: i + 1, End: end}, PastQuote(end)
 	case '[', '{':
 		before := len(s.Notes)
 		end, deep := s.skipList(i)
@@ -44,8 +44,8 @@ func (s *Scanner) Value(i int, in byte) (t Token, next int) {
 	return Token{Kind: Null, Start: i, End: end}, end
 }
 
-// After is the place behind the closing quote at end, where there is one.
-func After(end int) int {
+// PastQuote is the place behind the closing quote at end, where there is one.
+func PastQuote(end int) int {
 	if end < 0 {
 		return end
 	}
