@@ -24,9 +24,12 @@ func (l limits) tooSmall(f report.Finding) bool {
 // its needs are met. skipped are those that did not run on any.
 func findingsOf(rules []Rule, pass *Pass, least limits) (found []report.Finding, skipped []report.Skip) {
 	pass.claims, pass.taken = make(claims), make(map[*gradients.Pass]string)
-	list := pass.Ranks
+	list, normalized := pass.Ranks, pass.Normalized
 	for i := range rules {
-		pass.rule, pass.Ranks = &rules[i], list
+		pass.rule, pass.Ranks, pass.Normalized = &rules[i], list, normalized
+		if pass.rule.Scope == PerRank {
+			pass.Normalized = nil
+		}
 		reason := pass.rule.skipReason(pass)
 		if reason == "" {
 			pass.Ranks = slices.DeleteFunc(slices.Clone(list), func(r *Rank) bool { return !pass.rule.applies(r) })

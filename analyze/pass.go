@@ -13,8 +13,8 @@ import (
 type Pass struct {
 	Ranks         []*Rank
 	Problems      []report.Problem
-	UniformTokens bool // the user declares equal token counts on all ranks
-	Normalized    []NormalizedStep
+	UniformTokens bool             // the user declares equal token counts on all ranks
+	Normalized    []NormalizedStep // nil for PerRank rules
 
 	peak    int64 // memory bandwidth in bytes/s that goes before the table of devices; 0 none
 	matched *Matched
@@ -84,16 +84,21 @@ func (p *Pass) Remark(rules []string) {
 // Bandwidth is the peak memory bandwidth of a rank's device in bytes/s, 0 unknown.
 func (p *Pass) Bandwidth(r *Rank) int64 { return bandwidthOf(r.Rank, p.peak) }
 
-// Matched is what the collectives of all ranks say together; never nil for rules that run
-// on ranks.
-func (p *Pass) Matched() *Matched { return p.matched }
+// Matched is what the collectives of all ranks say together. It is not for PerRank rules.
+func (p *Pass) Matched() *Matched {
+	if p.rule.Scope == PerRank {
+		panic("analyze: " + p.rule.ID + " runs on one rank at a time and asks what ranks say together")
+	}
+	return p.matched
+}
 
 // Notes are the limits of what the ranks say together, for caveats.
-func (p *Pass) Notes() []string { return matchNotes(p.matched) }
+func (p *Pass) Notes() []string { return matchNotes(p.Matched()) }
 
 // WaitsKnown reports whether waiting is known of any rank.
 func (p *Pass) WaitsKnown() bool { return p.matched.WaitsKnown() }
 
 // AllRanks reports whether waiting is known and a trace of every member of the groups
-// was given, so that what is left of a collective is transfer.
+// was given, so that what is left of a collective is transfer. PerRank rules may put it
+// into a caveat.
 func (p *Pass) AllRanks() bool { return p.matched.Whole() }

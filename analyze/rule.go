@@ -7,9 +7,25 @@ import "slices"
 type Rule struct {
 	ID    string // two letters of the family and three digits
 	Doc   Doc
+	Scope Scope
 	Needs []Need // all must be met, else the rule is reported as skipped
 	Run   func(*Pass)
 }
+
+// Scope says what a rule has to see at a time.
+type Scope uint8
+
+const (
+	// AllRanks rules need what ranks say together: Pass.Matched, Pass.Normalized, or the
+	// ranks beside each other.
+	AllRanks Scope = iota
+
+	// PerRank rules look at one rank at a time: what such a rule finds and claims on a rank
+	// does not depend on which others are there. Of several ranks it reports once what it
+	// found on any; the cost is the mean over the steps of all, and counts are sums. It can
+	// run where the facts of a single rank are.
+	PerRank
+)
 
 // Doc is a rule's page: explain prints it and docs/rules is generated from it,
 // together with the rule's examples.

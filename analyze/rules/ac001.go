@@ -13,7 +13,8 @@ import (
 
 // AC001 finds DDP all-reduces at every micro-batch of an accumulation.
 var AC001 = analyze.Rule{
-	ID: "AC001",
+	ID:    "AC001",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradients are all-reduced at every micro-batch",
 		Why: "DDP keeps whole gradients on every rank, so it is enough to reduce them once a step, in the last micro-batch. Every earlier " +
@@ -28,7 +29,8 @@ var AC001 = analyze.Rule{
 
 // AC004 finds FSDP reduce-scatters at every micro-batch of an accumulation.
 var AC004 = analyze.Rule{
-	ID: "AC004",
+	ID:    "AC004",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradients are reduce-scattered at every micro-batch",
 		Why: "FSDP can keep whole gradients until the last micro-batch and reduce-scatter once. Many choose not to, to save memory; if the " +

@@ -9,7 +9,8 @@ import (
 
 // AC005 finds one backward pass over the losses of several forward passes.
 var AC005 = analyze.Rule{
-	ID: "AC005",
+	ID:    "AC005",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "one backward pass for several micro-batches keeps all their activations",
 		Why: "If the losses of all micro-batches are summed and backward() runs once a step, every micro-batch's activations stay in memory " +

@@ -10,7 +10,8 @@ import (
 
 // CL001 finds gradient norms that are bound by launches.
 var CL001 = analyze.Rule{
-	ID: "CL001",
+	ID:    "CL001",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "host-bound gradient norm",
 		Why:   "A norm per tensor, each launched on its own, leaves the device waiting between kernels that last microseconds.",

@@ -8,7 +8,8 @@ import (
 
 // CL003 finds gradient norms that no clipping follows.
 var CL003 = analyze.Rule{
-	ID: "CL003",
+	ID:    "CL003",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradient norm without clipping",
 		Why:   "The norm of all gradients is computed and nothing is multiplied by a coefficient: the pass is for a number in the log.",

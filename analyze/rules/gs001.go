@@ -7,7 +7,8 @@ import (
 
 // GS001 finds a pass that multiplies every gradient by one.
 var GS001 = analyze.Rule{
-	ID: "GS001",
+	ID:    "GS001",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "needless scaling of the gradients",
 		Why: "With one micro-batch and one rank, backward on the summed loss followed by a multiplication with 1/tokens reads and writes " +

@@ -13,7 +13,8 @@ import (
 
 // GS002 finds a scaling of the gradients that could be folded into something else.
 var GS002 = analyze.Rule{
-	ID: "GS002",
+	ID:    "GS002",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "avoidable scaling of the gradients",
 		Why: "Multiplying every gradient by 1/tokens behind backward reads and writes them all once more. The factor is known before " +

@@ -10,7 +10,8 @@ import (
 
 // GS003 finds passes over the gradients that are far slower than the memory.
 var GS003 = analyze.Rule{
-	ID: "GS003",
+	ID:    "GS003",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "slow pass over the gradients",
 		Why: "A pass that only multiplies is bound by memory. If its kernels reach less than 40 % of the peak they are not vectorised, as " +

@@ -11,7 +11,8 @@ import (
 
 // GS005 finds several passes that multiply the same gradients one after the other.
 var GS005 = analyze.Rule{
-	ID: "GS005",
+	ID:    "GS005",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "repeated passes over the same gradients",
 		Why: "Scaling, unscaling and clipping each multiply every gradient by one number. The product of the numbers needs one pass: the norm " +

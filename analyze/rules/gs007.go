@@ -11,7 +11,8 @@ import (
 
 // GS007 finds gradients that are scaled or cleared between micro-batches.
 var GS007 = analyze.Rule{
-	ID: "GS007",
+	ID:    "GS007",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradients are scaled or cleared inside the accumulation loop",
 		Why: "What is accumulated so far is multiplied again at every micro-batch, or thrown away: early micro-batches count for less than " +

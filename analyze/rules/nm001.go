@@ -10,7 +10,8 @@ import (
 
 // NM001 finds gradients that each rank normalizes by its own tokens.
 var NM001 = analyze.Rule{
-	ID: "NM001",
+	ID:    "NM001",
+	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "each rank divides by its own tokens",
 		Why: "The mean of the ranks' means is not the mean over all tokens: where ranks have different numbers of valid tokens, those of a rank " +

@@ -8,7 +8,8 @@ import (
 
 // NM002 finds gradients that are the mean of micro-batches' means.
 var NM002 = analyze.Rule{
-	ID: "NM002",
+	ID:    "NM002",
+	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "gradients are the mean of micro-batches' means",
 		Why: "Each micro-batch counts alike, however few valid tokens it has, so a token of a short one counts many times as much as one of a long " +

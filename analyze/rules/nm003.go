@@ -11,7 +11,8 @@ import (
 // NM003 finds gradients that are a multiple of the right ones, or whose micro-batches are
 // reduced or scaled again and again.
 var NM003 = analyze.Rule{
-	ID: "NM003",
+	ID:    "NM003",
+	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "gradients are off by accumulation steps or world size",
 		Why: "1/N on top of a mean over R ranks makes gradients R times too small, mean losses without / A make them A times too large. AdamW " +

@@ -10,7 +10,8 @@ import (
 
 // NM004 finds a step with fewer micro-batches than others that is divided by as many.
 var NM004 = analyze.Rule{
-	ID: "NM004",
+	ID:    "NM004",
+	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "a partial window is divided by the micro-batches of a full one",
 		Why: "Where data ends inside an accumulation window, k of A micro-batches make the last step. Means that are divided by A all the same " +

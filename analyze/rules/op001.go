@@ -10,7 +10,8 @@ import (
 
 // OP001 finds optimizers whose kernels wait for their launches.
 var OP001 = analyze.Rule{
-	ID: "OP001",
+	ID:    "OP001",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "launch-bound optimizer",
 		Why:   "An optimizer that launches many short kernels for every tensor leaves the device idle between them.",

@@ -13,7 +13,8 @@ import (
 // OV001 finds reduce-scatter time that no compute hides and that no more specific
 // rule explains.
 var OV001 = analyze.Rule{
-	ID: "OV001",
+	ID:    "OV001",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "exposed reduce-scatter",
 		Why: "While a reduce-scatter runs and neither kernel, copy nor set does, the device waits for the network. This is the rest " +

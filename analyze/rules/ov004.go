@@ -13,7 +13,8 @@ import (
 
 // OV004 finds gradient reductions that are launched only when the optimizer steps.
 var OV004 = analyze.Rule{
-	ID: "OV004",
+	ID:    "OV004",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradient reductions are launched only inside the optimizer step",
 		Why: "A reduce-scatter that is launched inside Optimizer.step() starts when backward has been launched as a whole, so no " +

@@ -14,7 +14,8 @@ import (
 
 // ST001 finds one rank that the others wait for.
 var ST001 = analyze.Rule{
-	ID: "ST001",
+	ID:    "ST001",
+	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "straggler",
 		Why: "A collective moves data when its last rank has entered it; until then its kernel only waits on all the others. One rank " +

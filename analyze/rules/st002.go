@@ -12,7 +12,8 @@ import (
 
 // ST002 says that the ranks' collectives do not belong together.
 var ST002 = analyze.Rule{
-	ID: "ST002",
+	ID:    "ST002",
+	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "unmatched collectives",
 		Why: "All ranks of a process group run the same collectives in the same order. Where the traces do not show that, an event was " +

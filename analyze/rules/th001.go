@@ -11,7 +11,8 @@ import (
 
 // TH001 says that the input was damaged and what was done about it.
 var TH001 = analyze.Rule{
-	ID: "TH001",
+	ID:    "TH001",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "the trace was damaged and repaired",
 		Why:   "What was left out of a damaged file is missing from every figure; what was repaired may be wrong in detail.",

@@ -10,7 +10,8 @@ import (
 
 // TH002 says that device events are missing or impossible.
 var TH002 = analyze.Rule{
-	ID: "TH002",
+	ID:    "TH002",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "device events were dropped or are impossible",
 		Why: "A kernel that the profiler lost reads as idle time; one that starts before its launch says that host and device clocks " +

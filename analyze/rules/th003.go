@@ -10,7 +10,8 @@ import (
 
 // TH003 says that the numbers of ranks were made up.
 var TH003 = analyze.Rule{
-	ID: "TH003",
+	ID:    "TH003",
+	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "ranks without a number of their own",
 		Why: "Of several traces some do not say which rank wrote them, or two say the same. They were numbered in the order of the files, " +

@@ -9,7 +9,8 @@ import (
 
 // TH004 says that device events have no launch in the recording.
 var TH004 = analyze.Rule{
-	ID: "TH004",
+	ID:    "TH004",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "device events without a launch",
 		Why: "Work that was launched before the recording began belongs to no step and has no known launch site. At the start of a " +

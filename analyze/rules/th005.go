@@ -12,7 +12,8 @@ import (
 
 // TH005 says that the clocks of ranks cannot be compared.
 var TH005 = analyze.Rule{
-	ID: "TH005",
+	ID:    "TH005",
+	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "clocks of ranks that cannot be compared",
 		Why: "Ranks leave a collective at nearly the same moment. Where one leaves all of them early or late, its clock is off, and who waits " +

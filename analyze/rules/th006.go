@@ -9,7 +9,8 @@ import (
 
 // TH006 says that steps hold compilation or loading of kernels.
 var TH006 = analyze.Rule{
-	ID: "TH006",
+	ID:    "TH006",
+	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "warm-up or compilation inside the recorded steps",
 		Why:   "Steps in which code is compiled, tuned or loaded are longer than those that follow; means over them say nothing about training.",
