@@ -1,6 +1,9 @@
 package analyze
 
-import "github.com/gaprof/gaprof/analyze/timeline"
+import (
+	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
+)
 
 // Need is an input that a rule cannot do without.
 type Need struct {
@@ -26,7 +29,7 @@ var (
 		func(r *Rank) bool { return !r.Mixed() }, nil}
 	NeedSites = Need{"launch sites", "no Optimizer.step and no backward spans around the launches: every launch site is unknown",
 		hasSites, nil}
-	NeedRanks = Need{"several ranks", "one rank was given: pass the traces of all ranks together",
+	NeedRanks = Need{"several ranks", report.OneRank,
 		nil, func(p *Pass) bool { return len(p.Ranks) > 1 }}
 	NeedWaits = Need{"matched collectives", "no collectives were matched between ranks, or their clocks cannot be compared: the notes under ranks say why",
 		nil, (*Pass).WaitsKnown}

@@ -140,39 +140,6 @@ type Setting struct {
 	New  string `json:"new"`
 }
 
-// Between compares the reports of two sides. It is a pure function: equal reports give
-// equal differences, and nothing is changed in them.
-func Between(base, new []*report.Report, version string) *Diff {
-	b, n := newSide(base), newSide(new)
-	d := &Diff{Schema: Schema, Version: version, Base: b.describe(), New: n.describe(),
-		Moves: []Move{}, Collectives: []CollectiveChange{}, Orders: []OrderChange{}, Passes: []PassChange{}, Kinds: []Kind{}}
-	d.Unlike = unlike(&d.Base, &d.New, b, n)
-	pairs := match(b, n)
-	for i := range pairs {
-		d.structure(&pairs[i])
-		d.Kinds = append(d.Kinds, kindOf(&pairs[i], len(b.pools) > 0, len(n.pools) > 0))
-	}
-	sortMoves(d.Moves)
-	d.Settings = settings(pairs, b, n)
-	d.Findings = findings(b, n)
-	d.RecordSteps = recordSteps(d.Kinds)
-	return d
-}
-
-// structure adds what changed in the steps of one kind that both sides have.
-func (d *Diff) structure(p *pair) {
-	if !p.comparable() {
-		return
-	}
-	flows, changes := p.flows()
-	for _, f := range flows {
-		d.addMove(p, f)
-		d.addOrder(p, f)
-	}
-	d.Collectives = append(d.Collectives, changes...)
-	d.Passes = append(d.Passes, p.passChanges()...)
-}
-
 // Changed tells whether anything of the structure differs; times, findings and unlike
 // experiments aside.
 func (d *Diff) Changed() bool {
@@ -190,4 +157,61 @@ func (d *Diff) Changed() bool {
 		}
 	}
 	return false
+}
+
+// Kind is the times of one kind of step on both sides.
+type Kind struct {
+	Name           string             `json:"name"`       // its optimizers
+	Only           string             `json:"only"`       // base or new where the other side has steps, but none of the kind; else empty
+	Uncompared     string             `json:"uncompared"` // why the kind could be neither compared nor called missing; else empty
+	BaseLetters    []string           `json:"base_kinds"`
+	NewLetters     []string           `json:"new_kinds"`
+	BaseOptimizers []report.Optimizer `json:"base_optimizers"`
+	NewOptimizers  []report.Optimizer `json:"new_optimizers"`
+	BaseSteps      int                `json:"base_steps"` // complete ones, those of several ranks of a run counted once
+	NewSteps       int                `json:"new_steps"`
+	BaseRankSteps  int                `json:"base_rank_steps"` // those of each rank counted
+	NewRankSteps   int                `json:"new_rank_steps"`
+	BaseLeftOut    int                `json:"base_incomplete_steps"`
+	NewLeftOut     int                `json:"new_incomplete_steps"`
+	LowConfidence  bool               `json:"low_confidence"` // fewer than five steps on a side
+	Figures        []Figure           `json:"figures"`
+}
+
+// Figure is one figure of a step on both sides: a time, or a ledger bucket of it. The
+// value of a step is the mean over its ranks and devices. P is of the Mann-Whitney
+// U test, Delta new/base - 1; both are null where they do not exist.
+type Figure struct {
+	Name        string   `json:"name"`
+	Unit        string   `json:"unit"` // ns or count
+	Base        *Summary `json:"base"`
+	New         *Summary `json:"new"`
+	Delta       *float64 `json:"delta"`
+	P           *float64 `json:"p"`
+	Significant bool     `json:"significant"`
+}
+
+// Summary is a median with its interval of 95 % confidence; Low and High are null
+// where too few values bound it (less than six).
+type Summary struct {
+	N      int    `json:"n"`
+	Median int64  `json:"median"`
+	Low    *int64 `json:"low"`
+	High   *int64 `json:"high"`
+}
+
+// FindingChange is a rule's finding on both sides: appeared, disappeared, stayed, or
+// not_judged where the side without it could not judge the rule; Reason then says why.
+// Severities, messages and costs are null on a side without it; a rule with several
+// findings is told by its most severe and costly one.
+type FindingChange struct {
+	Change string           `json:"change"`
+	Rule   string           `json:"rule"`
+	Base   *report.Severity `json:"base_severity"`
+	New    *report.Severity `json:"new_severity"`
+	Was    *string          `json:"base_message"`
+	Is     *string          `json:"new_message"`
+	Before *int64           `json:"base_cost_ns"` // mean per optimizer step
+	After  *int64           `json:"new_cost_ns"`
+	Reason string           `json:"reason"`
 }

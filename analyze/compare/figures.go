@@ -20,47 +20,6 @@ const (
 	significance = 0.05
 )
 
-// Kind is the times of one kind of step on both sides.
-type Kind struct {
-	Name           string             `json:"name"`       // its optimizers
-	Only           string             `json:"only"`       // base or new where the other side has steps, but none of the kind; else empty
-	Uncompared     string             `json:"uncompared"` // why the kind could be neither compared nor called missing; else empty
-	BaseLetters    []string           `json:"base_kinds"`
-	NewLetters     []string           `json:"new_kinds"`
-	BaseOptimizers []report.Optimizer `json:"base_optimizers"`
-	NewOptimizers  []report.Optimizer `json:"new_optimizers"`
-	BaseSteps      int                `json:"base_steps"` // complete ones, those of several ranks of a run counted once
-	NewSteps       int                `json:"new_steps"`
-	BaseRankSteps  int                `json:"base_rank_steps"` // those of each rank counted
-	NewRankSteps   int                `json:"new_rank_steps"`
-	BaseLeftOut    int                `json:"base_incomplete_steps"`
-	NewLeftOut     int                `json:"new_incomplete_steps"`
-	LowConfidence  bool               `json:"low_confidence"` // fewer than five steps on a side
-	Figures        []Figure           `json:"figures"`
-}
-
-// Figure is one figure of a step on both sides: a time, or a ledger bucket of it. The
-// value of a step is the mean over its ranks and devices. P is of the Mann-Whitney
-// U test, Delta new/base - 1; both are null where they do not exist.
-type Figure struct {
-	Name        string   `json:"name"`
-	Unit        string   `json:"unit"` // ns or count
-	Base        *Summary `json:"base"`
-	New         *Summary `json:"new"`
-	Delta       *float64 `json:"delta"`
-	P           *float64 `json:"p"`
-	Significant bool     `json:"significant"`
-}
-
-// Summary is a median with its interval of 95 % confidence; Low and High are null
-// where too few values bound it (less than six).
-type Summary struct {
-	N      int    `json:"n"`
-	Median int64  `json:"median"`
-	Low    *int64 `json:"low"`
-	High   *int64 `json:"high"`
-}
-
 // figures is the table of all figures. A figure that a row does not have is nil.
 var figures = []struct {
 	name, unit string

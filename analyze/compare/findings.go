@@ -6,22 +6,6 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
-// FindingChange is a rule's finding on both sides: appeared, disappeared, stayed, or
-// not_judged where the side without it could not judge the rule; Reason then says why.
-// Severities, messages and costs are null on a side without it; a rule with several
-// findings is told by its most severe and costly one.
-type FindingChange struct {
-	Change string           `json:"change"`
-	Rule   string           `json:"rule"`
-	Base   *report.Severity `json:"base_severity"`
-	New    *report.Severity `json:"new_severity"`
-	Was    *string          `json:"base_message"`
-	Is     *string          `json:"new_message"`
-	Before *int64           `json:"base_cost_ns"` // mean per optimizer step
-	After  *int64           `json:"new_cost_ns"`
-	Reason string           `json:"reason"`
-}
-
 // findings compares the findings of two sides: what disappeared, what appeared, what
 // stayed, each in the order of the reports.
 func findings(base, new *side) []FindingChange {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // The exit codes of a check, part of the contract of the command line.
@@ -53,7 +54,7 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 			k.regression(&c.Regressions[i])
 		}
 	} else if n := len(c.Regressions); n > 0 {
-		k.say("%s not judged: no {baseline}", plural(n, "regression"))
+		k.say("%s not judged: no {baseline}", units.Count(n, "regression"))
 	}
 	k.findings()
 	k.ignoreNotes()
@@ -214,62 +215,69 @@ func (k *check) findings() {
 //     gate is never green on bad data.
 //  3. Else it passed.
 func (k *check) conclude() {
-	var failed, warned, undecided, hidden, decided, ignored int
-	for i := range k.result.Rows {
-		switch r := &k.result.Rows[i]; {
-		case r.Verdict == Fail && r.Severity == report.Error:
-			failed++
-		case r.Verdict == Fail:
-			warned++
-		case r.Verdict == Undecidable:
-			undecided++
-			if r.BadData && r.Severity == report.Error {
-				hidden++
-			}
-		case r.Verdict == Ignored:
-			ignored++
-		default:
-			decided++
-		}
-	}
-	r, n := k.result, len(k.result.Rows)
-	decided += failed + warned
+	n := countRows(k.result.Rows)
+	r, checks := k.result, units.Count(len(k.result.Rows), "check")
 	r.Record = k.recordSteps()
+	r.Verdict, r.Exit = Inconclusive, report.Exit{Code: exitInconclusive}
 	switch {
-	case failed > 0:
+	case n.failed > 0:
 		r.Verdict, r.Exit = Failed, report.Exit{Code: exitFailed}
-		r.Summary = fmt.Sprintf("%d of %s failed", failed, plural(n, "check"))
+		r.Summary = fmt.Sprintf("%d of %s failed", n.failed, checks)
 	case k.unlike != "":
-		r.Verdict, r.Exit = Inconclusive, report.Exit{Code: exitInconclusive}
 		r.Summary = "the baseline is of another experiment: " + k.unlike
 	case k.none:
-		r.Verdict, r.Exit = Inconclusive, report.Exit{Code: exitInconclusive}
 		r.Summary = "no complete step is selected"
-	case hidden > 0:
-		r.Verdict, r.Exit = Inconclusive, report.Exit{Code: exitInconclusive}
-		r.Summary = fmt.Sprintf("%d of %s cannot be decided on unhealthy data", hidden, plural(n, "check"))
-	case undecided > 0 && decided == 0:
-		r.Verdict, r.Exit = Inconclusive, report.Exit{Code: exitInconclusive}
-		r.Summary = fmt.Sprintf("none of %s could be decided", plural(n, "check"))
+	case n.hidden > 0:
+		r.Summary = fmt.Sprintf("%d of %s cannot be decided on unhealthy data", n.hidden, checks)
+	case n.undecided > 0 && n.decided() == 0:
+		r.Summary = fmt.Sprintf("none of %s could be decided", checks)
 	default:
-		r.Verdict = Passed
-		r.Summary = fmt.Sprintf("%d of %s passed", decided-warned, plural(n, "check"))
+		r.Verdict, r.Exit = Passed, report.Exit{}
+		r.Summary = fmt.Sprintf("%d of %s passed", n.passed+n.failed, checks)
 	}
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{warned, "with a warning"}, {undecided, "undecidable"}, {ignored, "ignored"}} {
-		if part.n > 0 && (part.what != "undecidable" || r.Verdict != Inconclusive) {
-			r.Summary += fmt.Sprintf(", %d %s", part.n, part.what)
-		}
-	}
+	r.Summary += n.rest(r.Verdict)
 	r.Exit.Reason = string(r.Verdict) + ": " + r.Summary
 }
 
-// plural is "1 thing" or "n things".
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
+// rowCounts is how many rows came out how. hidden are those of undecided that would be
+// errors and that damage of the input hides.
+type rowCounts struct{ passed, failed, warned, undecided, hidden, ignored int }
+
+func countRows(rows []Row) (n rowCounts) {
+	for i := range rows {
+		switch r := &rows[i]; {
+		case r.Verdict == Fail && r.Severity == report.Error:
+			n.failed++
+		case r.Verdict == Fail:
+			n.warned++
+		case r.Verdict == Undecidable:
+			n.undecided++
+			if r.BadData && r.Severity == report.Error {
+				n.hidden++
+			}
+		case r.Verdict == Ignored:
+			n.ignored++
+		default:
+			n.passed++
+		}
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return n
+}
+
+func (n rowCounts) decided() int { return n.passed + n.failed + n.warned }
+
+// rest is what a summary says of the rows that neither passed nor failed.
+func (n rowCounts) rest(v Outcome) string {
+	text := ""
+	add := func(count int, what string) {
+		if count > 0 {
+			text += fmt.Sprintf(", %d %s", count, what)
+		}
+	}
+	add(n.warned, "with a warning")
+	if v != Inconclusive {
+		add(n.undecided, "undecidable")
+	}
+	add(n.ignored, "ignored")
+	return text
 }

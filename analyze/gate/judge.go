@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // budget judges a metric by itself: structure by the worst value of any step and rank,
@@ -76,7 +77,7 @@ func (k *check) fewestSteps() int {
 }
 
 func fewSteps(n int) string {
-	return fmt.Sprintf("low confidence: %s of at least %d", plural(n, "step"), compare.Few)
+	return fmt.Sprintf("low confidence: %s of at least %d", units.Count(n, "step"), compare.Few)
 }
 
 func (k *check) timedBudget(b *Budget, row Row) {
@@ -240,9 +241,9 @@ func (g *Regression) judge(row Row, base, new []float64) Row {
 	row.Value, row.BaselineValue, row.P, row.Verdict = &n, &b, &p, Pass
 	switch {
 	case len(base) < compare.Few || len(new) < compare.Few:
-		return row.undecidable(fmt.Sprintf("low confidence: %d against %s of at least %d", len(base), plural(len(new), "step"), compare.Few))
+		return row.undecidable(fmt.Sprintf("low confidence: %d against %s of at least %d", len(base), units.Count(len(new), "step"), compare.Few))
 	case leastP(len(base), len(new)) >= g.Alpha:
-		return row.undecidable(fmt.Sprintf("%d against %s cannot reach p < %g", len(base), plural(len(new), "step"), g.Alpha))
+		return row.undecidable(fmt.Sprintf("%d against %s cannot reach p < %g", len(base), units.Count(len(new), "step"), g.Alpha))
 	case g.moved(b, n) && p < g.Alpha:
 		row.Verdict = Fail
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // selected leaves out the steps that the configuration does not select, in copies of the
@@ -78,7 +79,7 @@ func (k *check) warmup(r *report.Report) int {
 		at++
 	}
 	if at > first {
-		k.say("%s left out at the beginning: code is compiled or loaded there (TH006)", plural(at-first, "step"))
+		k.say("%s left out at the beginning: code is compiled or loaded there (TH006)", units.Count(at-first, "step"))
 	}
 	return at
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // pairing says which item of a sequence is which of the reference.
@@ -114,9 +116,9 @@ func byEnds(ref, q *sequence, power []uint64, tolerance int64) pairing {
 	p := pairing{at: shifted(ref, q, at), ambiguous: best <= tolerance && second >= 0 && second < ambiguity*max(best, 1)}
 	switch {
 	case best > tolerance:
-		p.failed = fmt.Sprintf("in the best alignment the ends of one collective are %s apart, which is longer than collectives last", micros(best))
+		p.failed = fmt.Sprintf("in the best alignment the ends of one collective are %s apart, which is longer than collectives last", units.Duration(best))
 	case p.ambiguous:
-		p.failed = fmt.Sprintf("two alignments fit: their ends are %s and %s apart", micros(best), micros(second))
+		p.failed = fmt.Sprintf("two alignments fit: their ends are %s and %s apart", units.Duration(best), units.Duration(second))
 	}
 	return p
 }
@@ -263,14 +265,3 @@ func apply(list []int64, f func(int64) int64) []int64 {
 }
 
 func abs(n int64) int64 { return max(n, -n) }
-
-// micros prints ns as people read clocks' errors.
-func micros(ns int64) string {
-	switch a := abs(ns); {
-	case a < 1_000_000:
-		return fmt.Sprintf("%.1f us", float64(ns)/1e3)
-	case a < 10_000_000_000:
-		return fmt.Sprintf("%.1f ms", float64(ns)/1e6)
-	}
-	return fmt.Sprintf("%.1f s", float64(ns)/1e9)
-}

@@ -3,6 +3,8 @@ package ranks
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // clocks measures how far the clock of each rank is from those of the others: all
@@ -31,16 +33,16 @@ func (g *Group) clocks(sources []Source, o Options) {
 		least := max(limit, standsOut*scatter[k])
 		switch drift := abs(g.Drift[k]) > least; {
 		case drift:
-			off = append(off, fmt.Sprintf("rank %d drifts by %s", g.number(sources, k), micros(g.Drift[k])))
+			off = append(off, fmt.Sprintf("rank %d drifts by %s", g.number(sources, k), units.Duration(g.Drift[k])))
 		case !g.Aligned && abs(g.Residual[k]) > least:
-			off = append(off, fmt.Sprintf("rank %d by %s", g.number(sources, k), micros(g.Residual[k])))
+			off = append(off, fmt.Sprintf("rank %d by %s", g.number(sources, k), units.Duration(g.Residual[k])))
 		default:
 			continue
 		}
 		g.OffClock = append(g.OffClock, k)
 	}
 	if len(off) > 0 {
-		g.NoFigures = fmt.Sprintf("the clocks differ by more than collectives last (%s): %s", micros(limit), someOf(off))
+		g.NoFigures = fmt.Sprintf("the clocks differ by more than collectives last (%s): %s", units.Duration(limit), someOf(off))
 	}
 	if g.Aligned {
 		g.subtract()

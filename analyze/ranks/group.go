@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // Status is how far a group was matched.
@@ -215,7 +217,7 @@ func apart(a, b *sequence) string {
 	if gap <= 0 {
 		return ""
 	}
-	return ", and between the recordings lie " + micros(gap)
+	return ", and between the recordings lie " + units.Duration(gap)
 }
 
 // describe fills the messages of a collective and says what made them one.

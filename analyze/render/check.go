@@ -17,40 +17,6 @@ type Checked struct {
 	Reports []*report.Report
 }
 
-// CheckFormat is one way to write what a gate says.
-type CheckFormat struct {
-	Name  string
-	Write func(w io.Writer, c Checked, o Options) error
-}
-
-// checkFormats is the table of them.
-var checkFormats = []CheckFormat{
-	{"text", CheckText},
-	{"json", CheckJSON},
-	{"md", CheckMarkdown},
-	{"github", CheckGitHub},
-	{"gobench", func(w io.Writer, c Checked, _ Options) error { return benchmarks(w, c.Reports) }},
-}
-
-// CheckFormatNames lists the formats of check in the order of help texts.
-func CheckFormatNames() []string {
-	names := make([]string, len(checkFormats))
-	for i, f := range checkFormats {
-		names[i] = f.Name
-	}
-	return names
-}
-
-// CheckByName returns the format of check called name.
-func CheckByName(name string) (CheckFormat, error) {
-	for _, f := range checkFormats {
-		if f.Name == name {
-			return f, nil
-		}
-	}
-	return CheckFormat{}, fmt.Errorf("unknown format %q (%s)", name, strings.Join(CheckFormatNames(), ", "))
-}
-
 // CheckJSON writes the contract gaprof.check/1.
 func CheckJSON(w io.Writer, c Checked, _ Options) error {
 	return encode(w, c.Result)
@@ -62,15 +28,7 @@ func CheckText(w io.Writer, c Checked, o Options) error {
 	var b strings.Builder
 	r := c.Result
 	fmt.Fprintf(&b, "gaprof %s check  %s\n", r.Version, escape.Control(strings.Join(checkedOf(c), " · ")))
-	for _, s := range checkSentences(r) {
-		for i, part := range wrap(escape.Control(s.text), diffWidth-9) {
-			head := s.head
-			if i > 0 {
-				head = ""
-			}
-			b.WriteString(strings.TrimRight(fmt.Sprintf("%-8s %s", head, part), " ") + "\n")
-		}
-	}
+	drawSentences(&b, checkSentences(r))
 	if t := checkTable(r); !o.Quiet && len(t.rows) > 0 {
 		drawText(&b, t)
 	}
@@ -216,4 +174,37 @@ func checkTable(r *gate.Result) table {
 	order := []string{"FAIL", "WARN", "NOTE", "UNKNOWN", "PASS", "IGNORED"}
 	slices.SortStableFunc(t.rows, func(a, b []string) int { return slices.Index(order, a[0]) - slices.Index(order, b[0]) })
 	return t
+}
+
+// CheckGitHub writes an annotation for the verdict, first because GitHub shows ten of a
+// step, and one for each row that did not pass.
+func CheckGitHub(w io.Writer, c Checked, _ Options) error {
+	var b strings.Builder
+	r := c.Result
+	severity := report.Note
+	switch r.Verdict {
+	case gate.Failed:
+		severity = report.Error
+	case gate.Inconclusive:
+		severity = report.Warn
+	}
+	annotation(&b, severity, "gaprof check "+string(r.Verdict), append([]string{r.Summary, configText(r)}, r.Notes...)...)
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		text := []string{rowText(row)}
+		if row.Next != "" {
+			text = append(text, "next: "+row.Next)
+		}
+		switch row.Verdict {
+		case gate.Fail:
+			annotation(&b, row.Severity, "gaprof check: "+row.Metric, text...)
+		case gate.Undecidable:
+			severity := report.Note
+			if row.BadData {
+				severity = report.Warn
+			}
+			annotation(&b, severity, "gaprof check: "+row.Metric+" undecidable", text...)
+		}
+	}
+	return flush(w, &b)
 }

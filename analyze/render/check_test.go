@@ -30,8 +30,8 @@ func TestCheckNasty(t *testing.T) {
 	for _, v := range []gate.Verdict{gate.Fail, gate.Undecidable, gate.Pass, gate.Ignored} {
 		c.Result.Rows = append(c.Result.Rows, gate.Row{Check: "budget", Metric: word, Kind: word, Verdict: v, Severity: report.Error, Value: &value, BaselineValue: &value, Reason: word, Next: word, Limit: word, Where: word})
 	}
-	for _, name := range CheckFormatNames() {
-		f, err := CheckByName(name)
+	for _, name := range Checks.Names() {
+		f, err := Checks.ByName(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestCheckNasty(t *testing.T) {
 			}
 		}
 	}
-	if _, err := CheckByName("csv"); err == nil {
+	if _, err := Checks.ByName("csv"); err == nil {
 		t.Error("csv is a format of check")
 	}
 }

@@ -75,3 +75,34 @@ func (t csvTable) overlap(section string, rank int64, item string, count int, o 
 	t.row(section, rank, "", item, "overlapped_with_memory", o.WithMemory, "ns")
 	t.row(section, rank, "", item, "exposed", o.Exposed, "ns")
 }
+
+// ranks writes the figures of the section ranks, which CSV always has.
+func (t csvTable) ranks(r *report.Report) {
+	if len(r.Ranks) < 2 {
+		return
+	}
+	for _, row := range r.Ranks {
+		t.row("ranks", row.Rank, "", "all", "collectives", int64(row.Collectives), "count")
+		t.row("ranks", row.Rank, "", "all", "matched_collectives", int64(row.Matched), "count")
+		t.known("ranks", row.Rank, "wait", row.Wait)
+		t.known("ranks", row.Rank, "wait_caused", row.WaitCaused)
+		if row.Last != nil {
+			t.row("ranks", row.Rank, "", "all", "last_arrivals", int64(*row.Last), "count")
+		}
+		t.known("ranks", row.Rank, "clock_residual", row.Residual)
+	}
+	m := &r.Matching
+	t.row("matching", -1, "", "all", "matched", int64(m.Matched), "count")
+	t.row("matching", -1, "", "all", "mismatches", int64(m.Mismatches), "count")
+	t.known("matching", -1, "end_skew_median", m.EndSkewMedian)
+	t.known("matching", -1, "end_skew_max", m.EndSkewMax)
+	t.known("matching", -1, "transfer_median", m.TransferMedian)
+	t.known("matching", -1, "transfer_min", m.TransferMin)
+}
+
+// known writes a time that is known.
+func (t csvTable) known(section string, rank int64, metric string, ns *int64) {
+	if ns != nil {
+		t.row(section, rank, "", "all", metric, *ns, "ns")
+	}
+}

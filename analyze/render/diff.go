@@ -7,63 +7,14 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/compare"
-	"github.com/gaprof/gaprof/internal/escape"
 )
-
-// DiffFormat is one way to write the difference between two runs.
-type DiffFormat struct {
-	Name  string
-	Write func(w io.Writer, d *compare.Diff, o Options) error
-}
-
-// diffFormats is the table of them.
-var diffFormats = []DiffFormat{
-	{"text", DiffText},
-	{"json", DiffJSON},
-	{"md", DiffMarkdown},
-}
-
-// DiffFormatNames lists the formats of differences in the order of help texts.
-func DiffFormatNames() []string {
-	names := make([]string, len(diffFormats))
-	for i, f := range diffFormats {
-		names[i] = f.Name
-	}
-	return names
-}
-
-// DiffByName returns the format of differences called name.
-func DiffByName(name string) (DiffFormat, error) {
-	for _, f := range diffFormats {
-		if f.Name == name {
-			return f, nil
-		}
-	}
-	return DiffFormat{}, fmt.Errorf("unknown format %q (%s)", name, strings.Join(DiffFormatNames(), ", "))
-}
-
-// DiffJSON writes the contract gaprof.diff/1.
-func DiffJSON(w io.Writer, d *compare.Diff, _ Options) error {
-	return encode(w, d)
-}
-
-// diffWidth is where lines of the text form end.
-const diffWidth = 100
 
 // DiffText writes for a terminal: what is compared, what is not alike, what changed in
 // structure and findings, then the times of each kind of step.
 func DiffText(w io.Writer, d *compare.Diff, o Options) error {
 	var b strings.Builder
 	b.WriteString(cut(diffHeadline(d), diffWidth) + "\n")
-	for _, s := range diffSentences(d) {
-		for i, part := range wrap(escape.Control(s.text), diffWidth-9) {
-			head := s.head
-			if i > 0 {
-				head = ""
-			}
-			b.WriteString(strings.TrimRight(fmt.Sprintf("%-8s %s", head, part), " ") + "\n")
-		}
-	}
+	drawSentences(&b, diffSentences(d))
 	if o.Quiet {
 		return flushText(w, &b)
 	}
@@ -135,14 +86,6 @@ func ranksOf(s *compare.Side) string {
 	return text
 }
 
-// cut shortens text to n characters.
-func cut(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return s
-}
-
 // diffTables is one table for each kind of step, the last with a note on how to read
 // them.
 func diffTables(d *compare.Diff) []table {
@@ -186,14 +129,6 @@ func onRanks(d *compare.Diff) string {
 	return ""
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// figureRow is nil for a figure that is zero on both sides.
 func figureRow(f *compare.Figure) []string {
 	zero := func(s *compare.Summary) bool { return s == nil || s.Median == 0 && (s.High == nil || *s.High == 0) }
 	if zero(f.Base) && zero(f.New) {
@@ -232,19 +167,4 @@ func intervalText(s *compare.Summary) string {
 	}
 	half := max(s.Median-*s.Low, *s.High-s.Median)
 	return fmt.Sprintf("%.1f %%", 100*float64(half)/float64(s.Median))
-}
-
-// changeText is the change of a median in percent where it is significant.
-func changeText(f *compare.Figure) string {
-	if f.P == nil {
-		return "-"
-	}
-	p := fmt.Sprintf(" (p %.3f)", *f.P)
-	switch {
-	case !f.Significant:
-		return "~" + p
-	case f.Delta == nil:
-		return "from zero" + p
-	}
-	return fmt.Sprintf("%+.2f %%", *f.Delta*100) + p
 }

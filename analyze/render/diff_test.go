@@ -27,8 +27,8 @@ func nastyDiff() *compare.Diff {
 }
 
 func TestDiffNastyNames(t *testing.T) {
-	for _, name := range DiffFormatNames() {
-		f, err := DiffByName(name)
+	for _, name := range Differences.Names() {
+		f, err := Differences.ByName(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestDiffNastyNames(t *testing.T) {
 			t.Errorf("%s does not say what moved: %s", name, out)
 		}
 	}
-	if _, err := DiffByName("csv"); err == nil {
+	if _, err := Differences.ByName("csv"); err == nil {
 		t.Error("csv is a format of differences")
 	}
 }

@@ -8,10 +8,8 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
-
-// sentence is one thing to say, under a word that sorts it.
-type sentence struct{ head, text string }
 
 // diffSentences says what is compared, in what the two are unlike, and what changed:
 // structure first, because it is exact, then findings, then whether times can be trusted.
@@ -43,9 +41,9 @@ func structureSentences(d *compare.Diff) []sentence {
 	}
 	for i := range d.Kinds {
 		if k := &d.Kinds[i]; k.Only == "base" {
-			list = append(list, sentence{"GONE", plural(k.BaseSteps, "step") + " of " + k.Name + ", a kind that new has none of"})
+			list = append(list, sentence{"GONE", units.Count(k.BaseSteps, "step") + " of " + k.Name + ", a kind that new has none of"})
 		} else if k.Only == "new" {
-			list = append(list, sentence{"ADDED", plural(k.NewSteps, "step") + " of " + k.Name + ", a kind that base has none of"})
+			list = append(list, sentence{"ADDED", units.Count(k.NewSteps, "step") + " of " + k.Name + ", a kind that base has none of"})
 		}
 	}
 	for i := range d.Passes {
@@ -73,7 +71,7 @@ func sideText(s *compare.Side) string {
 	case n > 1:
 		text = fmt.Sprintf("%s and %d more in %s", short(filepath.Base(s.Files[0])), n-1, short(filepath.Dir(s.Files[0])))
 	}
-	text += ": " + plural(s.Steps, "step")
+	text += ": " + units.Count(s.Steps, "step")
 	if s.Runs > 1 {
 		text += fmt.Sprintf(" of %d runs", s.Runs)
 	}
@@ -84,7 +82,7 @@ func sideText(s *compare.Side) string {
 		text += ", " + percent(s.Overlap) + " of communication overlapped"
 	}
 	if s.Warnings > 0 {
-		text += ", health: " + plural(s.Warnings, "warning")
+		text += ", health: " + units.Count(s.Warnings, "warning")
 	}
 	return text
 }
@@ -156,8 +154,6 @@ func perKind(kinds []compare.MoveKind) string {
 	return strings.Join(parts, ", ")
 }
 
-func number(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) }
-
 // stayedText tells what of a kind of collective is launched from where it was.
 func stayedText(d *compare.Diff, collective string) string {
 	text := ""
@@ -214,13 +210,10 @@ func sized(has, other *int64, both string) string {
 }
 
 func megabytes(n *int64) string {
-	switch {
-	case n == nil:
+	if n == nil {
 		return "unknown"
-	case *n < 100_000:
-		return fmt.Sprintf("%d bytes", *n)
 	}
-	return fmt.Sprintf("%.1f MB", float64(*n)/1e6)
+	return units.Megabytes(*n)
 }
 
 func passSentence(p *compare.PassChange) sentence {

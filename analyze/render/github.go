@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze/gate"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
 )
@@ -27,39 +26,6 @@ func GitHub(w io.Writer, r *report.Report, _ Options) error {
 	}
 	if b.Len() == 0 {
 		annotation(&b, report.Note, "gaprof", clean(r))
-	}
-	return flush(w, &b)
-}
-
-// CheckGitHub writes an annotation for the verdict, first because GitHub shows ten of a
-// step, and one for each row that did not pass.
-func CheckGitHub(w io.Writer, c Checked, _ Options) error {
-	var b strings.Builder
-	r := c.Result
-	severity := report.Note
-	switch r.Verdict {
-	case gate.Failed:
-		severity = report.Error
-	case gate.Inconclusive:
-		severity = report.Warn
-	}
-	annotation(&b, severity, "gaprof check "+string(r.Verdict), append([]string{r.Summary, configText(r)}, r.Notes...)...)
-	for i := range r.Rows {
-		row := &r.Rows[i]
-		text := []string{rowText(row)}
-		if row.Next != "" {
-			text = append(text, "next: "+row.Next)
-		}
-		switch row.Verdict {
-		case gate.Fail:
-			annotation(&b, row.Severity, "gaprof check: "+row.Metric, text...)
-		case gate.Undecidable:
-			severity := report.Note
-			if row.BadData {
-				severity = report.Warn
-			}
-			annotation(&b, severity, "gaprof check: "+row.Metric+" undecidable", text...)
-		}
 	}
 	return flush(w, &b)
 }

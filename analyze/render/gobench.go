@@ -20,6 +20,9 @@ func GoBench(w io.Writer, r *report.Report, _ Options) error {
 	return benchmarks(w, []*report.Report{r})
 }
 
+// CheckGoBench writes the same of the reports that a gate judged.
+func CheckGoBench(w io.Writer, c Checked, _ Options) error { return benchmarks(w, c.Reports) }
+
 func benchmarks(w io.Writer, reports []*report.Report) error {
 	values := gate.StepValues(reports)
 	if len(values) == 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // passKey is what passes of several steps have in common.
@@ -45,7 +46,7 @@ func passTable(r *report.Report) table {
 	for _, k := range order {
 		s := total[k]
 		t.rows = append(t.rows, []string{strconv.FormatInt(k.rank, 10), k.kind, spaced(k.where), short(k.optimizer), strconv.FormatInt(s.n, 10),
-			strconv.Itoa(k.parameters), strconv.Itoa(k.launches), fmt.Sprintf("%.1f", float64(k.bytes)/1e6), millis(s.busy / s.n), millis(s.span / s.n),
+			strconv.Itoa(k.parameters), strconv.Itoa(k.launches), fmt.Sprintf("%.1f", units.MB(k.bytes)), millis(s.busy / s.n), millis(s.span / s.n),
 			achieved(k.bytes, s.busy/s.n, s.device), string(k.verdict)})
 	}
 	return t

@@ -37,32 +37,3 @@ func Markdown(w io.Writer, r *report.Report, o Options) error {
 	}
 	return flush(w, &b)
 }
-
-func drawMarkdown(b *strings.Builder, t table) {
-	fmt.Fprintf(b, "\n## %s\n\n%s|", markdownInline(t.title), markdownRow(t.header))
-	for i := range t.header {
-		if i < t.left {
-			b.WriteString("---|")
-		} else {
-			b.WriteString("---:|")
-		}
-	}
-	b.WriteString("\n")
-	for _, row := range t.rows {
-		b.WriteString(markdownRow(row))
-	}
-	if t.note != "" {
-		fmt.Fprintf(b, "\n%s\n", markdownText(t.note))
-	}
-	for _, m := range t.more {
-		fmt.Fprintf(b, "\n%s\n", markdownText(m))
-	}
-}
-
-func markdownRow(row []string) string {
-	cells := make([]string, len(row))
-	for i, c := range row {
-		cells[i] = markdownInline(c)
-	}
-	return "| " + strings.Join(cells, " | ") + " |\n"
-}

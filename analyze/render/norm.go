@@ -8,44 +8,8 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/internal/units"
 )
-
-// NormFormat is one way to write a normalization audit.
-type NormFormat struct {
-	Name  string
-	Write func(w io.Writer, r *normalization.Report, o Options) error
-}
-
-// normFormats is the table of them.
-var normFormats = []NormFormat{
-	{"text", NormText},
-	{"json", NormJSON},
-	{"md", NormMarkdown},
-}
-
-// NormFormatNames lists the formats of audits in the order of help texts.
-func NormFormatNames() []string {
-	names := make([]string, len(normFormats))
-	for i, f := range normFormats {
-		names[i] = f.Name
-	}
-	return names
-}
-
-// NormByName returns the format of audits called name.
-func NormByName(name string) (NormFormat, error) {
-	for _, f := range normFormats {
-		if f.Name == name {
-			return f, nil
-		}
-	}
-	return NormFormat{}, fmt.Errorf("unknown format %q (%s)", name, strings.Join(NormFormatNames(), ", "))
-}
-
-// NormJSON writes the contract gaprof.norm/1.
-func NormJSON(w io.Writer, r *normalization.Report, _ Options) error {
-	return encode(w, r)
-}
 
 // NormText writes for a terminal: verdict, why and next, losses, gradients, then the
 // weights of tokens.
@@ -82,10 +46,10 @@ func NormMarkdown(w io.Writer, r *normalization.Report, o Options) error {
 func normHeadline(r *normalization.Report) string {
 	parts := []string{"no step with token counts"}
 	if n := len(r.Steps); n > 0 {
-		parts = []string{plural(len(r.Steps[0].Tokens), "rank"), plural(n, "step")}
+		parts = []string{units.Count(len(r.Steps[0].Tokens), "rank"), units.Count(n, "step")}
 	}
 	if n := len(r.Gradients); n > 0 {
-		parts = append(parts, plural(n, "comparison")+" of gradients")
+		parts = append(parts, units.Count(n, "comparison")+" of gradients")
 	}
 	return "gaprof " + r.Version + " norm  " + strings.Join(parts, " · ")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/render/plots"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // page is a report as a person reads it from top to bottom: verdict, three questions,
@@ -207,7 +208,7 @@ func eachCollective(r *report.Report) table {
 			step = fmt.Sprint(*c.Step)
 		}
 		if c.Bytes != nil {
-			size = fmt.Sprintf("%.3f", float64(*c.Bytes)/1e6)
+			size = fmt.Sprintf("%.3f", units.MB(*c.Bytes))
 		}
 		t.rows = append(t.rows, []string{fmt.Sprint(c.Rank), step, spaced(c.Kind), short(strings.TrimSpace(spaced(c.Site) + " " + c.Name)), size,
 			micros(c.Start), micros(c.Duration), micros(c.Exposed)})
@@ -283,7 +284,7 @@ func sourceTable(r *report.Report) table {
 	}
 	add("files", strings.Join(files, ", "))
 	add("format", short(r.Source.Format))
-	add("stored", fmt.Sprintf("%.3f MB", float64(r.Source.Bytes)/1e6))
+	add("stored", fmt.Sprintf("%.3f MB", units.MB(r.Source.Bytes)))
 	add("events", fmt.Sprint(r.Source.Events))
 	add("device", short(r.Source.Device))
 	add("steps are those of", spaced(short(r.Source.StepSource)))

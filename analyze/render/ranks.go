@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -19,14 +18,6 @@ func rankTable(r *report.Report) table {
 			orDash(row.Wait, millis), orDash(row.WaitCaused, millis), lastArrivals(row), orDash(row.Residual, micros)})
 	}
 	return t
-}
-
-// orDash prints a figure, or a dash where it is unknown.
-func orDash(v *int64, unit func(int64) string) string {
-	if v == nil {
-		return "-"
-	}
-	return unit(*v)
 }
 
 func lastArrivals(row *report.RankWaits) string {
@@ -74,31 +65,6 @@ func groupState(g report.MatchedGroup) string {
 	return state
 }
 
-// ranges prints ascending numbers as 0-3,6.
-func ranges(list []int64) string {
-	var parts []string
-	for i := 0; i < len(list); {
-		j := i
-		for j+1 < len(list) && list[j+1] == list[j]+1 {
-			j++
-		}
-		part := strconv.FormatInt(list[i], 10)
-		if j > i {
-			part += "-" + strconv.FormatInt(list[j], 10)
-		}
-		parts, i = append(parts, part), j+1
-	}
-	return strings.Join(parts, ",")
-}
-
-// together is one line on several ranks: who waits how long, and for whom.
-func together(b *strings.Builder, r *report.Report, o Options) {
-	if len(r.Ranks) < 2 {
-		return
-	}
-	line(b, "RANKS", waitText(r), o.name("{show} ranks"))
-}
-
 func waitText(r *report.Report) string {
 	var least, most, caused, worst int64
 	known := 0
@@ -140,40 +106,9 @@ func unjudged(r *report.Report) []report.Skip {
 	}
 	var list []report.Skip
 	for _, s := range r.Skipped {
-		if s.Reason != analyze.NeedRanks.Missing {
+		if s.Reason != report.OneRank {
 			list = append(list, s)
 		}
 	}
 	return list
-}
-
-// ranks writes the figures of the section ranks, which CSV always has.
-func (t csvTable) ranks(r *report.Report) {
-	if len(r.Ranks) < 2 {
-		return
-	}
-	for _, row := range r.Ranks {
-		t.row("ranks", row.Rank, "", "all", "collectives", int64(row.Collectives), "count")
-		t.row("ranks", row.Rank, "", "all", "matched_collectives", int64(row.Matched), "count")
-		t.known("ranks", row.Rank, "wait", row.Wait)
-		t.known("ranks", row.Rank, "wait_caused", row.WaitCaused)
-		if row.Last != nil {
-			t.row("ranks", row.Rank, "", "all", "last_arrivals", int64(*row.Last), "count")
-		}
-		t.known("ranks", row.Rank, "clock_residual", row.Residual)
-	}
-	m := &r.Matching
-	t.row("matching", -1, "", "all", "matched", int64(m.Matched), "count")
-	t.row("matching", -1, "", "all", "mismatches", int64(m.Mismatches), "count")
-	t.known("matching", -1, "end_skew_median", m.EndSkewMedian)
-	t.known("matching", -1, "end_skew_max", m.EndSkewMax)
-	t.known("matching", -1, "transfer_median", m.TransferMedian)
-	t.known("matching", -1, "transfer_min", m.TransferMin)
-}
-
-// known writes a time that is known.
-func (t csvTable) known(section string, rank int64, metric string, ns *int64) {
-	if ns != nil {
-		t.row(section, rank, "", "all", metric, *ns, "ns")
-	}
 }

@@ -36,8 +36,8 @@ func nastyReport() *report.Report {
 
 // TestNastyNames: no format lets a name out of its cell.
 func TestNastyNames(t *testing.T) {
-	for _, name := range FormatNames() {
-		f, err := ByName(name)
+	for _, name := range Reports.Names() {
+		f, err := Reports.ByName(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,15 +122,15 @@ func TestManySteps(t *testing.T) {
 
 // TestEmptyReport: nothing to say is said without a panic.
 func TestEmptyReport(t *testing.T) {
-	for _, name := range FormatNames() {
-		f, _ := ByName(name)
+	for _, name := range Reports.Names() {
+		f, _ := Reports.ByName(name)
 		var b bytes.Buffer
 		err := f.Write(&b, &report.Report{}, Options{Show: Sections()})
 		if (err != nil) != (name == "gobench") || (b.Len() == 0) != (err != nil) { // without a step there is nothing to measure
 			t.Errorf("%s: %v, %d bytes", name, err, b.Len())
 		}
 	}
-	if _, err := ByName("pdf"); err == nil {
+	if _, err := Reports.ByName("pdf"); err == nil {
 		t.Error("pdf is a format")
 	}
 }

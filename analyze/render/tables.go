@@ -8,18 +8,8 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
+	"github.com/gaprof/gaprof/internal/units"
 )
-
-// table is rows of cells with a title, a note on its definitions and a header;
-// text and Markdown draw the same tables.
-type table struct {
-	title  string
-	header []string
-	rows   [][]string
-	note   string
-	more   []string // sentences that stand below; they may hold names from the trace
-	left   int      // how many columns, from the left, hold text
-}
 
 // ledgerColumns are the buckets in the order of the ledger, with their short heads.
 var ledgerColumns = []struct {
@@ -203,7 +193,7 @@ func groupTable(r *report.Report) table {
 		}
 		size := ""
 		if g.Bytes != nil {
-			size = fmt.Sprintf("%.1f", float64(*g.Bytes)/1e6)
+			size = fmt.Sprintf("%.1f", units.MB(*g.Bytes))
 		}
 		t.rows = append(t.rows, []string{strconv.FormatInt(g.Rank, 10), step, spaced(g.Kind), short(strings.TrimSpace(spaced(g.Site) + " " + g.Name)),
 			strconv.Itoa(g.Count), size, millis(g.Busy), percent(g.Ratio), share(g.FirstOver, g.FirstBusy)})
@@ -232,34 +222,4 @@ func healthTable(r *report.Report) table {
 		t.rows = append(t.rows, []string{strconv.FormatInt(p.Rank, 10), p.Severity, escape.Control(p.Message), strconv.FormatInt(p.Count, 10), offset, p.Action})
 	}
 	return t
-}
-
-// millis prints ns in ms with microseconds.
-func millis(ns int64) string { return fmt.Sprintf("%.3f", float64(ns)/1e6) }
-
-func percent(ratio *float64) string {
-	if ratio == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f %%", *ratio*100)
-}
-
-func share(part, whole int64) string {
-	if whole == 0 {
-		return "-"
-	}
-	ratio := float64(part) / float64(whole)
-	return percent(&ratio)
-}
-
-// spaced prints an identifier of the contract as people write it.
-func spaced(id string) string {
-	switch id {
-	case "reduce_scatter", "all_gather", "all_reduce", "all_to_all":
-		return strings.ReplaceAll(id, "_", "-")
-	case "every_micro_batch", "last_micro_batch", "between_micro_batches":
-		head, tail, _ := strings.Cut(id, "_")
-		return head + " " + strings.ReplaceAll(tail, "_", "-")
-	}
-	return strings.ReplaceAll(id, "_", " ")
 }

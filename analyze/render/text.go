@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // Text writes for a terminal: one line that says what was read, then verdict, why
@@ -31,22 +31,6 @@ func Text(w io.Writer, r *report.Report, o Options) error {
 	}
 	skipped(&b, r)
 	return flushText(w, &b)
-}
-
-// flushText writes the lines of a text form. What is safe already stays as it is; this
-// is for what was forgotten, and for lines that begin like a command of CI.
-func flushText(w io.Writer, b *strings.Builder) error {
-	lines := strings.Split(escape.Lines(b.String()), "\n")
-	for i := range lines {
-		lines[i] = escape.Control(lines[i])
-	}
-	_, err := io.WriteString(w, strings.Join(lines, "\n"))
-	return err
-}
-
-func flush(w io.Writer, b *strings.Builder) error {
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // tables are those of the summary and the ones asked for, without empty ones.
@@ -114,7 +98,7 @@ func stepsText(r *report.Report) string {
 	if most == 0 {
 		return "no optimizer steps"
 	}
-	text := plural(most, "step")
+	text := units.Count(most, "step")
 	if least < most {
 		text = fmt.Sprintf("%d to %s", least, text)
 	}
@@ -144,7 +128,7 @@ func healthText(r *report.Report, o Options) string {
 	text := "ok"
 	switch {
 	case warn > 0:
-		text = plural(warn, "warning") + o.name(" ({show} health)")
+		text = units.Count(warn, "warning") + o.name(" ({show} health)")
 	case repaired > 0:
 		text = o.name("repaired ({show} health)")
 	}
@@ -162,45 +146,6 @@ func healthText(r *report.Report, o Options) string {
 	return text
 }
 
-// Where the right-hand column of the verdict begins, and where lines without one end.
-const (
-	verdictWidth = 86
-	fullWidth    = 110
-)
-
-// line prints a labelled sentence, wrapped, with a word at the right of its first line.
-func line(b *strings.Builder, head, text, right string) {
-	width := fullWidth
-	if right != "" {
-		width = verdictWidth - 2
-	}
-	for i, part := range wrap(escape.Control(text), width-9) {
-		left := fmt.Sprintf("%-8s %s", head, part)
-		if i == 0 && right != "" {
-			left += strings.Repeat(" ", max(2, verdictWidth-utf8.RuneCountInString(left))) + right
-		}
-		b.WriteString(left + "\n")
-		head = ""
-	}
-}
-
-// wrap breaks text at spaces into lines of at most width characters; a longer word
-// has a line of its own.
-func wrap(text string, width int) []string {
-	var lines []string
-	current := ""
-	for _, word := range strings.Fields(text) {
-		if current != "" && utf8.RuneCountInString(current)+1+utf8.RuneCountInString(word) > width {
-			lines, current = append(lines, current), ""
-		}
-		if current != "" {
-			current += " "
-		}
-		current += word
-	}
-	return append(lines, current)
-}
-
 // saying is a labelled sentence with a word at its right.
 type saying struct {
 	head, text, right string
@@ -215,7 +160,7 @@ func verdict(r *report.Report) []saying {
 	f := &r.Findings[0]
 	next := f.Fix
 	if f.Saving != nil && f.Saving.High > 0 {
-		next += fmt.Sprintf("; at most -%.2f ms/step", float64(f.Saving.High)/1e6)
+		next += fmt.Sprintf("; at most -%s/step", units.Milliseconds(f.Saving.High))
 	}
 	return []saying{
 		{"VERDICT", f.Message, f.Rule + " " + string(f.Severity), f.Severity},
@@ -267,48 +212,6 @@ func details(b *strings.Builder, f *report.Finding) {
 	}
 }
 
-// micros prints ns as a viewer and the file show them: us with three decimals.
-func micros(ns int64) string {
-	sign := ""
-	if ns < 0 {
-		sign, ns = "-", -ns
-	}
-	return fmt.Sprintf("%s%d.%03d", sign, ns/1000, ns%1000)
-}
-
-// drawText aligns the columns of a table: text to the left, figures to the right.
-func drawText(b *strings.Builder, t table) {
-	widths := make([]int, len(t.header))
-	for _, row := range append([][]string{t.header}, t.rows...) {
-		for i, c := range row {
-			c = escape.Control(c)
-			row[i], widths[i] = c, max(widths[i], utf8.RuneCountInString(c))
-		}
-	}
-	fmt.Fprintf(b, "\n%s\n", t.title)
-	for _, row := range append([][]string{t.header}, t.rows...) {
-		var l strings.Builder
-		for i, c := range row {
-			gap := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c))
-			switch last := i == len(row)-1 && i > 6; {
-			case i < t.left || last:
-				l.WriteString("  " + c + gap)
-			default:
-				l.WriteString("  " + gap + c)
-			}
-		}
-		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
-	}
-	if t.note != "" {
-		fmt.Fprintf(b, "  (%s)\n", t.note)
-	}
-	for _, m := range t.more {
-		for _, part := range wrap(escape.Control(m), fullWidth-4) {
-			b.WriteString("  " + part + "\n")
-		}
-	}
-}
-
 // skipped lists the rules that could not run; silence is not health.
 func skipped(b *strings.Builder, r *report.Report) {
 	list := unjudged(r)
@@ -333,4 +236,12 @@ func alike(list []report.Skip) []report.Skip {
 		joined = append(joined, s)
 	}
 	return joined
+}
+
+// together is one line on several ranks: who waits how long, and for whom.
+func together(b *strings.Builder, r *report.Report, o Options) {
+	if len(r.Ranks) < 2 {
+		return
+	}
+	line(b, "RANKS", waitText(r), o.name("{show} ranks"))
 }

@@ -48,6 +48,9 @@ type Skip struct {
 	Reason string `json:"reason"`
 }
 
+// OneRank is the Reason of a Skip whose rule asks about several ranks where one was given.
+const OneRank = "one rank was given: pass the traces of all ranks together"
+
 // Severity orders findings. Package analyze decides it, in one place.
 type Severity string
 

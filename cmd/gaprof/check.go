@@ -30,7 +30,7 @@ type checkFlags struct {
 }
 
 func newCheckCommand(s streams) *cobra.Command {
-	f := checkFlags{diffFlags: diffFlags{outputFlags: outputFlags{names: render.CheckFormatNames()}}}
+	f := checkFlags{diffFlags: diffFlags{outputFlags: outputFlags{names: render.Checks.Names()}}}
 	cmd := &cobra.Command{
 		Use:   "check PATH...",
 		Short: "gate for CI: budgets, and regressions against a baseline",
@@ -198,14 +198,7 @@ func readBaseline(s streams, paths []string, quiet bool) ([]*report.Report, erro
 
 // writeCheck writes every output, and for the format github the summary too.
 func writeCheck(s streams, list outputs, c render.Checked, o render.Options) error {
-	err := list.each(s, func(w io.Writer, name string) error {
-		format, err := render.CheckByName(name)
-		if err != nil {
-			return err
-		}
-		return format.Write(w, c, o)
-	})
-	if err != nil {
+	if err := writeAs(s, list, render.Checks, c, o); err != nil {
 		return err
 	}
 	return list.summary(func(w io.Writer) error { return render.CheckMarkdown(w, c, o) })

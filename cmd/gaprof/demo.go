@@ -90,12 +90,8 @@ func runDemo(ctx context.Context, s streams, f demoFlags) error {
 		return err
 	}
 	fmt.Fprintf(s.out, "%s\nThe difference, as gaprof diff has it:\n\n", answers)
-	form, err := render.DiffByName("text")
-	if err != nil {
-		return err
-	}
 	d := compare.Between([]*report.Report{sides[0].report}, []*report.Report{sides[1].report}, version)
-	if err := form.Write(s.out, d, render.Options{Quiet: f.quiet, Choices: flagNames}); err != nil {
+	if err := render.DiffText(s.out, d, render.Options{Quiet: f.quiet, Choices: flagNames}); err != nil {
 		return err
 	}
 	before, after := escape.Control(filepath.Join(dir, "before")), escape.Control(filepath.Join(dir, "after"))
@@ -205,10 +201,8 @@ func scaling(s compare.Scaling) string {
 	if s.Passes == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%d launches, %s, %s", s.Launches, units.Bytes(s.Bytes), milliseconds(s.Span))
+	return fmt.Sprintf("%d launches, %s, %s", s.Launches, units.Bytes(s.Bytes), units.Milliseconds(s.Span))
 }
-
-func milliseconds(ns int64) string { return fmt.Sprintf("%.2f ms", float64(ns)/1e6) }
 
 func launchSites(sites []compare.Site) string {
 	list := make([]string, len(sites))
@@ -224,16 +218,16 @@ func (d *demoSide) lead() string {
 	case !d.leadKnown:
 		return "unknown"
 	case d.leadTime < 0:
-		return milliseconds(-d.leadTime) + " behind it"
+		return units.Milliseconds(-d.leadTime) + " behind it"
 	}
-	return milliseconds(d.leadTime) + " before it"
+	return units.Milliseconds(d.leadTime) + " before it"
 }
 
 func exposed(e compare.Exposed) string {
 	if e.Steps == 0 {
 		return "unknown"
 	}
-	return fmt.Sprintf("%s of %s (%.1f %%)", milliseconds(e.Time), milliseconds(e.Step), 100*e.Share)
+	return fmt.Sprintf("%s of %s (%.1f %%)", units.Milliseconds(e.Time), units.Milliseconds(e.Step), 100*e.Share)
 }
 
 func tokenWeights(r *report.Report) string {

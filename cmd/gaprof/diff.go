@@ -32,7 +32,7 @@ type diffFlags struct {
 }
 
 func newDiffCommand(s streams) *cobra.Command {
-	f := diffFlags{outputFlags: outputFlags{names: render.DiffFormatNames()}}
+	f := diffFlags{outputFlags: outputFlags{names: render.Differences.Names()}}
 	cmd := &cobra.Command{
 		Use:   "diff BASE NEW",
 		Short: "what changed between two runs: structure first, then times",
@@ -78,13 +78,7 @@ func runDiff(s streams, args []string, f diffFlags) error {
 		}
 	}
 	d := compare.Between(reports[0], reports[1], version)
-	return outputs.each(s, func(w io.Writer, format string) error {
-		form, err := render.DiffByName(format)
-		if err != nil {
-			return err
-		}
-		return form.Write(w, d, render.Options{Quiet: f.quiet, Choices: flagNames})
-	})
+	return writeAs(s, outputs, render.Differences, d, render.Options{Quiet: f.quiet, Choices: flagNames})
 }
 
 // sides are the paths of both sides. One argument goes to the side that no flag names.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ type normFlags struct {
 }
 
 func newNormCommand(s streams) *cobra.Command {
-	f := normFlags{outputFlags: outputFlags{names: render.NormFormatNames()}}
+	f := normFlags{outputFlags: outputFlags{names: render.Audits.Names()}}
 	cmd := &cobra.Command{
 		Use:   "norm PATH... | --oracle DIR",
 		Short: "normalization audit: what each token counts, losses, gradients",
@@ -120,13 +119,7 @@ func auditRun(s streams, paths []string, f normFlags) error {
 	if report.Exit.Reason = "ok"; failed != nil {
 		report.Exit = normalization.Exit{Code: exitGate, Reason: failed.Error()}
 	}
-	err = outputs.each(s, func(w io.Writer, format string) error {
-		form, err := render.NormByName(format)
-		if err != nil {
-			return err
-		}
-		return form.Write(w, report, render.Options{Quiet: f.quiet, Choices: flagNames})
-	})
+	err = writeAs(s, outputs, render.Audits, report, render.Options{Quiet: f.quiet, Choices: flagNames})
 	return errors.Join(err, failed)
 }
 

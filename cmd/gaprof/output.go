@@ -35,7 +35,7 @@ func (f *outputFlags) add(flags *pflag.FlagSet) {
 
 func (f *outputFlags) known() []string {
 	if f.names == nil {
-		return render.FormatNames()
+		return render.Reports.Names()
 	}
 	return f.names
 }
@@ -101,17 +101,21 @@ func (list outputs) check() error {
 // write renders the report into every output, and for the format github into the summary
 // of the run too.
 func (list outputs) write(s streams, r *report.Report, o render.Options) error {
-	err := list.each(s, func(w io.Writer, name string) error {
-		format, err := render.ByName(name)
-		if err != nil {
-			return err
-		}
-		return format.Write(w, r, o)
-	})
-	if err != nil {
+	if err := writeAs(s, list, render.Reports, r, o); err != nil {
 		return err
 	}
 	return list.summary(func(w io.Writer) error { return render.Markdown(w, r, o) })
+}
+
+// writeAs writes a T into every output, in the forms that a table has for it.
+func writeAs[T any](s streams, list outputs, forms render.Formats[T], of T, o render.Options) error {
+	return list.each(s, func(w io.Writer, name string) error {
+		form, err := forms.ByName(name)
+		if err != nil {
+			return err
+		}
+		return form.Write(w, of, o)
+	})
 }
 
 // each draws every output as a whole and delivers it.

@@ -9,3 +9,28 @@ func TestBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestMegabytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 bytes", 8: "8 bytes", 99_999: "99999 bytes", 100_000: "0.1 MB", 27_123_456: "27.1 MB"} {
+		if got := Megabytes(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	if got := Count(1, "step") + ", " + Count(int64(2), "rank") + ", " + Count(0, "token"); got != "1 step, 2 ranks, 0 tokens" {
+		t.Error(got)
+	}
+}
+
+func TestTimes(t *testing.T) {
+	for ns, want := range map[int64]string{0: "0.0 us", -999: "-1.0 us", 999_949: "999.9 us", 1_000_000: "1.0 ms", 9_999_000_000: "9999.0 ms", 12e9: "12.0 s"} {
+		if got := Duration(ns); got != want {
+			t.Errorf("%d: %s, want %s", ns, got, want)
+		}
+	}
+	if got := Milliseconds(1_754_000); got != "1.75 ms" {
+		t.Error(got)
+	}
+}

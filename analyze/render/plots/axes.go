@@ -141,6 +141,3 @@ func short(s string, most int) string {
 	}
 	return string([]rune(s)[:most-1]) + "…"
 }
-
-// millis is ns in ms, for an axis.
-func millis(ns int64) float64 { return float64(ns) / 1e6 }

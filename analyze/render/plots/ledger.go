@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // bar is one stacked bar of the ledger: a step, or the mean of several.
@@ -128,7 +129,7 @@ func ledgerPlot(r *report.Report, used []int, width int) (*plot.Plot, int) {
 	for _, i := range used {
 		list := rects{ink: classes[i].ink}
 		for j, b := range bars {
-			ms := millis(b.ns[i]) / float64(b.steps)
+			ms := units.MS(b.ns[i]) / float64(b.steps)
 			if ms > 0 {
 				list.boxes = append(list.boxes, rect{places[j] - half, places[j] + half, below[j], below[j] + ms})
 			}
@@ -205,7 +206,7 @@ func ledgerText(bars []bar, used []int) string {
 	}
 	parts := make([]string, len(used))
 	for k, i := range used {
-		parts[k] = fmt.Sprintf("%s %.2f ms (%.1f %%)", exposedLabel(i), millis(sum[i]/steps), 100*float64(sum[i])/float64(total))
+		parts[k] = fmt.Sprintf("%s %.2f ms (%.1f %%)", exposedLabel(i), units.MS(sum[i]/steps), 100*float64(sum[i])/float64(total))
 	}
 	return fmt.Sprintf("Stacked bars of %d steps. Mean per step: %s.", steps, strings.Join(parts, ", "))
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // passBar is the passes over the gradients of one sort at one place, as means.
@@ -82,12 +83,12 @@ func passesPlot(bars []passBar, width int) (*plot.Plot, int) {
 			names[at] = short(b.name, 18)
 		}
 		y, n := float64(at), float64(b.n)
-		busy.boxes = append(busy.boxes, rect{0, millis(b.busy) / n, y - 0.3, y + 0.3})
-		rest.boxes = append(rest.boxes, rect{0, millis(b.span) / n, y - 0.3, y + 0.3})
+		busy.boxes = append(busy.boxes, rect{0, units.MS(b.busy) / n, y - 0.3, y + 0.3})
+		rest.boxes = append(rest.boxes, rect{0, units.MS(b.span) / n, y - 0.3, y + 0.3})
 		if b.floor > 0 {
-			floor.boxes = append(floor.boxes, rect{millis(b.floor) / n, millis(b.floor) / n, y - 0.42, y + 0.42})
+			floor.boxes = append(floor.boxes, rect{units.MS(b.floor) / n, units.MS(b.floor) / n, y - 0.42, y + 0.42})
 		}
-		highest = max(highest, millis(b.span)/n, millis(b.busy)/n)
+		highest = max(highest, units.MS(b.span)/n, units.MS(b.busy)/n)
 	}
 	named(&p.Y, names, len(names))
 	amounts(&p.X, headroom(highest), max(2, width/140))
@@ -102,7 +103,7 @@ func passesText(bars []passBar) string {
 		if !b.onDevice {
 			where = " on the host"
 		}
-		parts = append(parts, fmt.Sprintf("%s, %s: %d times, span %.3f ms, busy %.3f ms%s", b.name, short(string(b.verdict), 20), b.n, millis(b.span/b.n), millis(b.busy/b.n), where))
+		parts = append(parts, fmt.Sprintf("%s, %s: %d times, span %.3f ms, busy %.3f ms%s", b.name, short(string(b.verdict), 20), b.n, units.MS(b.span/b.n), units.MS(b.busy/b.n), where))
 	}
 	return "A bar for each sort of pass. " + strings.Join(parts, "; ") + "."
 }

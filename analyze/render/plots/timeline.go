@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // MostTimelines is how many ranks have a timeline: a page of more is too long to read.
@@ -77,17 +78,17 @@ func timelineFigure(t *report.Timeline, i int) Figure {
 // tailFigure is the end of a step, where backward ends and the optimizer works.
 func tailFigure(t *report.Timeline, i int, from int64) Figure {
 	return Figure{ID: fmt.Sprintf("timeline-%d-end", i), Title: fmt.Sprintf("The end of step %d of rank %d: backward, reductions, optimizer, ms from the start of the step", t.Step, t.Rank),
-		Text: fmt.Sprintf("The last %.2f ms of the timeline above, enlarged.", millis(t.Duration-from)),
-		Note: fmt.Sprintf("The last %.2f ms of the step above.", millis(t.Duration-from)),
+		Text: fmt.Sprintf("The last %.2f ms of the timeline above, enlarged.", units.MS(t.Duration-from)),
+		Note: fmt.Sprintf("The last %.2f ms of the step above.", units.MS(t.Duration-from)),
 		keys: timelineKeys(t),
 		make: func(width int) (*plot.Plot, int) { return timelinePlot(t, from, width) }}
 }
 
 func roundMicros(ns int64) string {
 	if ns < 10000 {
-		return fmt.Sprintf("%.1f", float64(ns)/1e3)
+		return fmt.Sprintf("%.1f", units.US(ns))
 	}
-	return fmt.Sprintf("%.0f", float64(ns)/1e3)
+	return fmt.Sprintf("%.0f", units.US(ns))
 }
 
 // timelineKeys are the phases and classes that occur; of communication its exposed and
@@ -147,7 +148,7 @@ func timelinePlot(t *report.Timeline, from int64, width int) (*plot.Plot, int) {
 		names[len(rows)-1-i] = rowName(row, width)
 	}
 	named(&p.Y, names, len(names))
-	between(&p.X, millis(from), millis(t.Duration), max(3, width/110))
+	between(&p.X, units.MS(from), units.MS(t.Duration), max(3, width/110))
 	p.Add(lines{vertical: true})
 	for i := range t.Strips {
 		s := &t.Strips[i]
@@ -186,7 +187,7 @@ func stripRects(t *report.Timeline, s *report.Strip, begin int64, y float64, wid
 	var from, to int64 = -1, -1
 	flush := func() {
 		if from >= 0 {
-			list.boxes = append(list.boxes, rect{millis(from), millis(to), low, high})
+			list.boxes = append(list.boxes, rect{units.MS(from), units.MS(to), low, high})
 		}
 	}
 	for _, span := range s.Spans {
@@ -209,8 +210,8 @@ func timelineText(t *report.Timeline) string {
 	var parts []string
 	for i, c := range classes {
 		if ns := length(t, "ledger", c.id, false); ns > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.2f ms", exposedLabel(i), millis(ns)))
+			parts = append(parts, fmt.Sprintf("%s %.2f ms", exposedLabel(i), units.MS(ns)))
 		}
 	}
-	return fmt.Sprintf("A row for each stream of the device over %.2f ms. About: %s; the rest is idle.", millis(t.Duration), strings.Join(parts, ", "))
+	return fmt.Sprintf("A row for each stream of the device over %.2f ms. About: %s; the rest is idle.", units.MS(t.Duration), strings.Join(parts, ", "))
 }

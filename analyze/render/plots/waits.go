@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // waits is how long each rank waits inside collectives, and how long others do for it.
@@ -34,9 +35,9 @@ func waitsPlot(rows []report.RankWaits, width int) (*plot.Plot, int) {
 	highest := 0.0
 	for i, w := range rows {
 		x := float64(i)
-		own.boxes = append(own.boxes, rect{x - 0.36, x, 0, millis(*w.Wait)})
-		caused.boxes = append(caused.boxes, rect{x, x + 0.36, 0, millis(*w.WaitCaused)})
-		highest = max(highest, millis(*w.Wait), millis(*w.WaitCaused))
+		own.boxes = append(own.boxes, rect{x - 0.36, x, 0, units.MS(*w.Wait)})
+		caused.boxes = append(caused.boxes, rect{x, x + 0.36, 0, units.MS(*w.WaitCaused)})
+		highest = max(highest, units.MS(*w.Wait), units.MS(*w.WaitCaused))
 		names[i] = fmt.Sprint(w.Rank)
 	}
 	named(&p.X, names, (width-50)/26)
@@ -56,7 +57,7 @@ func waitsText(r *report.Report, rows []report.RankWaits) string {
 		}
 	}
 	text := fmt.Sprintf("Two bars for each of %d ranks. Others wait longest for rank %d: %.2f ms; rank %d waits least: %.2f ms.", len(rows), most.Rank,
-		millis(*most.WaitCaused), least.Rank, millis(*least.Wait))
+		units.MS(*most.WaitCaused), least.Rank, units.MS(*least.Wait))
 	if r.Straggler == nil {
 		text += " No rank is called a straggler."
 	}

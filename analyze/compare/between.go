@@ -1,0 +1,36 @@
+package compare
+
+import "github.com/gaprof/gaprof/analyze/report"
+
+// Between compares the reports of two sides. It is a pure function: equal reports give
+// equal differences, and nothing is changed in them.
+func Between(base, new []*report.Report, version string) *Diff {
+	b, n := newSide(base), newSide(new)
+	d := &Diff{Schema: Schema, Version: version, Base: b.describe(), New: n.describe(),
+		Moves: []Move{}, Collectives: []CollectiveChange{}, Orders: []OrderChange{}, Passes: []PassChange{}, Kinds: []Kind{}}
+	d.Unlike = unlike(&d.Base, &d.New, b, n)
+	pairs := match(b, n)
+	for i := range pairs {
+		d.structure(&pairs[i])
+		d.Kinds = append(d.Kinds, kindOf(&pairs[i], len(b.pools) > 0, len(n.pools) > 0))
+	}
+	sortMoves(d.Moves)
+	d.Settings = settings(pairs, b, n)
+	d.Findings = findings(b, n)
+	d.RecordSteps = recordSteps(d.Kinds)
+	return d
+}
+
+// structure adds what changed in the steps of one kind that both sides have.
+func (d *Diff) structure(p *pair) {
+	if !p.comparable() {
+		return
+	}
+	flows, changes := p.flows()
+	for _, f := range flows {
+		d.addMove(p, f)
+		d.addOrder(p, f)
+	}
+	d.Collectives = append(d.Collectives, changes...)
+	d.Passes = append(d.Passes, p.passChanges()...)
+}

@@ -1,0 +1,58 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze/compare"
+	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/report"
+)
+
+// Format is one way to write a T.
+type Format[T any] struct {
+	Name  string
+	Write func(w io.Writer, of T, o Options) error
+}
+
+// Formats are the ways to write a T, in the order of help texts.
+type Formats[T any] []Format[T]
+
+// The one table of what can be written in which form.
+var (
+	Reports = Formats[*report.Report]{
+		{"text", Text}, {"json", JSON}, {"csv", CSV}, {"md", Markdown}, {"html", HTML}, {"github", GitHub}, {"gobench", GoBench},
+	}
+	Differences = Formats[*compare.Diff]{
+		{"text", DiffText}, {"json", asJSON[*compare.Diff]}, {"md", DiffMarkdown},
+	}
+	Checks = Formats[Checked]{
+		{"text", CheckText}, {"json", CheckJSON}, {"md", CheckMarkdown}, {"github", CheckGitHub}, {"gobench", CheckGoBench},
+	}
+	Audits = Formats[*normalization.Report]{
+		{"text", NormText}, {"json", asJSON[*normalization.Report]}, {"md", NormMarkdown},
+	}
+)
+
+// Names lists the formats.
+func (list Formats[T]) Names() []string {
+	names := make([]string, len(list))
+	for i, f := range list {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// ByName returns the format called name.
+func (list Formats[T]) ByName(name string) (Format[T], error) {
+	for _, f := range list {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return Format[T]{}, fmt.Errorf("unknown format %q (%s)", name, strings.Join(list.Names(), ", "))
+}
+
+// asJSON writes a value that is a contract of its own.
+func asJSON[T any](w io.Writer, value T, _ Options) error { return encode(w, value) }
