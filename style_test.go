@@ -76,7 +76,7 @@ func TestFileLength(t *testing.T) {
 var (
 	wideCode = []string{
 		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate", "analyze/gradients",
-		"analyze/normalization", "analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots",
+		"analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots",
 		"analyze/report", "analyze/rules", "analyze/timeline", "cmd/gaprof",
 	}
 	wideTests = []string{

@@ -51,8 +51,8 @@ func JudgeLogs(o Options) ([]NormalizedStep, []report.Finding) {
 	return pass.Normalized, findings
 }
 
-// CaseOf is the token counts of one step of the logs; nil where they have none.
-func CaseOf(o Options, step int64) *normalization.Case {
+// CountsOf is the token counts of one step of the logs; nil where they have none.
+func CountsOf(o Options, step int64) *normalization.Counts {
 	l := logs{Logs: o.Logs, declared: o.Normalization}
 	counts := l.table()
 	if counts == nil {

@@ -30,7 +30,7 @@ func newJudge(list []*Rank, counts *tokenCounts, l logs) *judge {
 // decide says how one step, as the traces number it, is normalized.
 func (j *judge) decide(step int) NormalizedStep {
 	o := j.loop
-	o.Case, o.Whole = j.counts.caseOf(step)
+	o.Counts, o.Whole = j.counts.caseOf(step)
 	logged := int64(step + j.logs.shift)
 	addLosses(&o, j.logs.Losses, logged)
 	for _, g := range j.logs.Gradients {
@@ -39,9 +39,9 @@ func (j *judge) decide(step int) NormalizedStep {
 		}
 	}
 	if o.Ranks == 0 && !j.traced {
-		o.Ranks = o.Case.Ranks()
+		o.Ranks = o.Counts.Ranks()
 	}
-	return NormalizedStep{step, o.Case, &o, normalization.Decide(&o)}
+	return NormalizedStep{step, o.Counts, &o, normalization.Decide(&o)}
 }
 
 // mostMicroBatches is how many micro-batches a full step has, by the traces; 0 unknown.
@@ -72,12 +72,12 @@ func addLosses(o *normalization.Observation, log *sidecar.LossLog, step int64) {
 			o.Logged = s.Logged
 		}
 	}
-	o.Sums = lossSums(log, step, o.Case)
+	o.Sums = lossSums(log, step, o.Counts)
 }
 
 // lossSums are the summed losses of one step by rank and micro-batch, in the shape of
 // the token counts of the step; nil where one is missing.
-func lossSums(log *sidecar.LossLog, step int64, c *normalization.Case) [][]float64 {
+func lossSums(log *sidecar.LossLog, step int64, c *normalization.Counts) [][]float64 {
 	byRank := make(map[int64]map[int64]float64)
 	var ranks []int64
 	for _, m := range log.Micro {

@@ -8,7 +8,7 @@ import (
 // NormalizedStep is how one complete step is normalized.
 type NormalizedStep struct {
 	Step     int
-	Case     *normalization.Case // tokens of all ranks that have counts, in the order of their numbers
+	Counts   *normalization.Counts // tokens of all ranks that have counts, in the order of their numbers
 	Observed *normalization.Observation
 	*normalization.Decision
 }

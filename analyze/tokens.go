@@ -74,7 +74,7 @@ func (counts *tokenCounts) ofAll(list []*Rank, step int) [][]int64 {
 
 // caseOf is the counts of one step over all ranks that have some, also those whose
 // traces are not here; whole says that some of them are of the step as a whole.
-func (counts *tokenCounts) caseOf(step int) (c *normalization.Case, whole bool) {
+func (counts *tokenCounts) caseOf(step int) (c *normalization.Counts, whole bool) {
 	var numbers []int64
 	for key := range counts.of {
 		if key.step == step {
@@ -82,7 +82,7 @@ func (counts *tokenCounts) caseOf(step int) (c *normalization.Case, whole bool) 
 		}
 	}
 	slices.Sort(numbers)
-	c = &normalization.Case{Accumulation: counts.window()}
+	c = &normalization.Counts{Accumulation: counts.window()}
 	for _, rank := range numbers {
 		key := tokenKey{rank, step}
 		c.Tokens = append(c.Tokens, counts.of[key])

@@ -24,89 +24,17 @@ const (
 // Cause is what makes gradients differ from the right ones.
 type Cause struct {
 	Mode       Mode       `json:"mode"`       // unknown where nothing fits
-	Factor     string     `json:"factor"`     // "" where it has no name
-	Value      *float64   `json:"value"`      // of the factor, as measured
+	Factor     string     `json:"factor"`     // common to all tokens; "" where it has no name
+	Value      *float64   `json:"value"`      // of the factor, as measured; null where Mode is unknown
 	Also       []string   `json:"also"`       // other factors, or modes, that would give the same
-	Confidence Confidence `json:"confidence"` // how sure
-	Text       string     `json:"text"`
+	Confidence Confidence `json:"confidence"` // how the cause was found
+	Text       string     `json:"text"`       // a sentence without a full stop
 }
 
-// Right tells whether the gradients are the right ones.
+// Right reports whether the gradients are the right ones.
 func (c *Cause) Right() bool { return c.Mode == Global && c.Factor == "1" }
 
-// predictor adds up, tensor by tensor, how far gradients are from those that each mode
-// predicts from the gradients of micro-batches.
-type predictor struct {
-	modes []Mode
-	table [][][]float64
-	oo    float64   // |observed|^2
-	op    []float64 // <observed, predicted> by mode
-	pp    []float64 // |predicted|^2 by mode
-	room  []float64
-}
-
-// Predict makes a predictor of all modes that the counts allow.
-func (c *Case) predictor() *predictor {
-	p := &predictor{}
-	for _, m := range shapes {
-		if table := c.Coefficients(m); table != nil {
-			p.modes, p.table = append(p.modes, m), append(p.table, table)
-		}
-	}
-	p.op, p.pp = make([]float64, len(p.modes)), make([]float64, len(p.modes))
-	return p
-}
-
-// add takes in one tensor: observed, and the gradients of all micro-batches, by rank and
-// micro-batch.
-func (p *predictor) add(observed []float64, micro [][][]float64) {
-	for _, x := range observed {
-		p.oo += x * x
-	}
-	for m := range p.modes {
-		p.room = predict(p.room, p.table[m], micro, len(observed))
-		for i, x := range observed {
-			p.op[m] += x * p.room[i]
-			p.pp[m] += p.room[i] * p.room[i]
-		}
-	}
-}
-
-// predict is the sum of coefficients times gradients.
-func predict(into []float64, table [][]float64, micro [][][]float64, n int) []float64 {
-	if cap(into) < n {
-		into = make([]float64, n)
-	}
-	into = into[:n]
-	clear(into)
-	for r, row := range table {
-		for j, c := range row {
-			if c == 0 {
-				continue
-			}
-			for i, x := range micro[r][j] {
-				into[i] += c * x
-			}
-		}
-	}
-	return into
-}
-
-// cause is the first mode that predicts the direction, with the factor that is left.
-func (p *predictor) cause(c *Case, dtype sidecar.Dtype) *Cause {
-	tolerance := tolerances[dtype]
-	for m, mode := range p.modes {
-		sine := 1 - p.op[m]*p.op[m]/(p.oo*p.pp[m])
-		if p.op[m] <= 0 || math.IsNaN(sine) || sine > tolerance*tolerance {
-			continue
-		}
-		return named(mode, c.Factors(), p.op[m]/p.pp[m], tolerance, Exact)
-	}
-	return &Cause{Mode: Unknown, Also: []string{}, Confidence: NoIdea,
-		Text: "no known mistake predicts these gradients from those of the micro-batches"}
-}
-
-// named is a mode with the name of its factor.
+// named is the cause that is a mode, all times v, with the name of that factor.
 func named(m Mode, list []Factor, v, tolerance float64, how Confidence) *Cause {
 	cause := &Cause{Mode: m, Value: &v, Also: []string{}, Confidence: how, Text: m.Title()}
 	hits := nameFactors(list, v, tolerance)
@@ -129,7 +57,8 @@ func named(m Mode, list []Factor, v, tolerance float64, how Confidence) *Cause {
 		cause.Text += fmt.Sprintf("; or %s, which is as much here", strings.Join(cause.Also, " or "))
 	}
 	if hits[0].Name == "N" || hits[0].Name == "1/N" {
-		cause.Text += "; both sides went through the same reduction: whether that was a mean over R ranks, so that both are 1/R too small, cannot be seen"
+		cause.Text += "; both sides went through the same reduction: " +
+			"whether that was a mean over R ranks, so that both are 1/R too small, cannot be seen"
 	}
 	return cause
 }
@@ -138,7 +67,7 @@ func named(m Mode, list []Factor, v, tolerance float64, how Confidence) *Cause {
 // multiple of the reference have the cause that the factor names. Of others the mean
 // weight of a token is known, ratio x cosine, but for noise, and that the cosine cannot be
 // smaller than the spread of weights allows: if one mode alone fits both, it is named.
-func causeOfDeviation(c *Case, d *Deviation, dtype sidecar.Dtype) *Cause {
+func causeOfDeviation(c *Counts, d *Deviation, dtype sidecar.Dtype) *Cause {
 	nothing := &Cause{Mode: Unknown, Also: []string{}, Confidence: NoIdea, Text: "nothing known fits"}
 	if d.NormRatio == nil || d.Cosine == nil {
 		nothing.Text = "gradients that are zero or not finite have no cause to be told"
@@ -152,12 +81,13 @@ func causeOfDeviation(c *Case, d *Deviation, dtype sidecar.Dtype) *Cause {
 		return nothing
 	}
 	var fits []Cause
-	for _, m := range shapes[1:] {
+	for _, m := range distinct[1:] {
 		if f, ok := fit(c, m, *d.NormRatio, *d.Cosine); ok {
 			fits = append(fits, Cause{Mode: m, Factor: f.Name, Value: &f.Value, Confidence: Weak})
 		}
 	}
-	nothing.Text = "token counts alone do not tell what makes these gradients differ; write those of the micro-batches, too"
+	nothing.Text = "token counts alone do not tell what makes these gradients differ; " +
+		"write those of the micro-batches, too"
 	for _, f := range fits {
 		nothing.Also = append(nothing.Also, strings.TrimSuffix(string(f.Mode)+" x "+f.Factor, " x 1"))
 	}
@@ -176,11 +106,11 @@ const meanTolerance = 0.25
 // mostLikely is how many factors are tried where little is known: 1, R, A and their inverses.
 const mostLikely = 5
 
-// fit tells whether a mode, with one of few factors, can have made a deviation. With
+// fit reports whether a mode, with one of few factors, can have made a deviation. With
 // gradients of tokens that have a common part and noise of their own, the mean weight is
 // ratio x cosine, and the square of the cosine lies between 1 and (mean weight)^2 N /
 // (sum of c^2 n N^2), where there is nothing but noise.
-func fit(c *Case, m Mode, ratio, cosine float64) (Factor, bool) {
+func fit(c *Counts, m Mode, ratio, cosine float64) (Factor, bool) {
 	table := c.Coefficients(m)
 	if table == nil {
 		return One, false

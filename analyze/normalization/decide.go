@@ -5,39 +5,6 @@ import (
 	"math"
 )
 
-// Answer is yes, no or unknown.
-type Answer int8
-
-// The answers.
-const (
-	NotKnown Answer = iota
-	Yes
-	No
-)
-
-// Observation is what traces and logs show of how one step is normalized. What is not
-// known has its zero value, numbers NaN.
-type Observation struct {
-	Declared Mode  // by the user; "" not
-	Case     *Case // nil without token counts
-	Whole    bool  // the counts are of whole steps: one number a rank for all its micro-batches
-	Micro    int   // micro-batches of a full step, by the trace
-	Ranks    int   // that reduce gradients together
-
-	Mean     Answer // each micro-batch's loss is a mean that nothing multiplies by a count
-	Divided  Answer // that loss is divided by a number
-	Divisor  float64
-	Scaled   Answer // a pass multiplies the gradients
-	Hidden   bool   // a factor may hide where traces do not show it: in a fused optimizer, in FSDP's reduction
-	Reduced  Answer // the count of tokens is reduced over ranks, or known otherwise
-	Inverted Answer // something is divided by a count
-
-	Sums      [][]float64 // the summed losses of micro-batches
-	Optimised float64     // the number whose gradient the step follows, as the run logs it
-	Logged    float64     // what the run prints
-	Gradients *Cause      // what gradients say
-}
-
 // Basis says what a decision rests on.
 type Basis string
 
@@ -52,14 +19,14 @@ const (
 
 // Decision is how a step is normalized, as far as that can be told.
 type Decision struct {
-	Mode     Mode
-	Factor   Factor // Name is "" where it is not known
-	Basis    Basis
-	Evidence string
+	Mode     Mode     // Unknown where nothing tells
+	Factor   Factor   // Name is "" where it is not known
+	Basis    Basis    // what Mode and Factor rest on
+	Evidence string   // the same in words; choices in braces, see internal/choice
 	Weights  *Weights // nil where mode, factor or counts are not known
 }
 
-// Proven tells whether the decision rests on more than the user's word.
+// Proven reports whether the decision rests on more than the user's word.
 func (d *Decision) Proven() bool { return d.Basis != ByWord && d.Basis != ByNothing }
 
 // Decide says how a step is normalized: by its gradients, else by the loss that it logs to
@@ -71,12 +38,14 @@ func Decide(o *Observation) *Decision {
 			return d
 		}
 	}
-	return &Decision{Mode: Unknown, Basis: ByNothing, Evidence: "neither the trace nor a log says how gradients are normalized: pass {normalization}, a loss log or gradients"}
+	return &Decision{Mode: Unknown, Basis: ByNothing,
+		Evidence: "neither the trace nor a log says how gradients are normalized: " +
+			"pass {normalization}, a loss log or gradients"}
 }
 
 // weigh fills in the weights of tokens.
 func (d *Decision) weigh(o *Observation) {
-	c := o.Case
+	c := o.Counts
 	if c == nil || d.Factor.Name == "" || c.Ranks() < o.Ranks {
 		return
 	}
@@ -86,6 +55,7 @@ func (d *Decision) weigh(o *Observation) {
 	d.Weights = c.WeightsOf(d.Mode, d.Factor)
 }
 
+// byGradients decides by a cause that is exact, or is a factor alone.
 func byGradients(o *Observation) *Decision {
 	g := o.Gradients
 	if g == nil || g.Mode == Unknown || g.Confidence != Exact && g.Confidence != FactorAlone {
@@ -98,11 +68,13 @@ func byGradients(o *Observation) *Decision {
 	return &Decision{Mode: g.Mode, Factor: f, Basis: ByGradients, Evidence: "gradients: " + g.Text}
 }
 
+// byLoss decides by the average that the loss is which the step follows: as it is, else
+// times a factor.
 func byLoss(o *Observation) *Decision {
-	if o.Case == nil || o.Whole || o.Sums == nil || math.IsNaN(o.Optimised) || o.Optimised == 0 {
+	if o.Counts == nil || o.Whole || o.Sums == nil || math.IsNaN(o.Optimised) || o.Optimised == 0 {
 		return nil
 	}
-	for _, list := range [][]Factor{{One}, o.Case.Factors()} {
+	for _, list := range [][]Factor{{One}, o.Counts.Factors()} {
 		if hits := o.followed(list); len(hits) > 0 {
 			return o.only(hits)
 		}
@@ -114,7 +86,7 @@ func byLoss(o *Observation) *Decision {
 func (o *Observation) followed(list []Factor) []match {
 	var hits []match
 	for _, m := range []Mode{Global, PerRank, MicroMean} {
-		l, ok := o.Case.OptimisedLoss(o.Sums, m)
+		l, ok := o.Counts.OptimisedLoss(o.Sums, m)
 		if !ok {
 			continue
 		}
@@ -122,7 +94,8 @@ func (o *Observation) followed(list []Factor) []match {
 		if len(named) == 0 {
 			continue
 		}
-		d := &Decision{Mode: m, Factor: named[0], Basis: ByLoss, Evidence: fmt.Sprintf("the optimised loss %.9g is %s", o.Optimised, l.Text)}
+		d := &Decision{Mode: m, Factor: named[0], Basis: ByLoss,
+			Evidence: fmt.Sprintf("the optimised loss %.9g is %s", o.Optimised, l.Text)}
 		if named[0].Name != "1" {
 			d.Evidence += " times " + named[0].Name + ": " + named[0].Text
 		}
@@ -155,16 +128,17 @@ func (o *Observation) only(hits []match) *Decision {
 		}
 	}
 	for _, h := range hits {
-		if h.Decision != best.Decision && h.off <= max(clearly*best.off, leastApart) && !o.alike(h.Decision, best.Decision) {
+		near := h.off <= max(clearly*best.off, leastApart)
+		if h.Decision != best.Decision && near && !o.alike(h.Decision, best.Decision) {
 			return nil
 		}
 	}
 	return best.Decision
 }
 
-// alike tells whether two decisions give every token the same weight.
+// alike reports whether two decisions give every token the same weight.
 func (o *Observation) alike(a, b *Decision) bool {
-	v, w := o.Case.WeightsOf(a.Mode, a.Factor), o.Case.WeightsOf(b.Mode, b.Factor)
+	v, w := o.Counts.WeightsOf(a.Mode, a.Factor), o.Counts.WeightsOf(b.Mode, b.Factor)
 	return v != nil && w != nil && !v.Ragged() && !w.Ragged() && math.Abs(*v.Min-*w.Min) <= Tolerance
 }
 
@@ -177,24 +151,55 @@ func (o *Observation) alike(a, b *Decision) bool {
 //     ranks' means.
 //  3. Sums on one rank, or with a count of all ranks, count alike.
 func byTrace(o *Observation) *Decision {
+	switch o.Mean {
+	case Yes:
+		return o.byMeans()
+	case No:
+		return o.bySums()
+	}
+	return nil
+}
+
+// byMeans decides where the loss of a micro-batch is a mean.
+func (o *Observation) byMeans() *Decision {
 	micro := o.Micro // 0 unknown
-	if o.Case != nil && !o.Whole {
-		micro = o.Case.Window()
+	if o.Counts != nil && !o.Whole {
+		micro = o.Counts.Window()
 	}
 	switch {
-	case o.Mean == Yes && micro > 1:
+	case micro > 1:
 		return &Decision{Mode: MicroMean, Factor: o.meanFactor(), Basis: ByTrace,
 			Evidence: "each micro-batch's loss is a mean over its own tokens, which nothing multiplies by their number"}
-	case o.Mean == Yes && o.Scaled == No && micro == 1 && o.Ranks > 1:
+	case o.Scaled != No || micro != 1:
+		return nil
+	case o.Ranks > 1:
 		return &Decision{Mode: PerRank, Factor: One, Basis: ByTrace,
 			Evidence: "each rank's loss is a mean over its own tokens, and gradients are averaged over ranks"}
-	case o.Mean == Yes && o.Scaled == No && micro == 1 && o.Ranks == 1:
-		return &Decision{Mode: Global, Factor: One, Basis: ByTrace, Evidence: "one rank and one micro-batch, whose loss is a mean"}
-	case o.Mean == No && o.Divided == No && o.Ranks > 1 && o.Reduced == No && o.Inverted == Yes:
+	case o.Ranks == 1:
+		return &Decision{Mode: Global, Factor: One, Basis: ByTrace,
+			Evidence: "one rank and one micro-batch, whose loss is a mean"}
+	}
+	return nil
+}
+
+// bySums decides where losses are sums, which something divides by a count.
+func (o *Observation) bySums() *Decision {
+	if o.Inverted != Yes {
+		return nil
+	}
+	const unsaid = "; by what else they are multiplied the trace does not say"
+	switch {
+	case o.Ranks == 1:
+		return &Decision{Mode: Global, Basis: ByTrace, Evidence: "losses are sums, and a count is inverted" + unsaid}
+	case o.Reduced == Yes:
+		evidence := "losses are sums, and a count is inverted"
+		if o.Ranks > 1 {
+			evidence += " that is reduced over ranks"
+		}
+		return &Decision{Mode: Global, Basis: ByTrace, Evidence: evidence + unsaid}
+	case o.Ranks > 1 && o.Reduced == No && o.Divided == No:
 		return &Decision{Mode: PerRank, Factor: One, Basis: ByTrace,
 			Evidence: "losses are sums that are divided by a count, and no rank tells others its count"}
-	case o.Mean == No && o.Inverted == Yes && (o.Ranks == 1 || o.Reduced == Yes):
-		return &Decision{Mode: Global, Basis: ByTrace, Evidence: "losses are sums, and a count is inverted" + map[bool]string{true: " that is reduced over ranks"}[o.Ranks > 1] + "; by what else they are multiplied the trace does not say"}
 	}
 	return nil
 }
@@ -202,7 +207,7 @@ func byTrace(o *Observation) *Decision {
 // meanFactor is what means of micro-batches are multiplied by beside 1/k: of a loss that
 // is divided by a number that the trace holds, or of a whole window.
 func (o *Observation) meanFactor() Factor {
-	c := o.Case
+	c := o.Counts
 	if c == nil || o.Whole || o.Scaled != No {
 		return Factor{} // not the counts, or not what a pass multiplies by
 	}
@@ -210,22 +215,29 @@ func (o *Observation) meanFactor() Factor {
 	switch {
 	case o.Divided == No && o.Hidden:
 		return Factor{}
+	case o.Divided == No && c.Partial():
+		return Factor{"k", micro, undivided}
 	case o.Divided == No:
-		return Factor{map[bool]string{true: "k", false: "A"}[c.Partial()], micro, "not divided by the micro-batches of a window"}
+		return Factor{"A", micro, undivided}
 	case !math.IsNaN(o.Divisor):
 		if hits := nameFactors(c.Factors(), micro/o.Divisor, 1e-9); len(hits) > 0 {
 			return hits[0]
 		}
-		return Factor{fmt.Sprintf("%d/%g", c.Micro(), o.Divisor), micro / o.Divisor, "divided by another number than there are micro-batches"}
+		return Factor{fmt.Sprintf("%d/%g", c.Micro(), o.Divisor), micro / o.Divisor,
+			"divided by another number than there are micro-batches"}
 	case c.Partial():
 		return Factor{} // by k or by A: not known
 	}
 	return One
 }
 
+const undivided = "not divided by the micro-batches of a window"
+
+// byWord takes the user's word.
 func byWord(o *Observation) *Decision {
 	if o.Declared == "" || o.Declared == Unknown {
 		return nil
 	}
-	return &Decision{Mode: o.Declared, Factor: One, Basis: ByWord, Evidence: "as declared; neither trace nor logs show it or contradict it"}
+	return &Decision{Mode: o.Declared, Factor: One, Basis: ByWord,
+		Evidence: "as declared; neither trace nor logs show it or contradict it"}
 }

@@ -26,18 +26,18 @@ func firstUpdate(g float64) float64 {
 // Deviation is how gradients a differ from reference gradients b. What cannot be said,
 // because a side is zero or not finite, is nil.
 type Deviation struct {
-	NormRatio *float64          `json:"norm_ratio"` // |a| / |b|
-	Cosine    *float64          `json:"cosine"`
+	NormRatio *float64          `json:"norm_ratio"`                // |a| / |b|
+	Cosine    *float64          `json:"cosine"`                    // <a, b> / (|a| |b|), -1..1
 	MaxRel    *float64          `json:"max_rel"`                   // max |a-b| / max |b|
 	RelL2     *float64          `json:"rel_l2"`                    // |a-b| / |b|
 	AdamW     *float64          `json:"adamw_first_update_rel_l2"` // |u(a)-u(b)| / |u(b)|, u the first update of AdamW
 	Norm      *float64          `json:"norm"`                      // |a|
 	Reference *float64          `json:"reference_norm"`            // |b|
 	NotFinite int64             `json:"not_finite"`                // elements of either side that are NaN or infinite
-	Tensors   []TensorDeviation `json:"tensors"`
+	Tensors   []TensorDeviation `json:"tensors"`                   // in the order of the file
 }
 
-// TensorDeviation is the same of one tensor.
+// TensorDeviation is the same of one tensor, its fields those of Deviation.
 type TensorDeviation struct {
 	Name      string   `json:"name"`
 	NormRatio *float64 `json:"norm_ratio"`
@@ -76,9 +76,13 @@ func (s *sums) add(a, b []float64) {
 }
 
 func (s *sums) merge(t *sums) {
-	s.aa, s.bb, s.ab, s.dd = s.aa+t.aa, s.bb+t.bb, s.ab+t.ab, s.dd+t.dd
+	s.aa += t.aa
+	s.bb += t.bb
+	s.ab += t.ab
+	s.dd += t.dd
 	s.maxDiff, s.maxB = max(s.maxDiff, t.maxDiff), max(s.maxB, t.maxB)
-	s.updateDD, s.updateBB = s.updateDD+t.updateDD, s.updateBB+t.updateBB
+	s.updateDD += t.updateDD
+	s.updateBB += t.updateBB
 	s.notFinite += t.notFinite
 }
 
@@ -130,8 +134,9 @@ func (c *Comparison) Add(name string, a, b []float64) error {
 func (c *Comparison) Deviation() *Deviation {
 	s := &c.all
 	norm, reference := math.Sqrt(s.aa), math.Sqrt(s.bb)
-	d := &Deviation{NormRatio: s.ratio(), Cosine: s.cosine(), MaxRel: s.maxRel(), RelL2: s.relL2(), NotFinite: s.notFinite, Tensors: c.tensors,
-		AdamW: s.quotient(math.Sqrt(s.updateDD), math.Sqrt(s.updateBB), true)}
+	d := &Deviation{NormRatio: s.ratio(), Cosine: s.cosine(), MaxRel: s.maxRel(), RelL2: s.relL2(),
+		AdamW:     s.quotient(math.Sqrt(s.updateDD), math.Sqrt(s.updateBB), true),
+		NotFinite: s.notFinite, Tensors: c.tensors}
 	if s.notFinite == 0 {
 		d.Norm, d.Reference = &norm, &reference
 	}
@@ -150,7 +155,9 @@ func Precision(a, b sidecar.Dtype) sidecar.Dtype {
 
 // tolerances bound what rounding alone does to a direction, or to a factor, relative. A
 // direction is known to the square root of the precision of a sum, 1e-8.
-var tolerances = map[sidecar.Dtype]float64{sidecar.F64: 1e-6, sidecar.F32: 1e-4, sidecar.F16: 5e-3, sidecar.BF16: 3e-2}
+var tolerances = map[sidecar.Dtype]float64{
+	sidecar.F64: 1e-6, sidecar.F32: 1e-4, sidecar.F16: 5e-3, sidecar.BF16: 3e-2,
+}
 
 // ErrNoGradients says that there is nothing to compare.
 var ErrNoGradients = errors.New("no gradients to compare")

@@ -7,31 +7,32 @@ import (
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
-// Gradients are the files that say how the gradients of one rank and step came about.
+// Gradients are the open files that say how the gradients of one rank and step came about.
+// Whoever opened them closes them.
 type Gradients struct {
-	Observed  *sidecar.Safetensors
+	Observed  *sidecar.Safetensors     // what the rank holds before the optimizer's step
 	Reference *sidecar.Safetensors     // the right ones, or those of another run; nil: those that Micro gives
-	Micro     [][]*sidecar.Safetensors // of every micro-batch of every rank; nil unknown
+	Micro     [][]*sidecar.Safetensors // by rank and micro-batch, nil where a file is missing; nil unknown
 }
 
 // Verdict is what gradients say of a normalization.
 type Verdict struct {
 	Deviation *Deviation `json:"deviation"`
-	Cause     *Cause     `json:"cause"`
-	Precision string     `json:"precision"` // the least precise type of both sides
+	Cause     *Cause     `json:"cause"`     // null where it is not judged, because the runs started from other weights
+	Precision string     `json:"precision"` // the least precise type of both sides: F64, F32, F16 or BF16
 }
 
 // Audit compares gradients with the right ones, or with those of another run, and names
 // the cause of what differs. Errors are those of reading, and *trace.FormatError where the
 // two sides are not of one model.
-func Audit(c *Case, g Gradients) (*Verdict, error) {
+func Audit(c *Counts, g Gradients) (*Verdict, error) {
 	if g.Reference == nil && !g.complete(c) {
 		return nil, ErrNoGradients
 	}
 	var compared Comparison
 	var predicted *predictor
 	if g.complete(c) {
-		predicted = c.predictor()
+		predicted = newPredictor(c)
 	}
 	precision := sidecar.F64
 	read := reader{g: g, micro: make([][][]float64, len(g.Micro)), right: c.Coefficients(Global)}
@@ -49,7 +50,8 @@ func Audit(c *Case, g Gradients) (*Verdict, error) {
 		precision = Precision(precision, Precision(info.Dtype, read.dtype))
 	}
 	if g.Reference != nil && len(g.Reference.Tensors) != len(g.Observed.Tensors) {
-		return nil, &trace.FormatError{File: g.Observed.File, Reason: fmt.Sprintf("%d tensors, %s has %d", len(g.Observed.Tensors), g.Reference.File, len(g.Reference.Tensors))}
+		return nil, &trace.FormatError{File: g.Observed.File, Reason: fmt.Sprintf("%d tensors, %s has %d",
+			len(g.Observed.Tensors), g.Reference.File, len(g.Reference.Tensors))}
 	}
 	v := &Verdict{Deviation: compared.Deviation(), Precision: string(precision)}
 	v.Cause = causeOfDeviation(c, v.Deviation, precision)
@@ -59,8 +61,8 @@ func Audit(c *Case, g Gradients) (*Verdict, error) {
 	return v, nil
 }
 
-// complete tells whether there are gradients of every micro-batch that has tokens.
-func (g *Gradients) complete(c *Case) bool {
+// complete reports whether there are gradients of every micro-batch that has tokens.
+func (g *Gradients) complete(c *Counts) bool {
 	if len(g.Micro) != len(c.Tokens) || c.Total() == 0 {
 		return false
 	}
@@ -120,7 +122,8 @@ func values(file *sidecar.Safetensors, like *sidecar.TensorInfo, into []float64)
 		return nil, "", &trace.FormatError{File: file.File, Reason: fmt.Sprintf("gradients: no tensor %q", like.Name)}
 	}
 	if info.Numel() != like.Numel() {
-		return nil, "", &trace.FormatError{File: file.File, Reason: fmt.Sprintf("gradients: %s has the shape %v, not %v", like.Name, info.Shape, like.Shape)}
+		reason := fmt.Sprintf("gradients: %s has the shape %v, not %v", like.Name, info.Shape, like.Shape)
+		return nil, "", &trace.FormatError{File: file.File, Reason: reason}
 	}
 	v, err := file.Values(info, into)
 	return v, info.Dtype, err

@@ -15,8 +15,8 @@ type GradientSet struct {
 
 	// Open opens a file of either list; whoever calls closes it. sidecar.OpenSafetensors does.
 	Open func(file string) (*sidecar.Safetensors, error)
-	// Case is the tokens of a step; nil where they are not known.
-	Case func(step int64) *Case
+	// Counts is the tokens of a step; nil where they are not known.
+	Counts func(step int64) *Counts
 }
 
 // GradientAudit is what comparing the gradients of a run says.
@@ -80,7 +80,7 @@ func (s *GradientSet) audit(file sidecar.GradientFile) (_ *GradientReport, err e
 	open := opener{open: s.Open}
 	defer func() { err = errors.Join(err, open.close()) }()
 	report := &GradientReport{Step: file.Of.Step, Rank: file.Of.Rank, File: file.File, Against: ByMicroBatches}
-	c := s.caseOf(file.Of)
+	c := s.countsOf(file.Of)
 	var g Gradients
 	if g.Observed, err = open.file(file.File); err != nil {
 		return nil, err
@@ -98,17 +98,17 @@ func (s *GradientSet) audit(file sidecar.GradientFile) (_ *GradientReport, err e
 	return report, err
 }
 
-// caseOf is the tokens of a step; where they are not known, ranks that have none.
-func (s *GradientSet) caseOf(of sidecar.GradientOf) *Case {
-	if c := s.Case(of.Step); c != nil {
+// countsOf is the tokens of a step; where they are not known, ranks that have none.
+func (s *GradientSet) countsOf(of sidecar.GradientOf) *Counts {
+	if c := s.Counts(of.Step); c != nil {
 		return c
 	}
-	return &Case{Tokens: make([][]int64, of.WorldSize)}
+	return &Counts{Tokens: make([][]int64, of.WorldSize)}
 }
 
 // microBatches opens the gradients of the micro-batches of a step, in the shape of its
 // tokens, with nil for those that are not there. It is nil where there are none at all.
-func (s *GradientSet) microBatches(open *opener, step int64, c *Case) ([][]*sidecar.Safetensors, error) {
+func (s *GradientSet) microBatches(open *opener, step int64, c *Counts) ([][]*sidecar.Safetensors, error) {
 	var table [][]*sidecar.Safetensors
 	for _, file := range s.Run {
 		rank, micro := file.Of.Rank, file.Of.MicroBatch

@@ -60,11 +60,11 @@ func TestGradientSet(t *testing.T) {
 		"right0": {2, 4}, "right1": {2, 4}, "right-later": {9, 1},
 		"micro00": {6, 0}, "micro01": {0, 2}, "micro10": {2, 10}, "sum": {8, 10}, "mean": {1, 1.25},
 	}
-	counts := &Case{Tokens: [][]int64{{4, 0}, {4}}}
+	counts := &Counts{Tokens: [][]int64{{4, 0}, {4}}}
 	for _, test := range []struct {
 		name           string
 		run, reference []sidecar.GradientFile
-		c              *Case
+		c              *Counts
 		want           string
 	}{
 		{"nothing", nil, nil, nil, ""},
@@ -95,7 +95,7 @@ func TestGradientSet(t *testing.T) {
 			nil, counts, "mean against the gradients of the micro-batches: global x 1\nstep 0: global x 1\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			set := GradientSet{Run: test.run, Reference: test.reference, Open: files.open, Case: func(int64) *Case { return test.c }}
+			set := GradientSet{Run: test.run, Reference: test.reference, Open: files.open, Counts: func(int64) *Counts { return test.c }}
 			a, err := set.Audit()
 			if err != nil || audited(a) != test.want {
 				t.Errorf("%v\n%s\nwant\n%s", err, audited(a), test.want)
@@ -105,7 +105,7 @@ func TestGradientSet(t *testing.T) {
 }
 
 func TestGradientSetErrors(t *testing.T) {
-	set := GradientSet{Open: shelf{"half0": {1, 2}, "short": {1}}.open, Case: func(int64) *Case { return nil }}
+	set := GradientSet{Open: shelf{"half0": {1, 2}, "short": {1}}.open, Counts: func(int64) *Counts { return nil }}
 	set.Run = []sidecar.GradientFile{file("absent", 0, 0, -1)}
 	if _, err := set.Audit(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)

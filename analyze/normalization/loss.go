@@ -7,15 +7,15 @@ import (
 
 // Loss is a way to average the losses of a step.
 type Loss struct {
-	Name  string  `json:"name"`
+	Name  string  `json:"name"` // global_mean, mean_of_rank_means ...: see LossesOf
 	Value float64 `json:"value"`
-	Text  string  `json:"text"`
+	Text  string  `json:"text"` // the name in words
 }
 
 // LossesOf lists the ways to average the summed losses of micro-batches, by rank and
 // micro-batch. Those with no tokens do not count. Losses that are not known make no
 // average.
-func (c *Case) LossesOf(sums [][]float64) []Loss {
+func (c *Counts) LossesOf(sums [][]float64) []Loss {
 	var all, rankMeans, microMeans float64
 	ranks, micros := 0, 0
 	var list []Loss
@@ -33,7 +33,8 @@ func (c *Case) LossesOf(sums [][]float64) []Loss {
 		if tokens > 0 {
 			ranks++
 			rankMeans += rank / float64(tokens)
-			own = append(own, Loss{"rank_mean", rank / float64(tokens), fmt.Sprintf("the mean over the tokens of rank %d alone", r)})
+			own = append(own, Loss{"rank_mean", rank / float64(tokens),
+				fmt.Sprintf("the mean over the tokens of rank %d alone", r)})
 		}
 	}
 	n := float64(c.Total())
@@ -49,7 +50,8 @@ func (c *Case) LossesOf(sums [][]float64) []Loss {
 	add("mean_of_rank_means", rankMeans/float64(ranks), "the mean of the ranks' means")
 	add("mean_of_micro_means", microMeans/float64(micros), "the mean of the micro-batches' means")
 	if cells := c.Ranks() * c.Micro(); micros < cells {
-		add("mean_of_micro_means_empty_as_zero", microMeans/float64(cells), "the mean of the micro-batches' means, with 0 for empty ones")
+		add("mean_of_micro_means_empty_as_zero", microMeans/float64(cells),
+			"the mean of the micro-batches' means, with 0 for empty ones")
 	}
 	if len(own) > 1 {
 		for _, l := range own {
@@ -57,8 +59,10 @@ func (c *Case) LossesOf(sums [][]float64) []Loss {
 		}
 	}
 	add("sum_of_rank_means", rankMeans, "the sum of the ranks' means")
-	add("sum_of_micro_means", microMeans/float64(ranks), "a rank's sum of its micro-batches' means, averaged over ranks")
-	add("sum_over_ranks_and_micro_batches", all/float64(c.Ranks()*c.Window()), "the summed loss of a micro-batch, averaged")
+	add("sum_of_micro_means", microMeans/float64(ranks),
+		"a rank's sum of its micro-batches' means, averaged over ranks")
+	add("sum_over_ranks_and_micro_batches", all/float64(c.Ranks()*c.Window()),
+		"the summed loss of a micro-batch, averaged")
 	add("sum", all, "the summed loss")
 	return list
 }
@@ -82,12 +86,14 @@ func NameLoss(list []Loss, logged float64) (Loss, bool) {
 
 // optimised says in words which average of losses each mode follows the gradient of.
 var optimised = map[Mode]string{
-	Global: "the mean over all tokens", PerRank: "the mean of the ranks' means", MicroMean: "the mean of the micro-batches' means",
+	Global:    "the mean over all tokens",
+	PerRank:   "the mean of the ranks' means",
+	MicroMean: "the mean of the micro-batches' means",
 }
 
 // OptimisedLoss is the average of summed losses whose gradient a mode follows: each times
 // its coefficient. ok is false where losses are not known, or follow no average.
-func (c *Case) OptimisedLoss(sums [][]float64, m Mode) (l Loss, ok bool) {
+func (c *Counts) OptimisedLoss(sums [][]float64, m Mode) (l Loss, ok bool) {
 	table := c.Coefficients(m)
 	if table == nil || optimised[m] == "" || c.Total() == 0 {
 		return Loss{}, false

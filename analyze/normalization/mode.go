@@ -2,58 +2,6 @@ package normalization
 
 import "math"
 
-// Case is one optimizer step: the valid tokens of every micro-batch of every rank.
-type Case struct {
-	Tokens [][]int64 // by rank and micro-batch; ranks may have fewer micro-batches
-	// Accumulation is how many micro-batches a window of the run has; 0 as many as this
-	// step. A step with fewer is a partial window.
-	Accumulation int
-	// Preshift counts the labels before they are shifted; nil unknown.
-	Preshift [][]int64
-}
-
-// Ranks is the number of ranks.
-func (c *Case) Ranks() int { return len(c.Tokens) }
-
-// Micro is the number of micro-batches of this step.
-func (c *Case) Micro() int {
-	most := 0
-	for _, row := range c.Tokens {
-		most = max(most, len(row))
-	}
-	return most
-}
-
-// Window is the number of micro-batches of a full window.
-func (c *Case) Window() int {
-	if c.Accumulation > 0 {
-		return c.Accumulation
-	}
-	return c.Micro()
-}
-
-// Partial tells whether the step has fewer micro-batches than a window.
-func (c *Case) Partial() bool { return c.Micro() < c.Window() }
-
-// Total is the number of tokens of the step, N.
-func (c *Case) Total() int64 { return total(c.Tokens) }
-
-func total(table [][]int64) int64 {
-	n := int64(0)
-	for _, row := range table {
-		n += sum(row)
-	}
-	return n
-}
-
-func sum(row []int64) int64 {
-	n := int64(0)
-	for _, tokens := range row {
-		n += tokens
-	}
-	return n
-}
-
 // Mode is a way to normalize: how much the gradient of each micro-batch's summed loss
 // counts, but for a factor common to all.
 type Mode string
@@ -74,87 +22,93 @@ const (
 	Unknown   Mode = "unknown"
 )
 
-// shapes are the modes that differ by more than a common factor, the simplest first:
+// distinct are the modes that differ by more than a common factor, the simplest first:
 // where several fit, as with equal counts, the first is named.
-var shapes = []Mode{Global, PerRank, MicroMean, LastMicro, LastMean, ReReduced, ReMean, Decayed, Preshift}
+var distinct = []Mode{Global, PerRank, MicroMean, LastMicro, LastMean, ReReduced, ReMean, Decayed, Preshift}
 
 // titles say what happens in a mode.
 var titles = map[Mode]string{
 	Global:    "every token counts alike",
 	PerRank:   "each rank divides by its own tokens: the mean of the ranks' means",
 	MicroMean: "each micro-batch divides by its own tokens: the mean of the micro-batches' means",
-	LastMicro: "only the last micro-batch counts: gradients are cleared before every backward, or backward stands outside the loop",
-	LastMean:  "only the last micro-batch counts, by its own mean: gradients are cleared before every backward, or backward stands outside the loop",
-	ReReduced: "accumulated gradients are summed over ranks again in every micro-batch: the j-th counts R^(A-1-j) times",
-	ReMean:    "accumulated gradients of means are summed over ranks again in every micro-batch: the j-th counts R^(A-1-j) times",
+	LastMicro: "only the last micro-batch counts: " + cleared,
+	LastMean:  "only the last micro-batch counts, by its own mean: " + cleared,
+	ReReduced: "accumulated gradients are summed over ranks again " + again,
+	ReMean:    "accumulated gradients of means are summed over ranks again " + again,
 	Decayed:   "gradients are divided by A behind every micro-batch: early ones fade away",
 	Preshift:  "tokens are counted before the labels are shifted: one too many for each row whose first label is valid",
 	Sum:       "not normalized: the sum over all tokens",
 	Unknown:   "not known",
 }
 
+const (
+	cleared = "gradients are cleared before every backward, or backward stands outside the loop"
+	again   = "in every micro-batch: the j-th counts R^(A-1-j) times"
+)
+
 // Title says in words what happens in a mode.
 func (m Mode) Title() string { return titles[m] }
 
-// Coefficients is the table c of a mode. A micro-batch without tokens has 0: its
-// gradient is zero, whatever it is multiplied by. It is nil where the mode needs counts
-// that are not known.
-func (c *Case) Coefficients(m Mode) [][]float64 {
-	if m == Preshift && len(c.Preshift) != len(c.Tokens) {
+// share is what the coefficient of one micro-batch is made of.
+type share struct {
+	all, own, micro         float64 // tokens of the step, of the rank, of the micro-batch
+	ranks, steps, window    float64 // R, k, A
+	left                    float64 // micro-batches of the rank that follow this one
+	preshift, totalPreshift float64
+}
+
+// coefficients is c of one micro-batch in each mode.
+var coefficients = map[Mode]func(s *share) float64{
+	Global:    func(s *share) float64 { return 1 / s.all },
+	PerRank:   func(s *share) float64 { return 1 / (s.ranks * s.own) },
+	MicroMean: func(s *share) float64 { return 1 / (s.ranks * s.steps * s.micro) },
+	LastMicro: func(s *share) float64 { return s.ifLast(1 / s.all) },
+	LastMean:  func(s *share) float64 { return s.ifLast(1 / (s.ranks * s.steps * s.micro)) },
+	ReReduced: func(s *share) float64 { return math.Pow(s.ranks, s.left) / s.all },
+	ReMean:    func(s *share) float64 { return math.Pow(s.ranks, s.left) / (s.ranks * s.steps * s.micro) },
+	Decayed:   func(s *share) float64 { return math.Pow(s.window, -s.left-1) / s.all },
+	Preshift:  func(s *share) float64 { return s.preshift / s.micro / s.totalPreshift },
+	Sum:       func(*share) float64 { return 1 },
+}
+
+func (s *share) ifLast(v float64) float64 {
+	if s.left == 0 {
+		return v
+	}
+	return 0
+}
+
+// Coefficients is the table c of a mode, by rank and micro-batch. A micro-batch without
+// tokens has 0: its gradient is zero, whatever it is multiplied by. It is nil where the
+// mode is Unknown or needs counts that are not known.
+func (c *Counts) Coefficients(m Mode) [][]float64 {
+	coefficient, ok := coefficients[m]
+	if !ok || m == Preshift && len(c.Preshift) != len(c.Tokens) {
 		return nil
 	}
-	n, ranks, steps, window := float64(c.Total()), float64(c.Ranks()), float64(c.Micro()), float64(c.Window())
+	s := share{
+		all: float64(c.Total()), totalPreshift: float64(total(c.Preshift)),
+		ranks: float64(c.Ranks()), steps: float64(c.Micro()), window: float64(c.Window()),
+	}
 	table := make([][]float64, len(c.Tokens))
 	for r, row := range c.Tokens {
 		table[r] = make([]float64, len(row))
-		own := float64(sum(row))
+		s.own = float64(sum(row))
 		for j, tokens := range row {
-			if tokens == 0 {
-				continue
+			if tokens != 0 {
+				s.micro, s.left, s.preshift = float64(tokens), float64(len(row)-1-j), float64(c.preshift(r, j))
+				table[r][j] = coefficient(&s)
 			}
-			micro, left := float64(tokens), float64(len(row)-1-j)
-			var v float64
-			switch m {
-			case Global:
-				v = 1 / n
-			case PerRank:
-				v = 1 / (ranks * own)
-			case MicroMean:
-				v = 1 / (ranks * steps * micro)
-			case LastMicro:
-				v = last(left, 1/n)
-			case LastMean:
-				v = last(left, 1/(ranks*steps*micro))
-			case ReReduced:
-				v = math.Pow(ranks, left) / n
-			case ReMean:
-				v = math.Pow(ranks, left) / (ranks * steps * micro)
-			case Decayed:
-				v = math.Pow(window, -left-1) / n
-			case Preshift:
-				v = float64(c.preshift(r, j)) / micro / float64(total(c.Preshift))
-			case Sum:
-				v = 1
-			default:
-				return nil
-			}
-			table[r][j] = v
 		}
 	}
 	return table
 }
 
-// preshift is the count of a micro-batch before labels are shifted, 0 where it is not known.
-func (c *Case) preshift(r, j int) int64 {
-	if j >= len(c.Preshift[r]) {
+// preshift is the count of a micro-batch before labels are shifted, 0 where it is not
+// known.
+func (c *Counts) preshift(r, j int) int64 {
+	if r >= len(c.Preshift) || j >= len(c.Preshift[r]) {
 		return 0
 	}
 	return c.Preshift[r][j]
-}
-
-func last(left, v float64) float64 {
-	if left == 0 {
-		return v
-	}
-	return 0
 }

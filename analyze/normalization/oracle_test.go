@@ -64,9 +64,9 @@ func files(t *testing.T, params []oracle.Param, dtype sidecar.Dtype, grads map[s
 	return s
 }
 
-// caseOf is the step of an oracle, with all micro-batches or the first alone.
-func caseOf(e *oracle.Expected, micro int) *Case {
-	c := &Case{}
+// countsOf is the step of an oracle, with all micro-batches or the first alone.
+func countsOf(e *oracle.Expected, micro int) *Counts {
+	c := &Counts{}
 	for _, row := range e.Micro {
 		var tokens, before []int64
 		for _, m := range row[:micro] {
@@ -109,9 +109,9 @@ func checkOracle(t *testing.T, e, exact *oracle.Expected, dtype sidecar.Dtype) {
 	}
 	for _, name := range e.VariantNames() {
 		v, want := e.Variants[name], truth[name]
-		of := caseOf(e, e.Accumulation)
+		of := countsOf(e, e.Accumulation)
 		if v.Versus.Reference == "accum1_scaled" {
-			of = caseOf(e, 1)
+			of = countsOf(e, 1)
 		}
 		observed, reference := files(t, e.Params, dtype, v.Grads), files(t, e.Params, dtype, e.Variants[v.Versus.Reference].Grads)
 		got, err := Audit(of, Gradients{observed, reference, micro})

@@ -37,18 +37,18 @@ type Exit struct {
 
 // StepReport is how one step is normalized, and how it would be under every mode.
 type StepReport struct {
-	Step      int        `json:"step"`         // from 0
-	Tokens    [][]int64  `json:"tokens"`       // by rank and micro-batch
-	Total     int64      `json:"total_tokens"` // N
-	Mode      Mode       `json:"mode"`         // unknown where nothing tells
-	Factor    string     `json:"factor"`       // common to all tokens: 1, 1/R, A ...; "" unknown
-	Basis     Basis      `json:"basis"`        // what Mode and Factor rest on
-	Evidence  string     `json:"evidence"`     // the same in words
-	Weights   *Weights   `json:"weights"`      // null where mode, factor or counts are not known
-	Modes     []*Weights `json:"weights_by_mode"`
-	Losses    []Loss     `json:"losses"`         // every average of the losses of micro-batches; empty without a loss log
-	Logged    *NamedLoss `json:"logged_loss"`    // what the run prints; null unknown
-	Optimised *NamedLoss `json:"optimized_loss"` // what the run follows; null unknown
+	Step      int        `json:"step"`            // from 0
+	Tokens    [][]int64  `json:"tokens"`          // by rank and micro-batch
+	Total     int64      `json:"total_tokens"`    // N
+	Mode      Mode       `json:"mode"`            // unknown where nothing tells
+	Factor    string     `json:"factor"`          // common to all tokens: 1, 1/R, A ...; "" unknown
+	Basis     Basis      `json:"basis"`           // what Mode and Factor rest on
+	Evidence  string     `json:"evidence"`        // the same in words
+	Weights   *Weights   `json:"weights"`         // null where mode, factor or counts are not known
+	Modes     []*Weights `json:"weights_by_mode"` // what tokens would count; empty where counts are of whole steps
+	Losses    []Loss     `json:"losses"`          // averages of the losses of micro-batches; empty without a log
+	Logged    *NamedLoss `json:"logged_loss"`     // what the run prints; null unknown
+	Optimised *NamedLoss `json:"optimized_loss"`  // what the run follows; null unknown
 }
 
 // NamedLoss is a loss of a log and which average of the losses of micro-batches it is.
@@ -82,7 +82,8 @@ func (r *Report) AddGradients(a *GradientAudit) {
 	r.Gradients = append(r.Gradients, a.Reports...)
 	switch {
 	case a.Alone:
-		r.Notes = append(r.Notes, "gradients have nothing to be compared with: pass {against}, or write those of single micro-batches")
+		r.Notes = append(r.Notes, "gradients have nothing to be compared with: pass {against}, "+
+			"or write those of single micro-batches")
 	case a.Later:
 		r.Notes = append(r.Notes, "of later steps no cause is named: the two runs start them from other weights")
 	}

@@ -2,24 +2,24 @@ package normalization
 
 import "math"
 
-// Describe is the report of one step.
+// Describe is the report of one step, which must have token counts.
 func Describe(step int, o *Observation, d *Decision) StepReport {
-	c := o.Case
-	r := StepReport{Step: step, Tokens: c.Tokens, Total: c.Total(), Mode: d.Mode, Factor: d.Factor.Name, Basis: d.Basis, Evidence: d.Evidence,
-		Weights: d.Weights, Modes: []*Weights{}, Losses: []Loss{}}
+	c := o.Counts
+	r := StepReport{Step: step, Tokens: c.Tokens, Total: c.Total(), Mode: d.Mode, Factor: d.Factor.Name, Basis: d.Basis,
+		Evidence: d.Evidence, Weights: d.Weights, Modes: []*Weights{}, Losses: []Loss{}}
 	if !o.Whole {
 		r.Modes = append(r.Modes, c.AllWeights()...)
 	}
 	if o.Sums != nil && !o.Whole {
 		r.Losses = append(r.Losses, c.LossesOf(o.Sums)...)
 	}
-	r.Logged, r.Optimised = c.nameLoss(r.Losses, o.Logged), c.nameLoss(r.Losses, o.Optimised)
+	r.Logged, r.Optimised = nameLoss(c, r.Losses, o.Logged), nameLoss(c, r.Losses, o.Optimised)
 	return r
 }
 
 // nameLoss finds out which average a number of a log is, as it is or times a factor; nil
 // for a number that is not there.
-func (c *Case) nameLoss(list []Loss, v float64) *NamedLoss {
+func nameLoss(c *Counts, list []Loss, v float64) *NamedLoss {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}

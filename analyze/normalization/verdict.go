@@ -18,7 +18,8 @@ func (r *Report) Conclude() {
 	for i := range r.Gradients {
 		if g := &r.Gradients[i]; g.Cause != nil && !g.Cause.Right() {
 			folder := filepath.Base(filepath.Dir(g.Against))
-			r.Verdict = Judgement{Severity: note, Message: "gradients differ from those in " + folder + ": " + g.Cause.Text}
+			message := "gradients differ from those in " + folder + ": " + g.Cause.Text
+			r.Verdict = Judgement{Severity: note, Message: message}
 			return
 		}
 	}
@@ -44,7 +45,8 @@ func (r *Report) verdictOnWeights() Judgement {
 			Fix: "write a loss log with optimized_loss, or gradients, and pass {against}"}
 	case known < len(r.Steps):
 		return Judgement{Why: why, Message: fmt.Sprintf(
-			"every token counts alike, as it should, in %d of %d steps; of the others it is not known", known, len(r.Steps))}
+			"every token counts alike, as it should, in %d of %d steps; of the others it is not known",
+			known, len(r.Steps))}
 	}
 	return Judgement{Message: "every token counts alike, as it should", Why: why}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // published is the step of torchtune PR 1917.
-var published = &Case{Tokens: [][]int64{{59, 60, 14, 11}, {12, 268, 133, 6}}}
+var published = &Counts{Tokens: [][]int64{{59, 60, 14, 11}, {12, 268, 133, 6}}}
 
 // line is what a table of weights says in short.
 func line(w *Weights) string {
@@ -54,19 +54,19 @@ func TestWeightsOfPublishedStep(t *testing.T) {
 func TestWeights(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		c      Case
+		c      Counts
 		mode   Mode
 		want   string
 		ratios string
 	}{
-		{"no tokens at all", Case{Tokens: [][]int64{{0, 0}, {0}}}, MicroMean, "none", ""},
-		{"no ranks", Case{}, Global, "none", ""},
-		{"an empty micro-batch", Case{Tokens: [][]int64{{4, 0}, {2, 2}}}, MicroMean, "micro_mean x 1: 0.5 at n=4 to 1 at n=2", "[[0.5,null],[1,1]]"},
-		{"an empty rank", Case{Tokens: [][]int64{{0}, {8}}}, PerRank, "per_rank x 1: 0.5 at n=8 to 0.5 at n=8", "[[null],[0.5]]"},
-		{"equal counts", Case{Tokens: [][]int64{{3, 3}, {3, 3}}}, MicroMean, "micro_mean x 1: 1 at n=3 to 1 at n=3", "[[1,1],[1,1]]"},
-		{"one rank", Case{Tokens: [][]int64{{5, 1}}}, PerRank, "per_rank x 1: 1 at n=5 to 1 at n=5", "[[1,1]]"},
-		{"counts before the shift", Case{Tokens: [][]int64{{9}, {9}}, Preshift: [][]int64{{10}, {9}}}, Preshift, "pre_shift_count x 1: 0.9474 at n=9 to 1.053 at n=9", ""},
-		{"counts before the shift are not known", Case{Tokens: [][]int64{{9}, {9}}}, Preshift, "none", ""},
+		{"no tokens at all", Counts{Tokens: [][]int64{{0, 0}, {0}}}, MicroMean, "none", ""},
+		{"no ranks", Counts{}, Global, "none", ""},
+		{"an empty micro-batch", Counts{Tokens: [][]int64{{4, 0}, {2, 2}}}, MicroMean, "micro_mean x 1: 0.5 at n=4 to 1 at n=2", "[[0.5,null],[1,1]]"},
+		{"an empty rank", Counts{Tokens: [][]int64{{0}, {8}}}, PerRank, "per_rank x 1: 0.5 at n=8 to 0.5 at n=8", "[[null],[0.5]]"},
+		{"equal counts", Counts{Tokens: [][]int64{{3, 3}, {3, 3}}}, MicroMean, "micro_mean x 1: 1 at n=3 to 1 at n=3", "[[1,1],[1,1]]"},
+		{"one rank", Counts{Tokens: [][]int64{{5, 1}}}, PerRank, "per_rank x 1: 1 at n=5 to 1 at n=5", "[[1,1]]"},
+		{"counts before the shift", Counts{Tokens: [][]int64{{9}, {9}}, Preshift: [][]int64{{10}, {9}}}, Preshift, "pre_shift_count x 1: 0.9474 at n=9 to 1.053 at n=9", ""},
+		{"counts before the shift are not known", Counts{Tokens: [][]int64{{9}, {9}}}, Preshift, "none", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := test.c.WeightsOf(test.mode, One)
@@ -110,7 +110,7 @@ func TestPublishedTable(t *testing.T) {
 func TestCauses(t *testing.T) {
 	// Three dimensions, so that no two modes are the same direction.
 	g := [][][]float64{{{3, 0, 1}, {0, 4, 2}}, {{1, 1, 0}, {2, -1, 5}}}
-	c := &Case{Tokens: [][]int64{{6, 2}, {1, 4}}}
+	c := &Counts{Tokens: [][]int64{{6, 2}, {1, 4}}}
 	for _, test := range []struct {
 		name   string
 		mode   Mode
@@ -149,7 +149,7 @@ func TestCauses(t *testing.T) {
 }
 
 // audit compares gradients with those that micro-batches give.
-func audit(t *testing.T, c *Case, g [][][]float64, observed []float64, dtype sidecar.Dtype) *Verdict {
+func audit(t *testing.T, c *Counts, g [][][]float64, observed []float64, dtype sidecar.Dtype) *Verdict {
 	t.Helper()
 	micro := make([][]*sidecar.Safetensors, len(g))
 	for r := range g {
@@ -166,7 +166,7 @@ func audit(t *testing.T, c *Case, g [][][]float64, observed []float64, dtype sid
 		t.Fatal(err)
 	}
 	if dtype != written {
-		p := c.predictor()
+		p := newPredictor(c)
 		p.add(observed, g)
 		v.Cause = p.cause(c, dtype)
 	}
@@ -174,7 +174,7 @@ func audit(t *testing.T, c *Case, g [][][]float64, observed []float64, dtype sid
 }
 
 func TestPartialWindow(t *testing.T) {
-	c := &Case{Tokens: [][]int64{{6, 2, 5}}, Accumulation: 4}
+	c := &Counts{Tokens: [][]int64{{6, 2, 5}}, Accumulation: 4}
 	g := [][][]float64{{{3, 0, 1}, {0, 4, 2}, {1, 1, 1}}}
 	observed := predict(nil, c.Coefficients(MicroMean), g, 3)
 	for i := range observed {
@@ -186,7 +186,7 @@ func TestPartialWindow(t *testing.T) {
 }
 
 func TestAmbiguousFactor(t *testing.T) {
-	c := &Case{Tokens: [][]int64{{5, 1}, {2, 2}}}
+	c := &Counts{Tokens: [][]int64{{5, 1}, {2, 2}}}
 	v, err := Audit(c, Gradients{Observed: vector(t, sidecar.F32, 1, 2), Reference: vector(t, sidecar.F32, 2, 4)})
 	if err != nil || v.Cause.Factor != "1/R" || len(v.Cause.Also) != 1 || v.Cause.Also[0] != "1/A" {
 		t.Errorf("two ranks, two micro-batches: %+v %v", v.Cause, err)
@@ -245,7 +245,7 @@ func TestGradientsOfOtherModels(t *testing.T) {
 }
 
 func TestLosses(t *testing.T) {
-	c := &Case{Tokens: [][]int64{{4, 0}, {1, 1}}}
+	c := &Counts{Tokens: [][]int64{{4, 0}, {1, 1}}}
 	list := c.LossesOf([][]float64{{8, 0}, {3, 5}})
 	var got []string
 	for _, l := range list {
@@ -266,7 +266,7 @@ func TestLosses(t *testing.T) {
 	if list := c.LossesOf([][]float64{{math.NaN(), 0}, {3, 5}}); len(list) != 1 || list[0].Value != 4 {
 		t.Errorf("an unknown loss makes the averages %v", list)
 	}
-	if list := (&Case{Tokens: [][]int64{{0}}}).LossesOf([][]float64{{0}}); list != nil {
+	if list := (&Counts{Tokens: [][]int64{{0}}}).LossesOf([][]float64{{0}}); list != nil {
 		t.Errorf("no tokens make the averages %v", list)
 	}
 }

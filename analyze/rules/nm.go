@@ -19,10 +19,10 @@ func raggedSteps(p *analyze.Pass, mode normalization.Mode) []weighed {
 	var list []weighed
 	for i := range p.Normalized {
 		s := &p.Normalized[i]
-		if s.Mode != mode || s.Observed.Whole && mode == normalization.MicroMean || s.Case.Ranks() < s.Observed.Ranks {
+		if s.Mode != mode || s.Observed.Whole && mode == normalization.MicroMean || s.Counts.Ranks() < s.Observed.Ranks {
 			continue
 		}
-		if w := s.Case.WeightsOf(mode, normalization.One); w != nil && w.Ragged() {
+		if w := s.Counts.WeightsOf(mode, normalization.One); w != nil && w.Ragged() {
 			list = append(list, weighed{s, w})
 		}
 	}

@@ -33,9 +33,9 @@ var NM001 = analyze.Rule{
 
 // rankSpread is the weights of a step whose tokens count alike on each rank.
 func rankSpread(s weighed) string {
-	of := func(at *normalization.Place) string {
+	of := func(at *normalization.MicroBatch) string {
 		n := int64(0)
-		for _, tokens := range s.Case.Tokens[at.Rank] {
+		for _, tokens := range s.Counts.Tokens[at.Rank] {
 			n += tokens
 		}
 		return fmt.Sprintf("rank %d: %s", at.Rank, plural(n, "token"))

@@ -30,7 +30,7 @@ func runNM004(p *analyze.Pass) {
 	for i := range p.Normalized {
 		s := &p.Normalized[i]
 		switch {
-		case !s.Case.Partial() || s.Observed.Whole:
+		case !s.Counts.Partial() || s.Observed.Whole:
 		case s.Factor.Name == partialFactor && s.Proven():
 			wrong = append(wrong, weighed{s, s.Weights})
 		case s.Mode == normalization.MicroMean && s.Factor.Name == "" && s.Observed.Divided == normalization.Yes && s.Observed.Scaled == normalization.No:
@@ -39,13 +39,13 @@ func runNM004(p *analyze.Pass) {
 	}
 	switch {
 	case len(wrong) > 0:
-		c := wrong[0].Case
+		c := wrong[0].Counts
 		reportWeights(p, wrong, "", report.Finding{Message: fmt.Sprintf("step %d has %d of %d micro-batches and is divided by %d: its gradients are %.4g times the right ones",
 			wrong[0].Step, c.Micro(), c.Window(), c.Window(), float64(c.Micro())/float64(c.Window()))})
 	case len(doubtful) > 0:
 		s := doubtful[0]
 		p.Report(report.Note, report.Finding{
-			Message: fmt.Sprintf("step %d has %d of %d micro-batches; if its means are divided by %d, its gradients are too small", s.Step, s.Case.Micro(), s.Case.Window(), s.Case.Window()),
+			Message: fmt.Sprintf("step %d has %d of %d micro-batches; if its means are divided by %d, its gradients are too small", s.Step, s.Counts.Micro(), s.Counts.Window(), s.Counts.Window()),
 			Why:     s.Evidence + "; what it is divided by the trace does not say",
 		})
 	}

@@ -119,7 +119,7 @@ func (m *material) log(path, ext string, o *analyze.Options) error {
 // its own micro-batches give, and puts what they say into the options.
 func compareGradients(m *material, against string, o *analyze.Options) (*normalization.GradientAudit, error) {
 	set := normalization.GradientSet{Run: m.gradients, Open: sidecar.OpenSafetensors,
-		Case: func(step int64) *normalization.Case { return analyze.CaseOf(*o, step) }}
+		Counts: func(step int64) *normalization.Counts { return analyze.CountsOf(*o, step) }}
 	if against != "" {
 		var err error
 		if set.Reference, err = gradientsAt(against); err != nil {

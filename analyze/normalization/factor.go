@@ -1,0 +1,57 @@
+package normalization
+
+import "math"
+
+// Factor is a number that multiplies all gradients, named in terms of R ranks, A
+// micro-batches of a window, k of this step, and N tokens.
+type Factor struct {
+	Name  string  `json:"name"` // 1/R, A, N ...; "" where it is not known
+	Value float64 `json:"value"`
+	Text  string  `json:"text"` // how it comes about; "" for One
+}
+
+// One is the factor that changes nothing.
+var One = Factor{"1", 1, ""}
+
+// Factors are the factors that mistakes leave behind, the likelier first; those that
+// equal an earlier one are left in, because one cannot tell them apart.
+func (c *Counts) Factors() []Factor {
+	return factors(c.Ranks(), c.Window(), c.Micro(), c.Total())
+}
+
+func factors(ranks, window, micro int, tokens int64) []Factor {
+	r, a, k, n := float64(ranks), float64(window), float64(micro), float64(tokens)
+	list := []Factor{One}
+	add := func(known bool, name string, value float64, text string) {
+		if known && value != 1 {
+			list = append(list, Factor{name, value, text})
+		}
+	}
+	add(k > 0 && k < a, "k/A", k/a, "a window of k micro-batches is divided by the A of a full one")
+	add(r > 1, "1/R", 1/r, "divided by the number of ranks once too often: 1/N, or no R, on top of a mean over ranks")
+	add(r > 1, "R", r, "a sum over ranks where a mean is meant, or multiplied by the number of ranks in vain")
+	add(a > 1, "1/A", 1/a, "divided by the micro-batches of a window once too often")
+	add(a > 1, "A", a, "not divided by the micro-batches of a window")
+	add(r > 1 && a > 1, "1/(RA)", 1/(r*a), "divided by ranks and micro-batches once too often")
+	add(r > 1 && a > 1, "RA", r*a, "divided by neither ranks nor micro-batches")
+	add(r > 1 && a > 1, "R/A", r/a, "a sum over ranks, and divided by the micro-batches once too often")
+	add(r > 1 && a > 1, "A/R", a/r, "divided by the number of ranks once too often, and not by the micro-batches")
+	add(n > 1, "N", n, "not normalized: summed losses, summed over ranks, divided by nothing")
+	add(n > 1 && r > 1, "N/R", n/r, "summed losses are divided by the number of ranks alone, not by tokens")
+	add(n > 1 && a > 1, "N/A", n/a, "summed losses are divided by the number of micro-batches alone, not by tokens")
+	add(n > 1 && r > 1 && a > 1, "N/(RA)", n/(r*a),
+		"summed losses are divided by ranks and micro-batches, not by tokens")
+	add(n > 1, "1/N", 1/n, "divided by the tokens twice")
+	return list
+}
+
+// nameFactors lists the factors within a relative tolerance of v.
+func nameFactors(list []Factor, v, tolerance float64) []Factor {
+	var hits []Factor
+	for _, f := range list {
+		if math.Abs(v/f.Value-1) <= tolerance {
+			hits = append(hits, f)
+		}
+	}
+	return hits
+}
