@@ -9,7 +9,7 @@ import (
 
 const (
 	minChunk, maxChunk = 1 << 20, 8 << 20 // bytes
-	fewChunks          = 4                // with fewer a pool is not worth forming
+	fewChunks          = 4                // with fewer a pool is not worth it
 	mostWorkers        = 8
 
 	segmentSize     = 1 << 20 // bytes, of a text that is read ahead
@@ -20,8 +20,8 @@ const (
 	farthest   = 256 // how much of the input, in what is known of it, makeRoom plans for
 )
 
-// readAhead lets the input be read ahead, where that is worth it, and returns what ends
-// that.
+// readAhead has the input read ahead by another goroutine if that is worth it, and returns
+// what ends that.
 func (d *reader) readAhead() (end func()) {
 	workers, size := min(runtime.GOMAXPROCS(0), mostRingWorkers), int64(segmentSize)
 	if d.opts.chunk > 0 {
@@ -34,8 +34,8 @@ func (d *reader) readAhead() (end func()) {
 	return d.source.Close
 }
 
-// formPool makes workers read the list that begins at i ahead of d, where that is worth
-// it, and returns what ends that.
+// formPool starts workers that read the list that begins at i ahead of d, if that is worth
+// it, and returns what ends them.
 func (d *reader) formPool(i int, in place) (end func()) {
 	workers, size := d.workers(d.At(i))
 	chunks := d.source.Chunks(size)
@@ -54,7 +54,7 @@ func (d *reader) formPool(i int, in place) (end func()) {
 	}
 }
 
-// workers says how many should read the list that begins at pos, and in chunks of how
+// workers is how many should read the list that begins at offset pos, and in chunks of how
 // many bytes.
 func (d *reader) workers(pos int64) (workers int, size int64) {
 	workers = min(runtime.GOMAXPROCS(0), mostWorkers)
@@ -88,11 +88,11 @@ func (d *reader) Take(r *pool.Run) {
 // GoesOn reports whether reading may take the memory that it takes.
 func (d *reader) GoesOn() bool { return !d.isRefused() }
 
-// makeRoom sees to it that there is room for some rows: at first for the rest of the
-// input, by the rows that are known to be in the bytes read so far, and a quarter more,
-// later by halves. To move a column that has become too short costs more than its reading.
-// What a pool adds is known; who reads alone asks for as many rows as might
-// stand in the next windows besides those that are known.
+// makeRoom reserves columns for rows in all. The first time it reserves enough for the
+// rest of the input, extrapolated from the known rows in the bytes read so far, and a
+// quarter more; after that it grows by halves. Copying a column that has become too short
+// costs more than reading what is in it. A pool knows how many rows it adds; a reader
+// alone asks for as many as the next windows might hold.
 func (d *reader) makeRoom(read, known, rows int64) {
 	if read < 2*input.WindowSize || rows <= d.reserved {
 		return
@@ -105,8 +105,8 @@ func (d *reader) makeRoom(read, known, rows int64) {
 	d.b.Reserve(int(d.reserved))
 }
 
-// tally tells Options.Tables what reading takes. Where that is refused the input ends
-// at i, and Read returns the refusal.
+// tally tells Options.Tables how much memory reading takes. If that is refused the input
+// ends at i, and Read returns the refusal.
 func (d *reader) tally(i int) {
 	if d.isRefused() {
 		d.End(i)

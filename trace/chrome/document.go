@@ -10,15 +10,15 @@ import (
 	"github.com/gaprof/gaprof/trace/chrome/pool"
 )
 
-// document is one trace of the input while it is built.
+// document is one trace of the input that is not built yet.
 type document struct {
 	b      *trace.Builder
 	offset int64
 	kineto bool
 }
 
-// reader reads one input: documents, and the header and the event list of each. Events
-// are read by what is embedded in it, and by a pool of workers.
+// reader reads one input: its documents, and the header and the event list of each. Events
+// are read by the embedded Reader, and ahead of it by a pool of workers.
 type reader struct {
 	event.Reader
 	opts   Options
@@ -33,10 +33,10 @@ type reader struct {
 	rescan   int64          // bytes that were read again to find the next event
 	reserved int64          // rows there is room for
 
-	pool   *pool.Pool // those who read the list at hand with this reader; nil for none
-	taken  int64      // bytes of the document that they read
-	alone  bool       // no pool is to be formed
-	panics pool.Panics
+	pool   *pool.Pool  // those who read the list at hand with this reader; nil for none
+	taken  int64       // bytes of the document that they read
+	alone  bool        // no pool is to be formed
+	panics pool.Panics // of all pools so far
 }
 
 // newReader returns a reader of src; an event may span reach bytes.

@@ -51,8 +51,8 @@ func (d *reader) list(i int, in place) (next int, ended bool) {
 	}
 }
 
-// atHand sees to it that enough of what follows i is in the window for most events. i
-// may move.
+// atHand slides the window, if need be, until it has room for an event at i, which may
+// move.
 func (d *reader) atHand(i int) int {
 	if d.N-i >= event.Room || d.EOF {
 		return i
@@ -66,8 +66,8 @@ func (d *reader) atHand(i int) int {
 	return 0
 }
 
-// join goes on behind what the pool has read from i on, which is behind a comma. It
-// returns what stands directly before there.
+// join takes over what the pool has read from i on, which follows a comma, and goes on
+// after it. It returns what comes directly before the place where it stopped.
 func (d *reader) join(i int, entry bool) (next int, isEntry, isComma bool) {
 	at := d.pool.Join(pool.Spot{Pos: d.At(i), Entry: entry, Comma: true}, d)
 	if at.Pos != d.At(i) {
@@ -78,8 +78,8 @@ func (d *reader) join(i int, entry bool) (next int, isEntry, isComma bool) {
 	return i, at.Entry, at.Comma
 }
 
-// entries reads the entry at i, and more where they repeat earlier ones. It returns what
-// stands directly before where it stopped.
+// entries reads the entry at i, and further ones as long as they repeat earlier events. It
+// returns what comes directly before the place where it stopped.
 func (d *reader) entries(i int, entry bool, in place) (next int, isEntry, isComma bool) {
 	if entry && in != inLines {
 		d.b.Problem(trace.MissingComma, d.At(i), "")

@@ -8,13 +8,13 @@ import (
 	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
-// resync leaves out the entry at i, which breaks a rule at fail, and returns the
+// resync drops and reports the entry at i, which breaks a rule at fail, and returns the
 // place of the next event, of the end of the list, or of the end of the input.
 //
-// An event is searched by its brace and tried: only one that is whole and has a
-// phase and a time counts, so that neither arguments nor text within a string are
-// taken for one. Trying may read bytes again, but in all not more than a small
-// multiple of the input.
+// Every brace is tried as the beginning of an event. Only one that is complete and has a
+// phase and a time counts, so that neither arguments nor text within a string are taken
+// for one. Trying may read bytes again, but altogether not more than a small multiple of
+// the input.
 func (d *reader) resync(i, fail int) int {
 	start, cut := d.At(i), d.EOF && fail >= d.N
 	d.Notes = d.Notes[:0]

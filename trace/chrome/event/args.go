@@ -108,24 +108,24 @@ func (r *Reader) argValue(key trace.Key, t token.Token) trace.Arg {
 		if v, ok := scan.Whole(s); ok {
 			return trace.Arg{Key: key, Num: v}
 		}
-		a.Kind, a.Str = trace.Text, r.rows.to.Intern(s)
+		a.Kind, a.Str = trace.Text, r.rows.builder.Intern(s)
 	case token.Number:
 		s := r.Buf[t.Start:t.End]
 		if v, ok := scan.Whole(s); ok {
 			return trace.Arg{Key: key, Num: v}
 		}
-		a.Str = r.rows.to.Intern(s)
+		a.Str = r.rows.builder.Intern(s)
 	case token.Null:
-		a.Str = r.rows.to.Intern([]byte("null"))
+		a.Str = r.rows.builder.Intern([]byte("null"))
 	case token.Bool:
-		a.Str = r.rows.to.Intern(r.Buf[t.Start:t.End])
+		a.Str = r.rows.builder.Intern(r.Buf[t.Start:t.End])
 	case token.List:
 		text := r.Compact(t)
 		if t.Damaged { // no JSON, but not to be lost
 			a.Kind = trace.Text
 			text = r.Decoded(text)
 		}
-		a.Str = r.rows.to.Intern(text)
+		a.Str = r.rows.builder.Intern(text)
 	}
 	return a
 }
@@ -146,7 +146,7 @@ func (r *Reader) keyOf(name []byte) (key trace.Key, keep bool) {
 	if key, keep = trace.FixedKey(name); keep || !r.opts.KeepArgs {
 		return key, keep
 	}
-	key = r.rows.to.Key(name)
+	key = r.rows.builder.Key(name)
 	return key, key != trace.KeyNone || len(name) == 0
 }
 

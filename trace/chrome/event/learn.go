@@ -9,8 +9,9 @@ import (
 	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
-// step goes from the end of a value at i, or from the opening brace, to the next value
-// that varies or to the end of the event; next is negative where a rule is broken.
+// step goes from the end of a value at i, or from behind the opening brace, to the next
+// value that varies or to the end of the event. at is the field before that value. f says
+// what stands at next, which is negative if a rule is broken.
 func (r *Reader) step(at *template.Field, i int) (f *template.Field, next int) {
 	if r.Mode == token.Strict && !r.opts.RulesOnly {
 		if f = at.Follow(r.Buf, i); f != nil && f.Seen&r.ev.seen == 0 {
@@ -48,7 +49,7 @@ func (r *Reader) apply(f *template.Field, i int) {
 	}
 }
 
-// learn goes the way of step by the rules, and remembers it.
+// learn is step by the rules. It learns the stretch as a field, unless that is of no use.
 func (r *Reader) learn(at *template.Field, i int) (f *template.Field, next int) {
 	l := lesson{start: i, seen: r.ev.seen, notes: len(r.Notes), args: len(r.args.list), plain: true}
 	l.off = r.Mode != token.Strict || r.opts.RulesOnly || at == &r.learned.unknown // what follows what is not learned
@@ -104,14 +105,14 @@ func (r *Reader) passOwn(f *template.Field, k token.Key, i int) (next int, passe
 	return i, false
 }
 
-// lesson is how things stood where a stretch began that may be learned.
+// lesson is the state of the reader at the beginning of a stretch that may be learned.
 type lesson struct {
-	off   bool // it is not to be learned
-	plain bool // no key of it must be decoded
-	start int
-	seen  uint16
-	notes int
-	args  int
+	off   bool   // it is not to be learned
+	plain bool   // none of its keys must be decoded
+	start int    // index of its first byte
+	seen  uint16 // event.seen
+	notes int    // how many there were
+	args  int    // likewise
 }
 
 // remember learns f, which was just read behind at and ends at end, and returns the

@@ -65,7 +65,7 @@ type learned struct {
 // forgotten, because ids of names and tracks belong to one trace.
 func (r *Reader) Begin(to *trace.Builder, o Options) {
 	r.opts = o
-	r.rows = rows{to: to, window: o.Window}
+	r.rows = rows{builder: to, window: o.Window}
 	r.Counts, r.named = Counts{}, make(map[trace.Code]bool)
 	r.ev, r.Notes = event{}, r.Notes[:0]
 	r.learned = learned{values: template.NewValues()}
@@ -76,7 +76,7 @@ func (r *Reader) Begin(to *trace.Builder, o Options) {
 // returns its counts. What was learned stays.
 func (r *Reader) Cut(p *trace.Part) Counts {
 	counts := r.Counts
-	r.rows.to.Cut(p)
+	r.rows.builder.Cut(p)
 	r.rows.part++
 	r.Counts = Counts{}
 	clear(r.named)
@@ -215,9 +215,9 @@ func (r *Reader) Flush(name trace.StringID) {
 		detail := ""
 		if !r.named[n.Code] {
 			r.named[n.Code] = true
-			detail = string(scan.Cut([]byte(r.rows.to.String(name)), 80))
+			detail = string(scan.Cut([]byte(r.rows.builder.String(name)), 80))
 		}
-		r.rows.to.Problem(n.Code, n.At, detail)
+		r.rows.builder.Problem(n.Code, n.At, detail)
 	}
 	r.Notes = r.Notes[:0]
 }

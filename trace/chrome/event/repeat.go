@@ -75,7 +75,7 @@ func (r *Reader) repeat(i int) (next int) {
 				row.Dur, i, ok = scan.Micros(b, i)
 			}
 		case template.NameValue:
-			row.Name, i, ok = r.learned.names.Read(b, r.N, i, r.rows.to)
+			row.Name, i, ok = r.learned.names.Read(b, r.N, i, r.rows.builder)
 		case template.IDValue, template.CorrValue, template.ExternalValue:
 			*r.ev.integer(f.Value), i, ok = scan.Integer(b, i)
 		case template.OtherValue:
@@ -142,10 +142,10 @@ func (r *Reader) addRepeat(last, first *template.Field, i int) (next int) {
 		row.Corr = r.ev.num
 	}
 	if len(r.args.list) > 0 {
-		row.Stored = e.Store(r.args.list, r.rows.to, r.rows.part)
+		row.Stored = e.Store(r.args.list, r.rows.builder, r.rows.part)
 	}
 	r.Counts.Events++
 	r.Counts.Kineto = r.Counts.Kineto || e.Cat.IsKnown()
-	r.rows.to.Add(row)
+	r.rows.builder.Add(row)
 	return i
 }

@@ -8,15 +8,17 @@ import (
 	"github.com/gaprof/gaprof/trace/chrome/template"
 )
 
-// rows takes over events that were read into a trace that is built.
+// rows adds events to the trace under construction.
 type rows struct {
-	to     *trace.Builder
-	part   int // number of the part that is built
-	tracks template.Tracks
-	window func(start, end int64) // Options.Window
+	builder *trace.Builder
+	part    int // number of the part that is built
+	tracks  template.Tracks
+	window  func(start, end int64) // Options.Window
 }
 
-func (o *rows) track(pid, tid trace.StringID) trace.TrackID { return o.tracks.Find(pid, tid, o.to) }
+func (o *rows) track(pid, tid trace.StringID) trace.TrackID {
+	return o.tracks.Find(pid, tid, o.builder)
+}
 
 // add adds an event and returns its arguments as they were added.
 func (o *rows) add(ev *event, args []trace.Arg) []trace.Arg {
@@ -26,14 +28,14 @@ func (o *rows) add(ev *event, args []trace.Arg) []trace.Arg {
 	if TakesID(ev.ph) {
 		row.Corr = ev.num
 		if ev.rawID != 0 {
-			args = append(args, trace.Arg{Key: o.to.Key([]byte("id")), Kind: trace.Text, Str: ev.rawID})
+			args = append(args, trace.Arg{Key: o.builder.Key([]byte("id")), Kind: trace.Text, Str: ev.rawID})
 		}
 	}
 	if row.Cat == trace.CatProfiler && row.Phase == trace.Complete && o.window != nil {
 		o.window(row.Start, row.Start+max(row.Dur, 0))
 	}
 	row.Args = args
-	o.to.Add(row)
+	o.builder.Add(row)
 	return args
 }
 
@@ -70,26 +72,26 @@ func parseID(s []byte) (int64, bool) {
 // metadata takes over the names of processes and threads; other metadata is for
 // viewers.
 func (o *rows) metadata(ev *event, args []trace.Arg) {
-	switch o.to.String(ev.row.Name) {
+	switch o.builder.String(ev.row.Name) {
 	case "process_name":
 		if s, ok := o.argText(args, trace.KeyName); ok {
-			o.to.NameProcess(ev.pid, s)
+			o.builder.NameProcess(ev.pid, s)
 		}
 	case "process_labels":
 		if s, ok := o.argText(args, trace.KeyLabels); ok {
-			o.to.TagProcess(ev.pid, s)
+			o.builder.TagProcess(ev.pid, s)
 		}
 	case "thread_name":
 		if s, ok := o.argText(args, trace.KeyName); ok {
-			o.to.NameThread(o.track(ev.pid, ev.tid), s)
+			o.builder.NameThread(o.track(ev.pid, ev.tid), s)
 		}
 	case "process_sort_index":
 		if a, ok := argOf(args, trace.KeySortIndex); ok && a.Kind == trace.Int {
-			o.to.SortProcess(ev.pid, a.Num)
+			o.builder.SortProcess(ev.pid, a.Num)
 		}
 	case "thread_sort_index":
 		if a, ok := argOf(args, trace.KeySortIndex); ok && a.Kind == trace.Int {
-			o.to.SortThread(o.track(ev.pid, ev.tid), a.Num)
+			o.builder.SortThread(o.track(ev.pid, ev.tid), a.Num)
 		}
 	}
 }
@@ -106,7 +108,7 @@ func argOf(args []trace.Arg, key trace.Key) (trace.Arg, bool) {
 
 func (o *rows) argText(args []trace.Arg, key trace.Key) (string, bool) {
 	a, ok := argOf(args, key)
-	text := o.to.String(a.Str)
+	text := o.builder.String(a.Str)
 	switch {
 	case ok && a.Kind == trace.Int:
 		return strconv.FormatInt(a.Num, 10), true

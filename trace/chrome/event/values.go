@@ -18,6 +18,7 @@ type event struct {
 	rawID    trace.StringID // the id, where it is not
 }
 
+// keys are the keys of an event that are read.
 var keys = map[string]template.Key{
 	"ph": template.KeyPh, "ts": template.KeyTs, "id": template.KeyID, "pid": template.KeyPid, "tid": template.KeyTid,
 	"dur": template.KeyDur, "cat": template.KeyCat, "name": template.KeyName, "args": template.KeyArgs,
@@ -136,7 +137,7 @@ func (r *Reader) time(i int) (ns int64, ok bool, next int) {
 // label reads a process or thread id as text; writers use numbers and names.
 func (r *Reader) label(i int) (trace.StringID, int) {
 	if v, next, ok := scan.Integer(r.Buf, i); ok {
-		return r.learned.labels.Find(v, r.Buf[i:next], r.rows.to), next
+		return r.learned.labels.Find(v, r.Buf[i:next], r.rows.builder), next
 	}
 	return r.name(i)
 }
@@ -145,7 +146,7 @@ func (r *Reader) label(i int) (trace.StringID, int) {
 func (r *Reader) eventName(i int) (next int) {
 	name, ok := &r.ev.row.Name, false
 	if r.Mode == token.Strict && !r.opts.RulesOnly {
-		if *name, next, ok = r.learned.names.Read(r.Buf, r.N, i, r.rows.to); ok {
+		if *name, next, ok = r.learned.names.Read(r.Buf, r.N, i, r.rows.builder); ok {
 			return next
 		}
 	}
@@ -161,12 +162,12 @@ func (r *Reader) name(i int) (trace.StringID, int) {
 	}
 	switch t.Kind {
 	case token.Text:
-		return r.rows.to.Intern(r.Text(t)), next
+		return r.rows.builder.Intern(r.Text(t)), next
 	case token.Null, token.Deep:
 		return 0, next
 	}
 	t.Raw = false
-	return r.rows.to.Intern(r.Text(t)), next
+	return r.rows.builder.Intern(r.Text(t)), next
 }
 
 // category reads cat; of a list separated by commas the first known one counts.
@@ -175,7 +176,7 @@ func (r *Reader) category(i int) int {
 	if next < 0 || t.Kind != token.Text {
 		return next
 	}
-	r.ev.row.Cat = r.learned.cats.Find(r.Text(t), r.rows.to)
+	r.ev.row.Cat = r.learned.cats.Find(r.Text(t), r.rows.builder)
 	return next
 }
 
@@ -192,7 +193,7 @@ func (r *Reader) flowID(i int) int {
 		}
 		s := r.idText(t)
 		if v, ok = parseID(s); !ok {
-			v, ev.rawID = 0, r.rows.to.Intern(s)
+			v, ev.rawID = 0, r.rows.builder.Intern(s)
 		}
 	}
 	ev.num = v

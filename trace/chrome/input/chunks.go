@@ -2,38 +2,36 @@ package input
 
 import "math"
 
-// Chunks gives one text to several workers at once, in chunks of one size: chunk k
-// begins at k times that. One reader uses the same text meanwhile; what it tells of its
-// progress is for a text that can be read once, from its beginning on, and of which
-// only a part is in memory.
+// Chunks gives one text to several workers at once, in chunks of equal size: chunk k
+// begins at offset k times Size. The reader whose text it is goes on reading meanwhile, and
+// reports its progress: of a stream that is read ahead, only a part is in memory.
 type Chunks interface {
-	// Size is the bytes of a chunk.
+	// Size is the length of a chunk in bytes.
 	Size() int64
-	// End is the number behind the last chunk, math.MaxInt64 where that is not known.
+	// End is one more than the number of the last chunk, math.MaxInt64 if not known.
 	End() int64
-	// Open lets w begin so many bytes before a chunk, or at the beginning of the text,
-	// and go on behind it; ok is false where the chunk is not at hand and will not be.
-	// It may wait.
+	// Open positions w on the text from so many bytes before a chunk on, or from the
+	// beginning of the text on. It may wait; ok is false if the chunk is not in memory and
+	// will not be.
 	Open(w *Window, chunk, before int64) (ok bool)
-	// EndsBefore reports whether it is known that no text stands in a chunk.
+	// EndsBefore reports whether the text is known to end before a chunk.
 	EndsBefore(chunk int64) bool
-	// Progress is told that the reader needs nothing before base, and no worker anything
-	// before the given chunk.
+	// Progress says that the reader needs nothing before the offset base, and that no
+	// worker needs anything before the given chunk.
 	Progress(base, chunk int64)
-	// Await is told that the reader waits for the worker that has the given chunk.
+	// Await says that the reader waits for the worker that has the given chunk.
 	Await(chunk int64)
-	// Interrupt lets no worker wait any more.
+	// Interrupt ends the waiting of all workers, now and from now on.
 	Interrupt()
-	// Resume takes Interrupt back when all workers are gone.
+	// Resume undoes Interrupt, once all workers are gone.
 	Resume()
 }
 
-// overlap is how much of the text behind a chunk is lent with it, for its last event.
+// overlap is how many bytes after a chunk are lent with it, for its last event.
 const overlap = 64 << 10
 
-// Chunks returns the text from now on in chunks, nil where it can be read by one reader
-// only. Of a text that is read ahead the chunks are its segments, else they have size
-// bytes.
+// Chunks returns the text in chunks, nil if only one reader can read it. The chunks of a
+// text that is read ahead are its segments, those of any other have size bytes.
 func (t *Text) Chunks(size int64) Chunks {
 	switch {
 	case t.ring != nil:
@@ -44,7 +42,7 @@ func (t *Text) Chunks(size int64) Chunks {
 	return nil
 }
 
-// fileChunks are those of a text that is at hand at any place: nobody waits for it.
+// fileChunks are the chunks of a text that can be read at any offset: nobody waits for it.
 type fileChunks struct {
 	text *Text
 	size int64

@@ -5,19 +5,19 @@ import (
 	"math"
 )
 
-// Text is one input, with the ways to reach its bytes besides reading on. The zero
+// Text is one input, with the ways to reach its bytes other than reading on. The zero
 // value is a stream that can be read once and by one reader only.
 type Text struct {
-	At    io.ReaderAt // the text at any place, to several goroutines at once; or nil
-	Size  int64       // of At, in bytes
-	Map   Mapped      // the same in memory, or nil
-	Again func() (io.Reader, error)
+	At    io.ReaderAt               // the text at any offset, for several goroutines at once; or nil
+	Size  int64                     // of At, in bytes
+	Map   Mapped                    // the text of At in memory, or nil
+	Again func() (io.Reader, error) // reopens a stream from its beginning; or nil
 
 	ring *ring // what is read ahead; nil for none
 }
 
-// ReadAhead lets another goroutine read the source of w from here on into so many
-// segments of size bytes. Close ends it.
+// ReadAhead starts a goroutine that reads the source of w ahead, into so many segments of
+// size bytes. Close ends it.
 func (t *Text) ReadAhead(w *Window, segments int, size int64) {
 	g := newRing(w.src, segments, size)
 	t.ring = g
@@ -25,11 +25,11 @@ func (t *Text) ReadAhead(w *Window, segments int, size int64) {
 	w.moved = func(base int64) { g.update(func() { g.base = base }) }
 }
 
-// IsReadAhead reports whether another goroutine reads the text ahead.
+// IsReadAhead reports whether the text is read ahead.
 func (t *Text) IsReadAhead() bool { return t.ring != nil }
 
-// Segments is how many buffers of how many bytes the text is read ahead into; it must
-// be read ahead.
+// Segments is how many buffers, of how many bytes, a text is read ahead into. It must not
+// be called if IsReadAhead is false.
 func (t *Text) Segments() (n int, size int64) { return len(t.ring.segments), t.ring.size }
 
 // Close ends what ReadAhead began; nobody reads the source when it returns.
@@ -39,8 +39,8 @@ func (t *Text) Close() {
 	}
 }
 
-// Restart lets w go on at pos, which may lie before all that is at hand. One of At and
-// Again must be there.
+// Restart moves w to the offset pos, which may lie before all that is in memory. At or
+// Again must be set.
 func (t *Text) Restart(w *Window, pos int64) {
 	if t.ring == nil {
 		w.open(t.At, pos)
@@ -57,8 +57,8 @@ func (t *Text) Restart(w *Window, pos int64) {
 	w.Fill()
 }
 
-// Jump lets w go on at pos, which lies ahead. Where that is in the window already the
-// text need not be at hand any more.
+// Jump moves w forward to the offset pos. What is in the window already need not be
+// anywhere else any more.
 func (t *Text) Jump(w *Window, pos int64) {
 	switch i := pos - w.Base; {
 	case i >= 0 && i <= int64(w.N):

@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	// WindowSize is the length in bytes of a Window that never had to grow: it stays in
-	// a core's own cache.
+	// WindowSize is the length in bytes of a Window that never had to grow. It fits into
+	// the cache of a core.
 	WindowSize = 256 << 10
-	// Padding is how many zero bytes stand behind the text of a Window: scans stop there
-	// without asking for the end.
+	// Padding is how many zero bytes follow the text of a Window, so that scans stop there
+	// without checking for the end.
 	Padding = 32
 )
 
-// Window is the part of an input that is in memory: Buf[:N], then Padding zero bytes.
-// Its fields are open for reading because scans look at every byte; only methods write
-// to them.
+// Window is the part of an input that is in memory: Buf[:N], followed by Padding zero
+// bytes. Its fields are exported for reading only, because scans look at every byte; the
+// methods write to them.
 type Window struct {
 	Buf  []byte
 	N    int   // bytes of text in Buf
 	Base int64 // offset of Buf[0] in the input
 	EOF  bool  // nothing follows Buf[:N]
-	Err  error // why the input ended, where that was not its end
+	Err  error // why the input ended, if not by io.EOF
 
 	src   io.Reader
 	moved func(base int64) // told of each new Base, or nil
@@ -36,8 +36,8 @@ func NewWindow(src io.Reader) Window {
 	return Window{src: src, Buf: make([]byte, WindowSize+Padding)}
 }
 
-// Slide drops what stands before from and reads more; what stood at from is at 0
-// afterwards. Where nothing can be dropped the window grows.
+// Slide drops the text before index from and reads more: what was at from is at 0 now. If
+// too little can be dropped the window grows.
 func (w *Window) Slide(from int) {
 	into, rest := w.Buf, w.Buf[from:w.N]
 	if w.lent != nil {
@@ -56,14 +56,14 @@ func (w *Window) Slide(from int) {
 	w.Fill()
 }
 
-// lender lets text be read where it stands.
+// lender is whoever lent a window the buffer that it looks at.
 type lender interface {
-	// release takes it back.
+	// release takes the buffer back.
 	release()
 }
 
-// borrow goes on in the first n bytes of buf, which has padding more; pos is their place
-// in the input, and behind them it goes on in src.
+// borrow moves w to the first n bytes of buf, which are followed by padding; pos is their
+// offset in the input, and what comes after them is read from src.
 func (w *Window) borrow(from lender, buf []byte, n int, src io.ReaderAt, pos int64) {
 	w.Release()
 	w.lent, w.own = from, w.Buf
@@ -73,8 +73,8 @@ func (w *Window) borrow(from lender, buf []byte, n int, src io.ReaderAt, pos int
 	w.src = io.NewSectionReader(src, after, math.MaxInt64-after)
 }
 
-// Release gives back what was borrowed from a segment or a mapped file; the window is
-// empty then. Any other window stays as it is.
+// Release gives back what was borrowed of a segment or a mapped file, which leaves the
+// window empty. It does nothing to a window that borrowed nothing.
 func (w *Window) Release() {
 	if w.lent != nil {
 		w.lent.release()
@@ -98,24 +98,24 @@ func (w *Window) Fill() {
 // pad puts the padding behind the text.
 func (w *Window) pad() { clear(w.Buf[w.N : w.N+Padding]) }
 
-// End makes i the end of the input, whatever follows it. It must not be asked of a
-// window whose text is borrowed.
+// End makes index i the end of the input, whatever follows it. The text must not be
+// borrowed.
 func (w *Window) End(i int) {
 	w.N, w.EOF = i, true
 	w.pad()
 }
 
-// open goes on at the place pos of src, which gives the bytes of the whole input.
+// open moves w to the offset pos of src, which has the bytes of the whole input.
 func (w *Window) open(src io.ReaderAt, pos int64) {
 	w.src = io.NewSectionReader(src, pos, math.MaxInt64-pos)
 	w.Base, w.N, w.EOF, w.Err = pos, 0, false, nil
 	w.Fill()
 }
 
-// At is the place of Buf[i] in the input.
+// At is the offset of Buf[i] in the input.
 func (w *Window) At(i int) int64 { return w.Base + int64(i) }
 
-// Has reports whether text stands at i, as far as the window shows.
+// Has reports whether the window has text at index i.
 func (w *Window) Has(i int, text string) bool {
 	return i <= w.N && bytes.HasPrefix(w.Buf[i:w.N], []byte(text))
 }

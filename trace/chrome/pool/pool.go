@@ -14,52 +14,54 @@ import (
 // one that waits to be taken over.
 const runsPerWorker = 2
 
-// Spot is a place between two events of a list and what stands directly before it.
+// Spot is a place between two events of a list, and what comes directly before it: an
+// entry, a comma or, at the beginning of the list, neither.
 type Spot struct {
 	Pos          int64 // offset in the input
 	Entry, Comma bool
 }
 
-// Run is what a worker made of a chunk: the events from Start to Stop, read by the
-// rules. It belongs to the owner of the pool during Owner.Take only.
+// Run is what a worker made of a chunk: the events from Start to Stop, none of them
+// damaged. The owner of the pool may use it during Owner.Take only.
 type Run struct {
-	Start   int64 // offset of the first event, -1 where there is no run
+	Start   int64 // offset of the first event, -1 if the worker found none
 	Stop    Spot
 	Part    trace.Part
 	Counts  event.Counts
 	Windows [][2]int64 // spans of the profiler's own window, in ns
 
-	chunk   int64 // its number
+	chunk   int64 // the number of the chunk
 	counted int64 // bytes of it that are in Pool.tables
 }
 
-// Owner takes runs over; the pool calls it during Join, in the order of the input.
+// Owner is given runs by Join, in the order of the input.
 type Owner interface {
-	// Take adds what stands in r, all of which is certain, to the trace.
+	// Take adds r, all of which is certain, to the trace.
 	Take(r *Run)
-	// GoesOn reports whether more is wanted.
+	// GoesOn reports whether the owner wants more runs.
 	GoesOn() bool
 }
 
 // Options say what a pool reads.
 type Options struct {
-	Events  event.Options // Window is the workers' own
+	Events  event.Options // but Window, in place of which there is Run.Windows
 	Chunks  input.Chunks
 	Workers int
-	Reach   int   // bytes that one event may span for a worker
+	Reach   int   // bytes that one event may span; the owner reads longer ones
 	From    int64 // offset of the list; reading ahead begins at the next chunk
-	Base    int64 // what the owner may still look at begins here
+	Base    int64 // offset of the first byte that the owner may still need
 }
 
-// Pool is its owner's view of the workers. A nil Pool has none and is never due.
+// Pool is the workers as their owner sees them. A nil Pool has none and is never due.
+// Apart from the counters, its fields are used by the goroutine of the owner only.
 type Pool struct {
 	o    Options
 	size int64 // bytes of a chunk; chunk k begins at k*size
 	end  int64 // number behind the last chunk
 
 	chunk   int64 // number of the first chunk whose run is not dealt with
-	due     int64 // the place from which on Join has something to do
-	took    bool  // a run was taken over
+	due     int64 // offset from which on Join has something to do
+	took    bool  // a run was handed over
 	free    chan *Run
 	done    chan *Run
 	waiting map[int64]*Run // runs of chunks to come, and of this one
@@ -72,7 +74,7 @@ type Pool struct {
 	panics  panicLog
 }
 
-// New starts the workers. Stop is to be called.
+// New starts the workers. Stop must be called.
 func New(o Options) *Pool {
 	p := &Pool{o: o, size: o.Chunks.Size(), end: o.Chunks.End(), waiting: make(map[int64]*Run)}
 	p.chunk = o.From/p.size + 1
@@ -91,7 +93,7 @@ func New(o Options) *Pool {
 	return p
 }
 
-// Stop ends all reading; nobody looks at the input when it returns.
+// Stop ends all reading: no worker looks at the input when it returns.
 func (p *Pool) Stop() {
 	p.stopped.Store(true)
 	close(p.quit)
@@ -100,13 +102,13 @@ func (p *Pool) Stop() {
 	p.o.Chunks.Resume()
 }
 
-// Took reports whether any run was taken over.
+// Took reports whether any run was handed over.
 func (p *Pool) Took() bool { return p.took }
 
-// IsDue reports whether the owner, about to read an event at pos, should ask Join.
+// IsDue reports whether the owner, about to read an event at pos, should call Join.
 func (p *Pool) IsDue(pos int64) bool { return p != nil && pos >= p.due }
 
-// NextDue is the place from which on the owner should ask Join.
+// NextDue is the offset from which on the owner should call Join.
 func (p *Pool) NextDue() int64 {
 	if p == nil {
 		return math.MaxInt64
@@ -114,8 +116,9 @@ func (p *Pool) NextDue() int64 {
 	return p.due
 }
 
-// Join hands over the runs that begin at the spot at, where an event begins for
-// certain, and at where the one before stopped, and returns where the last stopped.
+// Join hands over the run that begins at the spot at, where an event begins for certain,
+// then the one that begins where that stopped, and so on. It returns where the last one
+// stopped.
 func (p *Pool) Join(at Spot, to Owner) Spot {
 	p.due = math.MaxInt64
 	for p.chunk < p.end {
@@ -145,8 +148,8 @@ func (p *Pool) Join(at Spot, to Owner) Spot {
 	return at
 }
 
-// fetch returns the run of the chunk at hand. A worker takes room for a run before it
-// takes a chunk, so whoever has this chunk needs nothing to finish it.
+// fetch waits for the run of p.chunk. It cannot deadlock: a worker takes a free Run before
+// it takes a chunk, so whoever has this chunk needs nothing more to finish it.
 func (p *Pool) fetch() *Run {
 	for p.waiting[p.chunk] == nil {
 		p.o.Chunks.Await(p.chunk)
@@ -156,7 +159,7 @@ func (p *Pool) fetch() *Run {
 	return p.waiting[p.chunk]
 }
 
-// Bytes is what the workers and their runs take, in bytes.
+// Bytes estimates the memory of the workers and their runs, in bytes.
 func (p *Pool) Bytes() int64 {
 	if p == nil {
 		return 0

@@ -9,16 +9,15 @@ import (
 )
 
 const (
-	lookback = 64      // bytes before an event that are searched for the end of the one before
-	maxNames = 1 << 16 // distinct texts that a worker keeps; with more it starts anew
-
+	lookback  = 64      // bytes before an event that are searched for the end of the one before
+	maxNames  = 1 << 16 // distinct strings that a worker keeps; with more it starts anew
 	maxTables = 8 << 20 // bytes of its tables, likewise
 
 	typicalEvent = 256 // bytes
 )
 
-// worker is one of a pool. It goes by the rules alone: whatever is odd ends its run and
-// is left to the owner of the pool.
+// worker is one of a pool. It repairs nothing: whatever breaks a rule ends its run and is
+// left to the owner of the pool.
 type worker struct {
 	pool  *Pool
 	r     *event.Reader // nil until the next chunk
@@ -51,9 +50,9 @@ func (w *worker) work() {
 	}
 }
 
-// read makes a run of the chunk that r names. Where it panics there is none, and the
-// owner of the pool reads the chunk by itself: if the fault lies in what is to be read,
-// it meets it where somebody catches it. The panic is counted.
+// read makes r the run of its chunk. If it panics there is no run: the panic is counted,
+// and the owner of the pool reads the chunk by itself. If the cause lies in the input, the
+// owner meets it too, where somebody catches it.
 func (w *worker) read(r *Run) {
 	r.Start = -1
 	defer func() {
@@ -85,7 +84,7 @@ func (w *worker) read(r *Run) {
 	w.count(r)
 }
 
-// renew makes a reader that has learned nothing yet.
+// renew gives w a reader that has learned nothing yet.
 func (w *worker) renew() {
 	o := w.pool.o.Events
 	o.Window = func(start, end int64) { w.run.Windows = append(w.run.Windows, [2]int64{start, end}) }
@@ -128,7 +127,7 @@ func (w *worker) events(i int, end int64) (at Spot) {
 	}
 }
 
-// count adds what w and the run that it has just made take to that of the pool.
+// count adds the memory of w, and of the run that it has just made, to that of the pool.
 func (w *worker) count(r *Run) {
 	all, part := w.build.Bytes()+w.r.Bytes(), r.Part.Bytes()
 	w.pool.tables.Add(all - w.counted + part - r.counted)

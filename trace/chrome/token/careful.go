@@ -8,9 +8,8 @@ import (
 	"github.com/gaprof/gaprof/trace/chrome/scan"
 )
 
-// Lookahead is how much text must stand behind a damage, in bytes, before it is
-// judged: a repair looks at what follows, and must not depend on where the
-// window ends.
+// Lookahead is how many bytes must follow damage before it is judged: a repair looks at
+// what follows, and must not depend on where the window ends.
 const Lookahead = 4096
 
 // longestKey bounds how far the key after a doubtful quote is looked for.

@@ -6,7 +6,7 @@ import (
 	"github.com/gaprof/gaprof/trace/chrome/scan"
 )
 
-// Mode says by which rules text is scanned. Who reads tries them in their order.
+// Mode says by which rules text is scanned. Readers try the modes in their order.
 type Mode uint8
 
 // The modes.
@@ -16,21 +16,21 @@ const (
 	NumModes
 )
 
-// Scanner reads tokens of the text in its window. Places are those in Window.Buf; a
-// negative one is the complement of where a rule is broken. It never moves the window
-// but in Space, which says so.
+// Scanner reads tokens of the text in its window. Places are indices into Window.Buf; a
+// negative one is the complement (^i) of where a rule is broken. Only Space moves the
+// window.
 type Scanner struct {
 	input.Window
 	Mode  Mode
 	Reach int    // bytes that one event or header value may span
-	Notes []Note // damage since the owner emptied it
+	Notes []Note // damage found since the owner emptied the list
 
 	stack   []byte // closing bytes of open lists and objects
 	scratch []byte // decoded text
 	quoted  []byte // a quoted number, with padding
 }
 
-// Note is a damage that counts if what it is in is taken.
+// Note is damage that counts if the event or entry it is part of is accepted.
 type Note struct {
 	Code trace.Code
 	At   int64 // offset in the input
@@ -54,8 +54,8 @@ func (s *Scanner) Space(i int) int {
 	}
 }
 
-// Wants reports whether more of the input must be seen before what stands at i, which
-// breaks a rule at fail, is judged: then the window is to slide.
+// Wants reports whether more of the input is needed to judge what begins at i and breaks a
+// rule at fail. If so the caller slides the window and tries again.
 func (s *Scanner) Wants(i, fail int) bool {
 	return !s.EOF && fail+Lookahead > s.N && s.N-i < s.Reach
 }
@@ -70,7 +70,7 @@ const (
 	Null // also NaN and infinity, which are noted
 	Bool
 	List // a list or an object
-	Deep // one that is nested too deeply; noted
+	Deep // a list or an object that is nested too deeply; noted
 )
 
 // Token is one value in the window: its text, of strings without the quotes.
