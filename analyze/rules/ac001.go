@@ -9,6 +9,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // AC001 finds DDP all-reduces at every micro-batch of an accumulation.
@@ -51,22 +52,21 @@ func runSyncEvery(p *analyze.Pass, kind timeline.CollectiveKind, name, remark st
 	calls, steps := 0, 0
 	var price int64
 	for _, r := range p.Ranks {
-		if r.Sync.Pattern != gradients.SyncEvery || r.Sync.Kind != kind || kind == timeline.AllReduce && shards(r) || len(r.Sync.PerPass) < 2 || r.Sync.Site.Site == timeline.SiteOptimizerStep {
+		if !syncsEvery(r, kind) {
 			continue
 		}
 		steps += len(r.Steps)
 		price = max(price, r.Params.Bytes)
-		early := make(map[int32]bool)
-		for i := range r.HostCollectives {
-			if c := &r.HostCollectives[i]; c.Gradient && c.Step >= 0 && c.Kind == kind && !lastPass(r, c) {
-				calls++
-				early[int32(i)] = true
-				if len(evidence) < maxEvidence {
-					evidence = append(evidence, analyze.EvidenceOf(r, c.Event))
-				}
+		early := earlyCalls(r, kind)
+		calls += len(early)
+		asked := make(map[int32]bool)
+		for _, i := range early {
+			asked[i] = true
+			if len(evidence) < maxEvidence {
+				evidence = append(evidence, analyze.EvidenceOf(r, r.HostCollectives[i].Event))
 			}
 		}
-		messages := r.Select(func(m *facts.Collective) bool { return m.Kind == kind && m.Linked && early[m.Asked] })
+		messages := r.Select(func(m *facts.Collective) bool { return m.Kind == kind && m.Linked && asked[m.Asked] })
 		claimExposed(p, r, messages, timeline.BucketOf(kind), &cost)
 	}
 	if calls == 0 {
@@ -76,7 +76,7 @@ func runSyncEvery(p *analyze.Pass, kind timeline.CollectiveKind, name, remark st
 		Message:  fmt.Sprintf("%d %ss before the last micro-batch, %.1f a step", calls, name, float64(calls)/float64(steps)),
 		Why:      "gradients are reduced in every micro-batch: " + remark,
 		Evidence: evidence,
-		Caveats:  []string{fmt.Sprintf("deferring keeps whole gradients: %.1f MB on every rank", float64(price)/1e6)},
+		Caveats:  []string{fmt.Sprintf("deferring keeps whole gradients: %.1f MB on every rank", units.MB(price))},
 	}
 	if kind == timeline.AllReduce && slices.ContainsFunc(p.Ranks, usesFSDP) {
 		f.Fix = "fully_shard over replicas: set_requires_all_reduce(False) until the last micro-batch"
@@ -84,16 +84,37 @@ func runSyncEvery(p *analyze.Pass, kind timeline.CollectiveKind, name, remark st
 	p.ReportHidden(&cost, f)
 }
 
-// usesFSDP tells whether the trace has spans of FSDP.
+// syncsEvery reports whether a rank reduces its gradients in every one of several
+// micro-batches by collectives of a kind. Those that the optimizer launches cannot be
+// deferred.
+func syncsEvery(r *analyze.Rank, kind timeline.CollectiveKind) bool {
+	if r.Sync.Pattern != gradients.SyncEvery || r.Sync.Kind != kind || len(r.Sync.PerPass) < 2 {
+		return false
+	}
+	return r.Sync.Site.Site != timeline.SiteOptimizerStep && !(kind == timeline.AllReduce && shards(r))
+}
+
+// earlyCalls are the collectives of gradients before the last micro-batch of a step, as
+// indexes of HostCollectives.
+func earlyCalls(r *analyze.Rank, kind timeline.CollectiveKind) (early []int32) {
+	for i := range r.HostCollectives {
+		if c := &r.HostCollectives[i]; c.Gradient && c.Step >= 0 && c.Kind == kind && !lastPass(r, c) {
+			early = append(early, int32(i))
+		}
+	}
+	return early
+}
+
+// usesFSDP reports whether the trace has spans of FSDP.
 func usesFSDP(r *analyze.Rank) bool { return r.UsesFSDP }
 
-// shards tells whether gradients are reduce-scattered at all: then all-reduces are
+// shards reports whether gradients are reduce-scattered at all: then all-reduces are
 // those of replicas of shards (HSDP), not DDP's.
 func shards(r *analyze.Rank) bool {
 	return slices.ContainsFunc(r.HostCollectives, func(c gradients.HostCollective) bool { return c.Gradient && c.Kind == timeline.ReduceScatter })
 }
 
-// lastPass tells whether a call belongs to the last backward pass of its step.
+// lastPass reports whether a call belongs to the last backward pass of its step.
 func lastPass(r *analyze.Rank, c *gradients.HostCollective) bool {
 	b := r.Steps[c.Step].Backwards
 	return len(b) == 0 || c.Event.Start >= b[len(b)-1].Start

@@ -6,6 +6,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // CL001 finds gradient norms that are bound by launches.
@@ -32,7 +33,7 @@ func runCL001(p *analyze.Pass) {
 	p.ReportCost(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message:  "host-bound gradient norm costs " + perStep(mean, step),
-			Why:      fmt.Sprintf("%s in %s, more than half of the span is gaps", plural(int64(list[0].pass.Parameters), "norm"), plural(int64(list[0].pass.Launches), "call")),
+			Why:      fmt.Sprintf("%s in %s, more than half of the span is gaps", units.Count(list[0].pass.Parameters, "norm"), units.Count(list[0].pass.Launches, "call")),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // CL003 finds gradient norms that no clipping follows.
@@ -33,7 +34,7 @@ func runCL003(p *analyze.Pass) {
 	p.ReportStructure(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message:  "gradient norm that no clipping uses costs " + perStep(mean, step),
-			Why:      "the norm reads " + plural(int64(list[0].pass.Parameters), "gradient") + " behind backward and nothing is multiplied by it",
+			Why:      "the norm reads " + units.Count(list[0].pass.Parameters, "gradient") + " behind backward and nothing is multiplied by it",
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 			Caveats:  append(hostCaveat(list), "if the norm guards against non-finite gradients, or clips only in steps where it is too large, it is needed"),

@@ -9,6 +9,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // The needs that the rules on gradient passes share.
@@ -87,8 +88,8 @@ func withVerdict(p *analyze.Pass, want report.Verdict) []found {
 func whyScaled(p *analyze.Pass, list []found) string {
 	first := list[0]
 	_, reason := analyze.VerdictOf(first.rank.Rank, first.pass, p.UniformTokens)
-	return fmt.Sprintf("multiplying %s after backward takes %s; %s", plural(int64(first.pass.Parameters), "gradient"),
-		plural(int64(first.pass.Launches), "call"), reason) + alsoSlow(p, list)
+	return fmt.Sprintf("multiplying %s after backward takes %s; %s", units.Count(first.pass.Parameters, "gradient"),
+		units.Count(first.pass.Launches, "call"), reason) + alsoSlow(p, list)
 }
 
 // showPasses is the first operator, or kernel, of each of the first passes.

@@ -72,7 +72,7 @@ func folds(r *analyze.Rank, scale *gradients.Pass) []string {
 	return list
 }
 
-// clips tells whether a step clips behind backward.
+// clips reports whether a step clips behind backward.
 func clips(r *analyze.Rank, step int) bool {
 	return slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool {
 		return p.Step == step && p.Kind == gradients.ClipPass && p.Place == gradients.AfterBackward

@@ -6,6 +6,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // GS003 finds passes over the gradients that are far slower than the memory.
@@ -42,14 +43,14 @@ func slowness(gp *gradients.Pass, bandwidth int64) string {
 	achieved := float64(gp.Bytes) / float64(gp.Busy) * 1e9
 	switch {
 	case gaps > launchBoundGap:
-		return fmt.Sprintf("launch-bound: %.0f %% of its span is gaps between %s", gaps*100, plural(int64(gp.Kernels), "kernel"))
+		return fmt.Sprintf("launch-bound: %.0f %% of its span is gaps between %s", gaps*100, units.Count(gp.Kernels, "kernel"))
 	case bandwidth > 0 && gaps < stridedGaps && achieved < stridedShare*float64(bandwidth) && !small(gp, bandwidth):
 		return fmt.Sprintf("not vectorised: it moves %.0f of %.0f GB/s", achieved/1e9, float64(bandwidth)/1e9)
 	}
 	return ""
 }
 
-// small tells whether the kernels of a pass move so little that they cannot reach the
+// small reports whether the kernels of a pass move so little that they cannot reach the
 // bandwidth of the memory, however they are written.
 func small(gp *gradients.Pass, bandwidth int64) bool {
 	return float64(gp.Bytes)/float64(bandwidth)*1e9 < smallKernelNS*float64(gp.Kernels)
@@ -67,7 +68,7 @@ func runGS003(p *analyze.Pass) {
 	p.ReportCost(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message:  "slow pass over the gradients costs " + perStep(mean, step),
-			Why:      fmt.Sprintf("%s of %s: %s", list[0].pass.Kind, plural(int64(list[0].pass.Parameters), "gradient"), slowness(list[0].pass, p.Bandwidth(list[0].rank))),
+			Why:      fmt.Sprintf("%s of %s: %s", list[0].pass.Kind, units.Count(list[0].pass.Parameters, "gradient"), slowness(list[0].pass, p.Bandwidth(list[0].rank))),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 		}

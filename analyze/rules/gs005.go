@@ -7,6 +7,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // GS005 finds several passes that multiply the same gradients one after the other.
@@ -23,7 +24,7 @@ var GS005 = analyze.Rule{
 	Run:   runGS005,
 }
 
-// multiplies tells whether a pass multiplies gradients behind backward.
+// multiplies reports whether a pass multiplies gradients behind backward.
 func multiplies(_ *analyze.Rank, gp *gradients.Pass) bool {
 	if gp.Place != gradients.AfterBackward || gp.Doubtful {
 		return false
@@ -70,7 +71,7 @@ func runGS005(p *analyze.Pass) {
 	})
 }
 
-// onlyUnscale tells whether every extra pass is one that GradScaler asks for.
+// onlyUnscale reports whether every extra pass is one that GradScaler asks for.
 func onlyUnscale(extra []found) bool {
 	return !slices.ContainsFunc(extra, func(f found) bool { return f.pass.Kind != gradients.UnscalePass })
 }
@@ -80,7 +81,7 @@ func onlyUnscale(extra []found) bool {
 func unscaleBeforeClip(extra []found) report.Finding {
 	return report.Finding{
 		Message:  "gradients are unscaled and then clipped: two passes over all of them",
-		Why:      fmt.Sprintf("GradScaler.unscale_ reads and writes %s in each of %s", plural(int64(extra[0].pass.Parameters), "gradient"), plural(int64(len(extra)), "step")),
+		Why:      fmt.Sprintf("GradScaler.unscale_ reads and writes %s in each of %s", units.Count(extra[0].pass.Parameters, "gradient"), units.Count(len(extra), "step")),
 		Fix:      "bfloat16 needs no GradScaler; with float16 this order is right",
 		Evidence: showPasses(extra),
 	}

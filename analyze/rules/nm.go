@@ -7,6 +7,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // needCounts is the need of all rules on normalization.
@@ -54,7 +55,7 @@ func errorOf(w *normalization.Weights) float64 { return max(math.Abs(*w.Min-1), 
 
 // spread is a range of weights in words: "0.672 (12 tokens) to 1.955 (59 tokens)".
 func spread(w *normalization.Weights) string {
-	return fmt.Sprintf("%.4g (micro-batch of %s) to %.4g (of %s)", *w.Min, plural(w.MinAt.Tokens, "token"), *w.Max, plural(w.MaxAt.Tokens, "token"))
+	return fmt.Sprintf("%.4g (micro-batch of %s) to %.4g (of %s)", *w.Min, units.Count(w.MinAt.Tokens, "token"), *w.Max, units.Count(w.MaxAt.Tokens, "token"))
 }
 
 // reportWeights reports steps whose tokens count wrongly: an error where more than the

@@ -6,6 +6,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // NM001 finds gradients that each rank normalizes by its own tokens.
@@ -38,7 +39,7 @@ func rankSpread(s weighed) string {
 		for _, tokens := range s.Counts.Tokens[at.Rank] {
 			n += tokens
 		}
-		return fmt.Sprintf("rank %d: %s", at.Rank, plural(n, "token"))
+		return fmt.Sprintf("rank %d: %s", at.Rank, units.Count(n, "token"))
 	}
 	return fmt.Sprintf("%.4g (%s) to %.4g (%s)", *s.weights.Min, of(s.weights.MinAt), *s.weights.Max, of(s.weights.MaxAt))
 }

@@ -31,7 +31,7 @@ var OV004 = analyze.Rule{
 // optimizer is taken for a norm or a counter, not for gradients.
 const smallReduction = 1_000_000
 
-// inOptimizer tells whether a message is a gradient reduction launched in step().
+// inOptimizer reports whether a message is a gradient reduction launched in step().
 func inOptimizer(m *facts.Collective) bool {
 	if m.Site.Site != timeline.SiteOptimizerStep {
 		return false

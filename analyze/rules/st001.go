@@ -10,6 +10,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/ranks"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // ST001 finds one rank that the others wait for.
@@ -194,14 +195,14 @@ func whyLate(m *analyze.Matched) string {
 	for _, other := range m.Figures {
 		total += other.Caused
 	}
-	why := fmt.Sprintf("it enters %d of %d matched collectives last and causes %s of the %s that ranks wait for a last one", f.Last, f.Matched, ms(f.Caused), ms(total))
+	why := fmt.Sprintf("it enters %d of %d matched collectives last and causes %s of the %s that ranks wait for a last one", f.Last, f.Matched, units.Milliseconds(f.Caused), units.Milliseconds(total))
 	idle, compute, ok := moreThanOthers(m)
 	switch {
 	case !ok:
 	case idle > compute:
-		why += fmt.Sprintf("; its device is idle %s a step longer than those of the others, so its host comes late", ms(idle))
+		why += fmt.Sprintf("; its device is idle %s a step longer than those of the others, so its host comes late", units.Milliseconds(idle))
 	case compute > 0:
-		why += fmt.Sprintf("; its device computes %s a step longer than those of the others", ms(compute))
+		why += fmt.Sprintf("; its device computes %s a step longer than those of the others", units.Milliseconds(compute))
 	}
 	return why
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/ranks"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // ST002 says that the ranks' collectives do not belong together.
@@ -58,10 +59,10 @@ func runST002(p *analyze.Pass) {
 func unmatchedText(groups, gaps int) string {
 	var parts []string
 	if groups > 0 {
-		parts = append(parts, "the collectives of "+plural(int64(groups), "process group")+" could not be matched between ranks")
+		parts = append(parts, "the collectives of "+units.Count(groups, "process group")+" could not be matched between ranks")
 	}
 	if gaps > 0 {
-		parts = append(parts, plural(int64(gaps), "collective")+" in the middle of the recordings not on all ranks")
+		parts = append(parts, units.Count(gaps, "collective")+" in the middle of the recordings not on all ranks")
 	}
 	return strings.Join(parts, "; ")
 }
@@ -70,9 +71,9 @@ func describeGap(m *analyze.Matched, gap ranks.Gap) string {
 	owner := m.Ranks[gap.Owner]
 	e := analyze.EvidenceOf(owner, owner.Event(gap.Message))
 	if gap.Extra {
-		return fmt.Sprintf("rank %d alone has %s at %.3f us", owner.ID, timeline.ShortKernel(e.Name), float64(e.Start)/1e3)
+		return fmt.Sprintf("rank %d alone has %s at %.3f us", owner.ID, timeline.ShortKernel(e.Name), units.US(e.Start))
 	}
-	return fmt.Sprintf("rank %d lacks what rank %d has at %.3f us (%s)", m.Ranks[gap.Rank].ID, owner.ID, float64(e.Start)/1e3, timeline.ShortKernel(e.Name))
+	return fmt.Sprintf("rank %d lacks what rank %d has at %.3f us (%s)", m.Ranks[gap.Rank].ID, owner.ID, units.US(e.Start), timeline.ShortKernel(e.Name))
 }
 
 func nameOf(g *ranks.Group) string {

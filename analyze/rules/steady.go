@@ -59,7 +59,7 @@ func stepOf(m *analyze.Matched, g *ranks.Group, c *ranks.Collective) int {
 	return -1
 }
 
-// steady tells whether the straggler leads more often than one of equal ranks would: in
+// steady reports whether the straggler leads more often than one of equal ranks would: in
 // most of few steps; in so many of more that a rank does so with a probability of at most
 // chance. That is Bonferroni's bound on the binomial tail with p = 1/ranks.
 func steady(led, steps, ranks int) bool {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -38,7 +39,7 @@ func runTH001(p *analyze.Pass) {
 		return
 	}
 	p.Report(severity, report.Finding{
-		Message: "the input is damaged in " + plural(int64(len(parts)), "way") + "; it was repaired or parts were left out",
+		Message: "the input is damaged in " + units.Count(len(parts), "way") + "; it was repaired or parts were left out",
 		Why:     strings.Join(parts, "; "),
 	})
 }

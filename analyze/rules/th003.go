@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -43,7 +44,7 @@ func runTH003(p *analyze.Pass) {
 		return
 	}
 	p.Report(severity, report.Finding{
-		Message: plural(int64(len(files)), "rank") + " had to be numbered, first that of " + files[0],
+		Message: units.Count(len(files), "rank") + " had to be numbered, first that of " + files[0],
 		Why:     strings.Join(why, "; "),
 	})
 }

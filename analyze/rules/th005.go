@@ -8,6 +8,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/ranks"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // TH005 says that the clocks of ranks cannot be compared.
@@ -41,7 +42,7 @@ func runTH005(p *analyze.Pass) {
 		case g.Impossible > 0:
 			why = append(why, fmt.Sprintf("%s: %d of %d collectives have impossible times and are left out", nameOf(g), g.Impossible, len(g.Collectives)))
 		case g.OnHosts:
-			why = append(why, fmt.Sprintf("%s: its ranks run on several hosts, so clock residuals of up to %s were subtracted", nameOf(g), us(largest(g.Residual))))
+			why = append(why, fmt.Sprintf("%s: its ranks run on several hosts, so clock residuals of up to %s were subtracted", nameOf(g), units.Microseconds(largest(g.Residual))))
 		default:
 			continue
 		}
@@ -67,8 +68,6 @@ func largest(list []int64) int64 {
 	}
 	return most
 }
-
-func us(ns int64) string { return fmt.Sprintf("%.1f us", float64(ns)/1e3) }
 
 // clockEvidence shows what contradicts itself: the impossible collectives, else the
 // last one on the ranks whose clocks are off.

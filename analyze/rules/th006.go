@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // TH006 says that steps hold compilation or loading of kernels.
@@ -42,7 +43,7 @@ func runTH006(p *analyze.Pass) {
 		return
 	}
 	p.Report(report.Warn, report.Finding{
-		Message:  fmt.Sprintf("code is compiled or loaded during %s of those recorded, first in step %d", plural(int64(len(steps)), "step"), steps[0]),
+		Message:  fmt.Sprintf("code is compiled or loaded during %s of those recorded, first in step %d", units.Count(len(steps), "step"), steps[0]),
 		Why:      "at least 1 % of their host time; figures of these steps are not those of training",
 		Evidence: evidence,
 	})

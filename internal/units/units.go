@@ -47,12 +47,15 @@ func Milliseconds(ns int64) string { return fmt.Sprintf("%.2f ms", MS(ns)) }
 // US is ns in microseconds, the unit of viewers of traces.
 func US(ns int64) float64 { return float64(ns) / 1e3 }
 
+// Microseconds is "12.3 us".
+func Microseconds(ns int64) string { return fmt.Sprintf("%.1f us", US(ns)) }
+
 // Duration is ns in the unit that suits it, with one decimal: 12.3 us, 4.5 ms, from ten
 // seconds on 12.0 s. Negative ones keep their sign.
 func Duration(ns int64) string {
 	switch a := max(ns, -ns); {
 	case a < 1_000_000:
-		return fmt.Sprintf("%.1f us", US(ns))
+		return Microseconds(ns)
 	case a < 10_000_000_000:
 		return fmt.Sprintf("%.1f ms", MS(ns))
 	}

@@ -1,0 +1,24 @@
+package rules
+
+import "github.com/gaprof/gaprof/analyze"
+
+// All returns the rules in the order in which they may claim time: the specific
+// before the general.
+func All() []analyze.Rule {
+	return []analyze.Rule{
+		GS001, GS002, GS003, GS005, GS007, CL001, CL003, CL004, OP001, OP002,
+		AC001, AC004, AC005, ST001, OV004, OV001, ST002,
+		NM001, NM002, NM003, NM004,
+		TH001, TH002, TH003, TH004, TH005, TH006,
+	}
+}
+
+// Find returns the rule with an id.
+func Find(id string) (analyze.Rule, bool) {
+	for _, r := range All() {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return analyze.Rule{}, false
+}
