@@ -83,7 +83,7 @@ var (
 		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate", "analyze/gradients",
 		"analyze/normalization", "analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots",
 		"analyze/report", "analyze/rules", "analyze/steps", "analyze/timeline", "cmd/gaprof", "internal/contract",
-		"internal/escape", "internal/inflate", "internal/ingest", "internal/tracegen", "internal/units", "oracle",
+		"internal/escape", "internal/ingest", "internal/tracegen", "internal/units", "oracle",
 		"trace", "trace/chrome", "trace/csv", "trace/record", "trace/sidecar", "trace/text", "trace/tracefile",
 	}
 )

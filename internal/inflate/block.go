@@ -1,14 +1,15 @@
 package inflate
 
-import "encoding/binary"
+// Every step of this file can stop where input or room for output ends, and go on from
+// there when Fill is called again: what was decoded so far stands in the fields of Reader.
 
 // block reads the head of a block.
 func (r *Reader) block() error {
-	if !r.need(3) {
-		return r.cut()
+	if !r.in.need(3) {
+		return r.in.cut()
 	}
-	r.final = r.take(1) == 1
-	switch r.take(2) {
+	r.final = r.in.take(1) == 1
+	switch r.in.take(2) {
 	case 0:
 		return r.storedHead()
 	case 1:
@@ -17,9 +18,9 @@ func (r *Reader) block() error {
 		return nil
 	case 2:
 		r.next = inCodes
-		return r.codesHead()
+		return r.codes.read(&r.in)
 	}
-	return r.damaged(errBlock)
+	return r.in.damaged(errBlock)
 }
 
 // endBlock goes on behind a block.
@@ -29,40 +30,45 @@ func (r *Reader) endBlock() {
 	}
 }
 
+// storedHead reads the length of a stored block, which stands there twice.
 func (r *Reader) storedHead() error {
-	r.align()
-	var h [4]byte
-	if err := r.bytes(h[:]); err != nil {
+	r.in.align()
+	n, err := r.in.uint16()
+	if err != nil {
 		return err
 	}
-	n := binary.LittleEndian.Uint16(h[:])
-	if n != ^binary.LittleEndian.Uint16(h[2:]) {
-		return r.damaged(errStored)
+	inverse, err := r.in.uint16()
+	if err != nil {
+		return err
+	}
+	if n != ^inverse {
+		return r.in.damaged(errStored)
 	}
 	r.copyLen, r.next = int(n), inStored
 	return nil
 }
 
-// stored copies of a stored block what there is and what there is room for.
+// stored copies as much of a stored block as is at hand and there is room for.
 func (r *Reader) stored() error {
 	if r.copyLen == 0 {
 		r.endBlock()
 		return nil
 	}
-	if r.pos == r.end && !r.more() {
-		return r.cut()
+	if r.in.ended() {
+		return r.in.cut()
 	}
-	n := copy(r.buf[r.out:], r.in[r.pos:min(r.end, r.pos+r.copyLen)])
-	r.out, r.pos, r.copyLen = r.out+n, r.pos+n, r.copyLen-n
+	n := r.in.copy(r.out.free(r.copyLen))
+	r.out.n += n
+	r.copyLen -= n
 	return nil
 }
 
-// coded reads symbols: fast where there is slack, and then one more with care.
+// coded decodes symbols: fast where there is slack, and then one more with care.
 func (r *Reader) coded() error {
-	if r.end-r.pos < inSlack && r.srcErr == nil {
-		r.more()
+	if r.in.left() < inSlack && r.in.srcErr == nil {
+		r.in.more()
 	}
-	if r.end-r.pos >= inSlack && len(r.buf)-r.out >= outSlack {
+	if r.in.left() >= inSlack && len(r.out.buf)-r.out.n >= outSlack {
 		if r.fast(); r.next != inCodes {
 			return nil
 		}
@@ -70,83 +76,90 @@ func (r *Reader) coded() error {
 	return r.symbol()
 }
 
-// symbol reads one symbol.
+// symbol decodes a literal, the length of a match or the end of the block.
 func (r *Reader) symbol() error {
 	c := &r.codes
-	e, n, err := r.entry(c.lit[:], litBits, c.litRest, c.least)
+	e, n, err := c.entry(&r.in, c.lit[:], litBits, c.litRest, c.least)
 	if err != nil {
 		return err
 	}
 	switch {
 	case e&literals != 0:
-		r.take(n)
-		r.buf[r.out] = byte(e >> 8)
-		r.out++
+		r.in.take(n)
+		r.out.buf[r.out.n] = byte(e >> 8)
+		r.out.n++
 	case e&special == 0:
-		extra := uint(e&bitsMask) - n
-		if r.take(n); !r.need(extra) {
-			return r.cut()
-		}
-		r.copyLen, r.next = int(e>>16)+int(r.take(extra)), atDistance
+		r.next = atDistance
+		r.copyLen, err = r.in.value(e, n)
+		return err
 	case e&blockEnd != 0:
-		r.take(n)
+		r.in.take(n)
 		r.endBlock()
 	default:
-		return r.damaged(errSymbol)
+		return r.in.damaged(errSymbol)
 	}
 	return nil
 }
 
-// entry finds the next symbol in a table and makes its n bits ready, least at least.
-func (r *Reader) entry(table []uint32, width, rest, least uint) (e uint32, n uint, err error) {
-	for n = least; ; {
-		if !r.need(n) {
-			return 0, 0, r.cut()
-		}
-		if e = table[r.b&(1<<width-1)]; e&link != 0 && e&literals == 0 && e&special != 0 {
-			e = table[uint64(e>>16)+r.b>>width&(1<<rest-1)]
-		}
-		n = uint(e >> 8 & 15)
-		if e&literals != 0 {
-			n = uint(r.codes.lengths[byte(e>>8)])
-		}
-		if n == 0 {
-			return 0, 0, r.damaged(errSymbol)
-		}
-		if n <= r.nb {
-			return e, n, nil
-		}
-	}
-}
-
-// distance reads the distance of a match.
+// distance decodes the distance of a match whose length is known.
 func (r *Reader) distance() error {
 	c := &r.codes
-	e, n, err := r.entry(c.dist[:], distBits, c.distRest, c.distLeast)
+	e, n, err := c.entry(&r.in, c.dist[:], distBits, c.distRest, c.distLeast)
 	if err != nil {
 		return err
 	}
 	if e&special != 0 {
-		return r.damaged(errSymbol)
+		return r.in.damaged(errSymbol)
 	}
-	extra := uint(e&bitsMask) - n
-	if r.take(n); !r.need(extra) {
-		return r.cut()
+	if r.copyDist, err = r.in.value(e, n); err != nil {
+		return err
 	}
-	if r.copyDist = int(e>>16) + int(r.take(extra)); r.copyDist > r.out-r.origin {
-		return r.damaged(errDistance)
+	if r.copyDist > r.out.n-r.out.origin {
+		return r.in.damaged(errDistance)
 	}
 	r.next = inMatch
 	return nil
 }
 
-// match copies of a match what there is room for.
+// match copies as much of a match as there is room for.
 func (r *Reader) match() {
-	for r.copyLen > 0 && r.out < len(r.buf) {
-		n := copy(r.buf[r.out:min(len(r.buf), r.out+r.copyLen)], r.buf[r.out-r.copyDist:r.out])
-		r.out, r.copyLen = r.out+n, r.copyLen-n
-	}
+	r.copyLen -= r.out.repeat(r.copyLen, r.copyDist)
 	if r.copyLen == 0 {
 		r.next = inCodes
+	}
+}
+
+// value reads a length or a distance: the n bits of the code whose entry is e, and those
+// behind them that are added to its least value.
+func (in *input) value(e uint32, n uint) (int, error) {
+	extra := uint(e&bitsMask) - n
+	if in.take(n); !in.need(extra) {
+		return 0, in.cut()
+	}
+	return int(e>>16) + int(in.take(extra)), nil
+}
+
+// entry finds the entry of the next symbol in a table whose first part is looked up by
+// width bits, and further ones by rest. It makes the n bits of the symbol ready and leaves
+// them there. Bits are asked for one byte at a time, from least on: a code may be the
+// last of a stream, behind which there is nothing to look ahead at.
+func (c *codes) entry(in *input, table []uint32, width, rest, least uint) (e uint32, n uint, err error) {
+	for n = least; ; {
+		if !in.need(n) {
+			return 0, 0, in.cut()
+		}
+		if e = table[in.peek(width)]; e&link != 0 && e&literals == 0 && e&special != 0 {
+			e = table[uint64(e>>16)+in.b>>width&(1<<rest-1)]
+		}
+		n = uint(e >> 8 & 15)
+		if e&literals != 0 {
+			n = uint(c.lengths[byte(e>>8)])
+		}
+		if n == 0 {
+			return 0, 0, in.damaged(errSymbol)
+		}
+		if n <= in.nb {
+			return e, n, nil
+		}
 	}
 }

@@ -3,7 +3,7 @@ package inflate
 import "math/bits"
 
 const (
-	litBits  = 11 // of the main table for literals and lengths
+	litBits  = 11 // of the main table for literals and lengths: 8 KiB, a quarter of the L1 cache
 	distBits = 9  // of the main table for distances
 	maxBits  = 15 // of a code
 
@@ -34,18 +34,20 @@ const (
 	noCode   = special
 )
 
-// codes are the codes of a block.
+// codes are the codes of a block. The tables are part of the struct and not slices, so
+// that fast needs no check of bounds where it looks up by a fixed number of bits.
 type codes struct {
-	lit      [litRoom]uint32
-	dist     [distRoom]uint32
-	litRest  uint // bits that second tables are looked up by
-	distRest uint
-	// least is how many bits a symbol has at least, as compress/flate counts: none before a
-	// cut that cannot be the end of the block.
-	least     uint
-	distLeast uint
-	fixed     bool
+	lit      [litRoom]uint32  // literals and lengths
+	dist     [distRoom]uint32 // distances
+	litRest  uint             // bits that second tables of lit are looked up by, 0 where it has none
+	distRest uint             // the same for dist
 
+	// How many bits of a symbol are asked for before it is looked up. It is counted as
+	// compress/flate does: a cut stream must end at the same symbol. In lit that is at
+	// least as much as the end of the block takes.
+	least, distLeast uint
+
+	fixed   bool                    // they are those of blocks that bring none
 	lengths [maxLit + maxDist]uint8 // of the codes, in bits: literals and lengths, then distances
 }
 
@@ -107,8 +109,8 @@ func (c *codes) fix() {
 	c.fixed = true
 }
 
-// make makes the tables of codes that have the lengths at hand, of which lit are for
-// literals and lengths and dist, behind those, for distances.
+// make makes the tables from c.lengths, of which lit are for literals and lengths and
+// dist, behind those, for distances. It reports whether both are prefix codes.
 func (c *codes) make(lit, dist int) (ok bool) {
 	c.fixed = false
 	var okLit, okDist bool
@@ -123,7 +125,8 @@ func (c *codes) make(lit, dist int) (ok bool) {
 }
 
 // pack puts up to three literals into the entries of the main table whose bits hold
-// them. It goes down, as what follows a literal stands further up front.
+// them. It goes down, because what follows the first literal of entry i is entry i>>n:
+// that one must still be a single literal.
 func (c *codes) pack() {
 	for i := 1<<litBits - 1; i >= 0; i-- {
 		e := c.lit[i]
@@ -144,8 +147,9 @@ func (c *codes) pack() {
 
 // fillTable makes the table, of width bits and with second tables of rest bits behind,
 // for the canonical code whose lengths are given; ok is false where that is no prefix
-// code that says all. least is the length of the shortest code. As everywhere, one code
-// of one bit is enough, and no code at all is fine until it is asked for.
+// code, or leaves some bits without meaning. least is the length of the shortest code. As
+// in other libraries one code of one bit is complete, and no code at all is fine until one
+// is asked for.
 func fillTable(table []uint32, width uint, lengths []uint8, symbols []uint32) (rest, least uint, ok bool) {
 	var count [maxBits + 1]int
 	for _, n := range lengths {
@@ -222,6 +226,3 @@ func spread(table []uint32, code int, n uint, entry uint32) {
 		table[i] = entry
 	}
 }
-
-// order is that in which the lengths of the codes of lengths stand.
-var order = [...]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}

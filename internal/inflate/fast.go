@@ -7,18 +7,22 @@ const (
 	outSlack = 320 // bytes of output that a round of fast may write to
 )
 
-// fast reads symbols as long as there is slack, and no further than where the checksum
+// fast decodes symbols as long as there is slack, and no further than where the checksum
 // is due. It stops before what needs care: the end of a block, and what is damaged.
 //
 // A round reads up to three entries with literals, of 33 bits at most, or up to two and
 // a match, whose length takes 20 bits and whose distance 28, of the 56 bits and more
 // that are ready after each load.
+//
+// It is one long function on purpose: the place in input and output and the bits that
+// are ready stay in registers from symbol to symbol. They are fields again when it ends.
 func (r *Reader) fast() {
-	buf, in := r.buf, r.in[:r.end]
-	out, pos, b, nb := r.out, r.pos, r.b, r.nb
-	c, origin := &r.codes, r.origin
+	buf, in := r.out.buf, r.in.buf[:r.in.end]
+	out, pos := r.out.n, r.in.pos
+	b, nb := r.in.b, r.in.nb
+	c, origin := &r.codes, r.out.origin
 	litRest, distRest := uint64(1)<<c.litRest-1, uint64(1)<<c.distRest-1
-	lastOut, lastIn := min(len(buf)-outSlack, r.summed+crcStep), len(in)-inSlack
+	lastOut, lastIn := min(len(buf)-outSlack, r.out.summed+crcStep), len(in)-inSlack
 	for out <= lastOut && pos <= lastIn {
 		b |= binary.LittleEndian.Uint64(in[pos:]) << (nb & 63)
 		pos += int((63 - nb) >> 3)
@@ -83,12 +87,12 @@ func (r *Reader) fast() {
 		}
 		out = end
 	}
-	r.out, r.pos, r.nb = out, pos, nb
-	r.b = b & (1<<nb - 1)
+	r.out.n, r.in.pos = out, pos
+	r.in.b, r.in.nb = b&(1<<nb-1), nb
 }
 
 // repeat fills buf from out to end with what stands d bytes before; it may write up to
-// seven bytes more.
+// seven bytes more. d is small, so that what is written is soon read again.
 func repeat(buf []byte, out, end, d int) {
 	if d >= 8 {
 		for ; out < end; out += 8 {

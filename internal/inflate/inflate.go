@@ -1,29 +1,13 @@
-// Package inflate reads gzip (RFC 1952, RFC 1951) straight into large windows of its
-// caller, at about twice the speed of libraries that copy out of a window of their own.
-//
-//  1. Reader.Fill decompresses behind text that is already in the caller's buffer, so
-//     that what a match refers to is found there and nothing is copied twice.
-//  2. While there is slack in input and output, fast reads symbols through tables whose
-//     entries say all of a symbol, or of up to three literals; step reads the rest,
-//     symbol by symbol and no bit too far.
-//  3. What is valid, what is delivered before an error and what counts as one is the
-//     same as in compress/gzip; tests compare the two.
 package inflate
 
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 )
 
 // History is how many bytes of text before the next one a stream may refer to.
 const History = 32 << 10
-
-const (
-	inputSize = 128 << 10 // bytes of the compressed stream that are read at once
-	crcStep   = 128 << 10 // bytes of text after which the checksum is brought up to date, while they are in the cache
-)
 
 // What can be wrong with a stream, besides that it ends early (io.ErrUnexpectedEOF).
 var (
@@ -36,18 +20,19 @@ var (
 	errDistance = errors.New("a reference to before the beginning")
 )
 
-// Filler is a source of text that writes straight into the window of its user, behind
-// what it gave before. Fill reads into buf[from:] until that is full, and returns how many
-// bytes it put there. What stands directly before from must be the last History bytes of
-// the text so far, or all of it where that is less. Reader is one, and so is what wraps it.
+// Filler is a source of text that writes straight into the buffer of its user. Reader is
+// one, and so are those that wrap it.
 type Filler interface {
+	// Fill writes into buf[from:] until that is full, and returns how many bytes it put
+	// there. What stands directly before from must be the last History bytes of the text
+	// so far, or all of it where that is less.
 	Fill(buf []byte, from int) (n int, err error)
 }
 
 // Error says where a stream is damaged, and how.
 type Error struct {
-	Offset int64 // in the compressed stream, bytes
-	Err    error // io.ErrUnexpectedEOF where the stream ends early
+	Offset int64 // bytes of the compressed stream before the damage
+	Err    error // what is wrong; io.ErrUnexpectedEOF where the stream ends early
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("at compressed byte %d: %v", e.Offset, e.Err) }
@@ -55,27 +40,21 @@ func (e *Error) Error() string { return fmt.Sprintf("at compressed byte %d: %v",
 // Unwrap returns what is wrong.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Reader decompresses a gzip stream of any number of members. It is used by one
-// goroutine at a time.
+// Reader decompresses a gzip stream of any number of members. It is used by one goroutine
+// at a time. The source stays the caller's, who closes it.
 type Reader struct {
-	bitReader // the compressed stream
+	in    input
+	out   output
+	codes codes
 
-	next step  // what comes next in it
-	err  error // what ended it
-
-	buf    []byte // of the call at hand: text up to out
-	out    int
-	summed int // buf up to here is part of sum
-	origin int // buf from here on is text of this member; negative where it began before buf
-	sum    uint32
-	text   int64 // bytes of text of this member that are part of sum
+	next step  // what comes next in the stream
+	err  error // what ended it; nil while it goes on
 
 	final    bool // the block at hand is the last of its member
 	copyLen  int  // bytes of a match, or of a stored block, that found no room yet
-	copyDist int
-	codes    codes
+	copyDist int  // how far back that match begins
 
-	own       []byte // the window of Read: own[gave:has] is not handed out yet
+	own       []byte // the buffer of Read, nil until it is called: own[gave:has] is not handed out yet
 	gave, has int
 }
 
@@ -92,17 +71,17 @@ const (
 	atTrailer              // behind the last block of a member
 )
 
-// NewReader returns a Reader of the stream src. It reads nothing yet, so that src is
-// asked and damage is told by the first Fill.
+// NewReader returns a Reader of the stream src. It reads nothing yet, so the first Fill is
+// where errors of src and damage show.
 func NewReader(src io.Reader) *Reader {
-	return &Reader{bitReader: bitReader{src: src, in: make([]byte, inputSize)}}
+	return &Reader{in: input{src: src, buf: make([]byte, inputSize)}}
 }
 
 // Fill decompresses into buf[from:] until that is full and returns how many bytes it
-// put there. What stands directly before from must be the last History bytes of the
-// text so far, or all of it where that is less. At the end of the stream err is io.EOF;
-// an *Error says what is damaged, behind all text that stands before the damage; other
-// errors are those of the source.
+// put there; it keeps no reference to buf. What stands directly before from must be the
+// last History bytes of the text so far, or all of it where that is less. At the end of the
+// stream err is io.EOF. An *Error says what is damaged, and comes behind all text that
+// stands before the damage; other errors are those of the source.
 func (r *Reader) Fill(buf []byte, from int) (n int, err error) {
 	if left := r.own[r.gave:r.has]; len(left) > 0 { // Read has it already
 		n = copy(buf[from:], left)
@@ -113,25 +92,25 @@ func (r *Reader) Fill(buf []byte, from int) (n int, err error) {
 
 // fill is Fill for a buffer of whose text n bytes are new already.
 func (r *Reader) fill(buf []byte, from, n int) (int, error) {
-	r.origin = from - int(min(r.text, History))
-	r.buf, r.out, r.summed = buf, from, from
-	for r.out < len(buf) && r.err == nil {
+	o := &r.out
+	o.lend(buf, from)
+	for !o.full() && r.err == nil {
 		r.err = r.advance()
-		if r.out-r.summed >= crcStep {
-			r.account()
+		if o.n-o.summed >= crcStep {
+			o.account()
 		}
 	}
-	r.account()
-	r.buf = nil
-	n += r.out - from
-	if r.out < len(buf) {
+	o.account()
+	o.buf = nil
+	n += o.n - from
+	if o.n < len(buf) {
 		return n, r.err
 	}
 	return n, nil
 }
 
-// Read is Fill for those who have no window: it copies out of one of its own. Fill may
-// follow Read, with all that Read gave in its buffer, but not the other way round.
+// Read is Fill for callers without a large buffer: it copies out of one of its own. Fill
+// may follow Read, with all that Read gave in its buffer, but not the other way round.
 func (r *Reader) Read(p []byte) (int, error) {
 	if r.own == nil {
 		r.own = make([]byte, 2*History+inputSize)
@@ -146,13 +125,6 @@ func (r *Reader) Read(p []byte) (int, error) {
 	n := copy(p, r.own[r.gave:r.has])
 	r.gave += n
 	return n, nil
-}
-
-// account brings the checksum up to date.
-func (r *Reader) account() {
-	r.sum = crc32.Update(r.sum, crc32.IEEETable, r.buf[r.summed:r.out])
-	r.text += int64(r.out - r.summed)
-	r.summed = r.out
 }
 
 // advance takes the next step.

@@ -56,12 +56,18 @@ func texts() map[string][]byte {
 
 // trace is JSON as profilers write it: keys over and over, and numbers that grow.
 func trace(size int) []byte {
-	names := []string{"aten::mm", "aten::add_", "void at::native::vectorized_elementwise_kernel<4, float>", "cudaLaunchKernel", "autograd::engine::evaluate_function: MmBackward0"}
+	names := []string{
+		"aten::mm", "aten::add_", "void at::native::vectorized_elementwise_kernel<4, float>", "cudaLaunchKernel",
+		"autograd::engine::evaluate_function: MmBackward0",
+	}
+	const event = "  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"%s\", \"pid\": 4711, \"tid\": %d,\n" +
+		"    \"ts\": %d.%03d, \"dur\": %d.%03d,\n" +
+		"    \"args\": {\n      \"External id\": %d, \"correlation\": %d\n    }\n  },\n"
 	r := rand.New(rand.NewPCG(3, 4))
 	b := []byte("{\"traceEvents\": [\n")
 	for ts := 3_923_968_038_989_372; len(b) < size; ts += r.IntN(30_000) {
-		b = fmt.Appendf(b, "  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"%s\", \"pid\": 4711, \"tid\": %d,\n    \"ts\": %d.%03d, \"dur\": %d.%03d,\n    \"args\": {\n      \"External id\": %d, \"correlation\": %d\n    }\n  },\n",
-			names[r.IntN(len(names))], 7+r.IntN(3), ts/1000, ts%1000, r.IntN(200), r.IntN(1000), ts/7777%100_000, ts/1000%10_000)
+		b = fmt.Appendf(b, event, names[r.IntN(len(names))], 7+r.IntN(3),
+			ts/1000, ts%1000, r.IntN(200), r.IntN(1000), ts/7777%100_000, ts/1000%10_000)
 	}
 	return b[:size]
 }
@@ -127,7 +133,8 @@ func compare(t *testing.T, what string, packed []byte, windows ...int) {
 			for k < min(len(got), len(want)) && got[k] == want[k] {
 				k++
 			}
-			t.Fatalf("%s, %s: %d bytes, %v; want %d bytes, %v; the first %d are the same", what, how, len(got), err, len(want), wantErr, k)
+			t.Fatalf("%s, %s: %d bytes, %v; want %d bytes, %v; the first %d are the same",
+				what, how, len(got), err, len(want), wantErr, k)
 		}
 		var damage *Error
 		if errors.As(err, &damage) && (damage.Offset < 0 || damage.Offset > int64(len(packed))) {
@@ -135,7 +142,7 @@ func compare(t *testing.T, what string, packed []byte, windows ...int) {
 		}
 	}
 	for _, w := range windows {
-		r := &Reader{bitReader: bitReader{src: bytes.NewReader(packed), in: make([]byte, 100+w)}}
+		r := &Reader{in: input{src: bytes.NewReader(packed), buf: make([]byte, 100+w)}}
 		got, err := fill(r, w)
 		check(fmt.Sprintf("windows of %d", w), got, err)
 	}
@@ -197,13 +204,16 @@ func TestMembers(t *testing.T) {
 		_, _ = z.Write([]byte(start))
 		_, _ = z.Write(all["far"][:1000])
 		_ = z.Close()
-		compare(t, "before the beginning", append(pack(6, all["far"][:1000]), member(raw.Bytes(), all["far"][:1000])...), 5000, 1005, 1)
+		second := member(raw.Bytes(), all["far"][:1000])
+		compare(t, "before the beginning", append(pack(6, all["far"][:1000]), second...), 5000, 1005, 1)
 	}
 }
 
 // TestManyCodes: more codes than have a meaning are refused before they are read.
 func TestManyCodes(t *testing.T) {
-	for _, c := range []struct{ lit, dist uint16 }{{285, 29}, {286, 29}, {287, 29}, {287, 30}, {288, 30}, {286, 30}, {286, 31}, {286, 32}} {
+	for _, c := range []struct{ lit, dist uint16 }{
+		{285, 29}, {286, 29}, {287, 29}, {287, 30}, {288, 30}, {286, 30}, {286, 31}, {286, 32},
+	} {
 		head := 1 | 2<<1 | (c.lit-257)<<3 | (c.dist-1)<<8
 		compare(t, fmt.Sprint(c), append(member(nil, nil)[:10], byte(head), byte(head>>8), 0), 10)
 	}
@@ -211,7 +221,8 @@ func TestManyCodes(t *testing.T) {
 
 func TestHeaders(t *testing.T) {
 	for k, h := range []gzip.Header{
-		{Name: "a.json"}, {Comment: "é ü"}, {Extra: []byte("extra")}, {Extra: make([]byte, 65535), Name: "n", Comment: "c"},
+		{Name: "a.json"}, {Comment: "é ü"}, {Extra: []byte("extra")},
+		{Extra: make([]byte, 65535), Name: "n", Comment: "c"},
 		{Name: strings.Repeat("n", 511)}, {Name: strings.Repeat("n", 512)}, {Comment: strings.Repeat("c", 600)},
 	} {
 		var b bytes.Buffer
@@ -245,7 +256,8 @@ func small() map[string][]byte {
 	trace := trace(3000)
 	return map[string][]byte{
 		"trace": pack(6, trace), "fixed": pack(6, []byte("hello, hello, hello")), "stored": pack(0, trace[:300]),
-		"huffman": pack(-2, trace[:500]), "members": pack(9, trace[:600], nil, trace[500:900]), "runs": pack(6, bytes.Repeat([]byte("ab"), 5000)),
+		"huffman": pack(-2, trace[:500]), "members": pack(9, trace[:600], nil, trace[500:900]),
+		"runs": pack(6, bytes.Repeat([]byte("ab"), 5000)),
 	}
 }
 
@@ -257,7 +269,8 @@ func TestEveryCut(t *testing.T) {
 				continue
 			}
 			var damage *Error
-			if _, err := fill(NewReader(bytes.NewReader(packed[:i])), 1000); errors.As(err, &damage) && damage.Offset != int64(i) {
+			_, err := fill(NewReader(bytes.NewReader(packed[:i])), 1000)
+			if errors.As(err, &damage) && damage.Offset != int64(i) {
 				t.Fatalf("%s cut at %d: told at %d", name, i, damage.Offset)
 			}
 		}
@@ -289,7 +302,8 @@ func TestDamageIsTold(t *testing.T) {
 	}{
 		{0, 0, "at compressed byte 10: no header of a gzip member"},
 		{10, 7, "at compressed byte 11: a block of no known type"},
-		{len(packed) - 8, ^packed[len(packed)-8], fmt.Sprintf("at compressed byte %d: the checksum or the length of the text is another one", len(packed))},
+		{len(packed) - 8, ^packed[len(packed)-8], fmt.Sprintf(
+			"at compressed byte %d: the checksum or the length of the text is another one", len(packed))},
 	} {
 		bad := bytes.Clone(packed)
 		bad[c.at] = c.to

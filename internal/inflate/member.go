@@ -5,7 +5,7 @@ import (
 	"hash/crc32"
 )
 
-// Flags of the header of a member.
+// Flags of the header of a member, RFC 1952, 2.3.1.
 const (
 	hasHeaderSum = 1 << 1
 	hasExtra     = 1 << 2
@@ -13,45 +13,68 @@ const (
 	hasComment   = 1 << 4
 )
 
-// longestText is how long the name and the comment of a member may be, with the zero
-// behind them, as in compress/gzip.
+// longestText is how many bytes the name and the comment of a member may each have, with
+// the zero that ends them. RFC 1952 sets no limit; compress/gzip has this one.
 const longestText = 512
 
-// member reads the header of a member, if there is one more.
+// member goes to the first block of the next member, if there is one.
 func (r *Reader) member() error {
-	if r.pos == r.end && !r.more() {
-		return r.srcErr
+	if r.in.ended() {
+		return r.in.srcErr
 	}
-	var h [10]byte
-	if err := r.bytes(h[:]); err != nil {
+	h := header{in: &r.in}
+	if err := h.read(); err != nil {
 		return err
 	}
-	if h[0] != 0x1f || h[1] != 0x8b || h[2] != 8 {
-		return r.damaged(errHeader)
-	}
-	sum := crc32.ChecksumIEEE(h[:])
-	if err := r.options(h[3], &sum); err != nil {
-		return err
-	}
-	r.next, r.sum, r.text, r.origin = atBlock, 0, 0, r.out
+	r.out.begin()
+	r.next = atBlock
 	return nil
 }
 
-// options reads what a header holds by its flags. sum is the checksum of what stands
-// before.
-func (r *bitReader) options(flags byte, sum *uint32) error {
-	var b [2]byte
+// trailer compares the text of a member with what the end of the member says of it.
+func (r *Reader) trailer() error {
+	r.in.align()
+	r.out.account()
+	var t [8]byte
+	if err := r.in.bytes(t[:]); err != nil {
+		return err
+	}
+	sum, size := binary.LittleEndian.Uint32(t[:]), binary.LittleEndian.Uint32(t[4:])
+	if sum != r.out.sum || size != uint32(r.out.text) { // the length counts modulo 2^32
+		return r.in.damaged(errChecksum)
+	}
+	r.next = atMember
+	return nil
+}
+
+// header reads the header of a member. Nothing in it is kept: names and times of
+// compressed files say nothing about a trace.
+type header struct {
+	in  *input
+	sum uint32 // of the bytes so far, which hasHeaderSum is about
+}
+
+func (h *header) read() error {
+	var fixed [10]byte
+	if err := h.bytes(fixed[:]); err != nil {
+		return err
+	}
+	if fixed[0] != 0x1f || fixed[1] != 0x8b || fixed[2] != 8 {
+		return h.in.damaged(errHeader)
+	}
+	return h.options(fixed[3])
+}
+
+// options reads what the flags say that the header holds besides.
+func (h *header) options(flags byte) error {
 	if flags&hasExtra != 0 {
-		if err := r.summing(b[:], sum); err != nil {
-			return err
-		}
-		if err := r.summing(make([]byte, binary.LittleEndian.Uint16(b[:])), sum); err != nil {
+		if err := h.extra(); err != nil {
 			return err
 		}
 	}
 	for _, flag := range []byte{hasName, hasComment} {
 		if flags&flag != 0 {
-			if err := r.headerText(sum); err != nil {
+			if err := h.text(); err != nil {
 				return err
 			}
 		}
@@ -59,49 +82,41 @@ func (r *bitReader) options(flags byte, sum *uint32) error {
 	if flags&hasHeaderSum == 0 {
 		return nil
 	}
-	if err := r.bytes(b[:]); err != nil {
+	sum, err := h.in.uint16() // no part of what it sums
+	if err == nil && sum != uint16(h.sum) {
+		err = h.in.damaged(errHeader)
+	}
+	return err
+}
+
+// bytes reads len(p) bytes into p and the checksum.
+func (h *header) bytes(p []byte) error {
+	if err := h.in.bytes(p); err != nil {
 		return err
 	}
-	if binary.LittleEndian.Uint16(b[:]) != uint16(*sum) {
-		return r.damaged(errHeader)
-	}
+	h.sum = crc32.Update(h.sum, crc32.IEEETable, p)
 	return nil
 }
 
-// summing is bytes that become part of a sum.
-func (r *bitReader) summing(p []byte, sum *uint32) error {
-	if err := r.bytes(p); err != nil {
+// extra skips the extra field.
+func (h *header) extra() error {
+	var n [2]byte
+	if err := h.bytes(n[:]); err != nil {
 		return err
 	}
-	*sum = crc32.Update(*sum, crc32.IEEETable, p)
-	return nil
+	return h.bytes(make([]byte, binary.LittleEndian.Uint16(n[:])))
 }
 
-// headerText passes over text that a zero ends.
-func (r *bitReader) headerText(sum *uint32) error {
+// text skips text up to the zero that ends it.
+func (h *header) text() error {
 	var b [1]byte
 	for range longestText {
-		if err := r.summing(b[:], sum); err != nil {
+		if err := h.bytes(b[:]); err != nil {
 			return err
 		}
 		if b[0] == 0 {
 			return nil
 		}
 	}
-	return r.damaged(errHeader)
-}
-
-// trailer compares what was read with what the end of a member says of it.
-func (r *Reader) trailer() error {
-	r.align()
-	r.account()
-	var t [8]byte
-	if err := r.bytes(t[:]); err != nil {
-		return err
-	}
-	if binary.LittleEndian.Uint32(t[:]) != r.sum || binary.LittleEndian.Uint32(t[4:]) != uint32(r.text) {
-		return r.damaged(errChecksum)
-	}
-	r.next = atMember
-	return nil
+	return h.in.damaged(errHeader)
 }
