@@ -28,7 +28,7 @@ func healthOf(list []*Rank) report.Health {
 
 func problemRow(r *Rank, p trace.Problem) report.Problem {
 	info := p.Code.Info()
-	row := report.Problem{Rank: r.ID, File: r.File, Code: string(p.Code), Severity: string(info.Severity), Count: p.Count,
+	row := report.Problem{Rank: r.ID, File: r.File, Code: string(p.Code), Severity: string(info.Level), Count: p.Count,
 		Message: p.Message(), Action: info.Action}
 	if p.Offset >= 0 {
 		row.Offset = &p.Offset

@@ -143,7 +143,7 @@ func (e *Expected) check(dtype string, in *Inputs) error {
 
 func sameParam(a, b Param) bool { return a.Name == b.Name && slices.Equal(a.Shape, b.Shape) }
 
-// rectangular tells whether a table has a row a rank and a cell a micro-batch.
+// rectangular reports whether a table has a row a rank and a cell a micro-batch.
 func (h *Head) rectangular(rows int, cells func(int) int) bool {
 	for r := range rows {
 		if cells(r) != h.Accumulation {

@@ -170,7 +170,7 @@ func hashArgs(args []Arg) uint64 {
 	return h
 }
 
-// equal tells whether the list at ref is args.
+// equal reports whether the list at ref is args.
 func (t *argTable) equal(ref uint32, args []Arg) bool {
 	for i := range args {
 		a, last := t.at(ref - 1 + uint32(i))

@@ -62,7 +62,7 @@ func (b *Builder) sortRows() []int32 {
 	return perm
 }
 
-// sorted tells whether the rows of a track are in order, as they are in most files.
+// sorted reports whether the rows of a track are in order, as they are in most files.
 func (t *Trace) sorted(rows []int32) bool {
 	start := t.col.Start
 	for i := 1; i < len(rows); i++ {
@@ -302,12 +302,16 @@ func (c *Columns) drop(p Phase) {
 		if c.Phase[i] == p {
 			continue
 		}
-		c.Start[keep], c.Dur[keep], c.Name[keep], c.Cat[keep] = c.Start[i], c.Dur[i], c.Name[i], c.Cat[i]
-		c.Phase[keep], c.Track[keep], c.Corr[keep] = c.Phase[i], c.Track[i], c.Corr[i]
-		c.External[keep], c.Args[keep] = c.External[i], c.Args[i]
+		c.Start[keep], c.Dur[keep] = c.Start[i], c.Dur[i]
+		c.Name[keep], c.Cat[keep] = c.Name[i], c.Cat[i]
+		c.Phase[keep], c.Track[keep] = c.Phase[i], c.Track[i]
+		c.Corr[keep], c.External[keep] = c.Corr[i], c.External[i]
+		c.Args[keep] = c.Args[i]
 		keep++
 	}
-	c.Start, c.Dur, c.Name, c.Cat = c.Start[:keep], c.Dur[:keep], c.Name[:keep], c.Cat[:keep]
-	c.Phase, c.Track, c.Corr = c.Phase[:keep], c.Track[:keep], c.Corr[:keep]
-	c.External, c.Args = c.External[:keep], c.Args[:keep]
+	c.Start, c.Dur = c.Start[:keep], c.Dur[:keep]
+	c.Name, c.Cat = c.Name[:keep], c.Cat[:keep]
+	c.Phase, c.Track = c.Phase[:keep], c.Track[:keep]
+	c.Corr, c.External = c.Corr[:keep], c.External[:keep]
+	c.Args = c.Args[:keep]
 }

@@ -5,24 +5,26 @@ import (
 	"slices"
 )
 
-// Row is one event on its way into a Trace. Offset is its place in the
-// decompressed input, or -1; Args are copied by Add.
+// Row is one event on its way into a Trace. The reader owns it and may fill it anew after
+// each Add. Names, categories, keys and tracks are those that the same Builder gave.
 type Row struct {
-	Start, Dur int64 // ns
-	Name       StringID
-	Cat        Cat
+	Start, Dur int64    // ns
+	Name       StringID // 0 for none
+	Cat        Cat      // CatNone for none
 	Phase      Phase
 	Track      TrackID
-	Corr       int64
-	External   int64
-	Offset     int64
-	NoDur      bool // a complete event whose duration is absent
-	Args       []Arg
+	Corr       int64  // correlation id, or the id of a flow; 0 for none
+	External   int64  // External id; 0 for none
+	Offset     int64  // bytes of the decompressed input before it; -1 where it has no place
+	NoDur      bool   // a complete event whose duration is absent
+	Args       []Arg  // copied by Add
 	Stored     Stored // where it is not 0, instead of Args
 }
 
-// Builder collects rows in any order and makes a Trace of them.
-// A Builder is used once and by one goroutine.
+// Builder collects rows in any order and makes a Trace of them. It is used once and by one
+// goroutine; several goroutines each fill a Builder of their own and hand its rows over as
+// Parts. A reader adds rows with Add, and says what is damaged with Problem: the Builder
+// repairs what no format allows, such as negative durations, by itself.
 type Builder struct {
 	t      Trace
 	cats   catTable
@@ -188,7 +190,7 @@ func (b *Builder) Add(r *Row) {
 	c.Args = append(c.Args, uint32(r.Stored))
 }
 
-// Stored stands for arguments that a Builder holds, until the next Cut.
+// Stored stands for arguments that a Builder holds, until the next Cut. 0 is none.
 type Stored uint32
 
 // Store keeps the arguments of events to come.

@@ -73,15 +73,15 @@ var catAliases = map[string]Cat{
 	"gpu_user_annotation": CatGPUUserAnnotation,
 }
 
-// IsActivity tells whether events of c are work that a device did on a stream:
+// IsActivity reports whether events of c are work that a device did on a stream:
 // kernels, copies and sets, and nothing else. Annotations on device rows and
 // launch records that carry a stream argument are not.
 func (c Cat) IsActivity() bool { return c >= CatKernel && c <= CatGPUMemset }
 
-// IsRuntime tells whether events of c are host calls that may launch device work.
+// IsRuntime reports whether events of c are host calls that may launch device work.
 func (c Cat) IsRuntime() bool { return c >= CatCUDARuntime && c <= CatOtherRuntime }
 
-// IsKnown tells whether c is one of the constants above other than CatNone, not a
+// IsKnown reports whether c is one of the constants above other than CatNone, not a
 // category that only its file knows.
 func (c Cat) IsKnown() bool { return c > CatNone && c < numFixedCats }
 

@@ -64,10 +64,11 @@ func (b *Builder) Cut(p *Part) {
 	b.t.args.recent = [len(b.t.args.recent)]uint32{}
 	p.named, b.named = b.named, p.named[:0]
 	p.probs, b.probs = b.probs.list, problemList{}
-	p.texts, p.cats, p.keys, p.tracks, p.ids = b.t.strings.texts, b.cats.names, b.t.keys, b.tracks.nums, b.ids
+	p.texts, p.ids = b.t.strings.texts, b.ids
+	p.cats, p.keys, p.tracks = b.cats.names, b.t.keys, b.tracks.nums
 }
 
-// Full tells that the categories or the keys have reached their limits, or may have
+// Full reports whether the categories or the keys have reached their limits, or may have
 // without being asked for once more. Then b holds other rows than it would if the
 // rows of appended parts had been added to it one by one.
 func (b *Builder) Full() bool { return len(b.cats.names) >= maxCats || len(b.t.keys) > math.MaxUint16 }
@@ -129,9 +130,11 @@ func (b *Builder) appendRows(p *Part, rows []partRow) {
 
 // lengthen adds n rows, to be filled.
 func (c *Columns) lengthen(n int) {
-	c.Start, c.Dur, c.Name, c.Cat = longer(c.Start, n), longer(c.Dur, n), longer(c.Name, n), longer(c.Cat, n)
-	c.Phase, c.Track, c.Corr = longer(c.Phase, n), longer(c.Track, n), longer(c.Corr, n)
-	c.External, c.Args = longer(c.External, n), longer(c.Args, n)
+	c.Start, c.Dur = longer(c.Start, n), longer(c.Dur, n)
+	c.Name, c.Cat = longer(c.Name, n), longer(c.Cat, n)
+	c.Phase, c.Track = longer(c.Phase, n), longer(c.Track, n)
+	c.Corr, c.External = longer(c.Corr, n), longer(c.External, n)
+	c.Args = longer(c.Args, n)
 }
 
 func longer[T any](col []T, n int) []T { return slices.Grow(col, n)[:len(col)+n] }

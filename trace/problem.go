@@ -47,22 +47,24 @@ const (
 	UnknownDeviceShare Code = "device_without_process"
 )
 
-// Severity orders what is printed; it is the severity of the damage, not of a finding.
-type Severity string
+// Level is how bad damage is. How bad a finding is for the run is a report.Severity, which
+// follows from what it costs.
+type Level string
 
-// The severities, least first.
+// The levels, least first: a figure may be right all the same; a figure may be off; there
+// is nothing to go by.
 const (
-	Note  Severity = "note"
-	Warn  Severity = "warn"
-	Error Severity = "error"
+	Note  Level = "note"
+	Warn  Level = "warn"
+	Error Level = "error"
 )
 
 // ProblemInfo explains one Code to a person.
 type ProblemInfo struct {
-	Severity Severity
-	Meaning  string // what was found and what was done with it
-	Action   string // what the user can do
-	Strict   bool   // damage of the input, which strict reading refuses
+	Level   Level
+	Meaning string // what was found and what was done with it
+	Action  string // what the user can do; choices in braces, see internal/choice
+	Strict  bool   // damage of the input, which strict reading refuses
 }
 
 // problemTable is the one list of everything that can be wrong with an input.
@@ -134,7 +136,7 @@ func (c Code) Info() ProblemInfo {
 	if info, ok := problemTable[c]; ok {
 		return info
 	}
-	return ProblemInfo{Severity: Error, Meaning: "undocumented problem " + string(c)}
+	return ProblemInfo{Level: Error, Meaning: "undocumented problem " + string(c)}
 }
 
 // Codes returns every documented code, for the tests and the docs.
@@ -149,7 +151,7 @@ func Codes() []Code {
 // Problem is one kind of damage in one trace, counted.
 type Problem struct {
 	Code   Code
-	Count  int64
+	Count  int64  // at least 1
 	Offset int64  // of the first, in bytes of the decompressed text; -1 where there is no place
 	Detail string // what the first one was; may be empty
 }
@@ -164,9 +166,9 @@ func (p Problem) Message() string {
 
 // FormatError says that an input could not be read at all from Offset on.
 type FormatError struct {
-	File   string
-	Offset int64 // in bytes of the decompressed text
-	Reason string
+	File   string // "" where the input has no name
+	Offset int64  // in bytes of the decompressed text
+	Reason string // a sentence without a full stop
 }
 
 func (e *FormatError) Error() string {

@@ -11,15 +11,15 @@ type StringID uint32
 // texts are strings by StringID. They stand one behind the other in blocks, so that a
 // million of them are few things for the collector to look at.
 type texts struct {
-	places []place
+	places []span
 	blocks []string
 	openAt int    // number of the block that is still being filled
 	open   string // what is in it
 }
 
-// place tells where a string stands: the number of its block, the offset in it and the
+// span is where a string stands: the number of its block, the offset in it and the
 // length, wholeBlock for all of it.
-type place uint64
+type span uint64
 
 const (
 	wholeBlock = 1<<16 - 1
@@ -174,12 +174,12 @@ func (t *stringTable) makeRoom(n int) {
 // keep gives the last n bytes of the open block an id.
 func (t *stringTable) keep(n int) {
 	t.open = t.room.String()
-	t.places = append(t.places, place(t.openAt)<<32|place(len(t.open)-n)<<16|place(n))
+	t.places = append(t.places, span(t.openAt)<<32|span(len(t.open)-n)<<16|span(n))
 }
 
 // keepLong gives s an id and a block of its own.
 func (t *stringTable) keepLong(s string) {
-	t.places = append(t.places, place(len(t.blocks))<<32|wholeBlock)
+	t.places = append(t.places, span(len(t.blocks))<<32|wholeBlock)
 	t.blocks = append(t.blocks, s)
 	t.text, t.long = t.text+int64(len(s)), t.long+int64(len(s))
 }

@@ -194,14 +194,14 @@ func TestProblems(t *testing.T) {
 func TestProblemTable(t *testing.T) {
 	for _, c := range Codes() {
 		info := c.Info()
-		if info.Severity != Note && info.Severity != Warn && info.Severity != Error || info.Meaning == "" || info.Action == "" {
+		if info.Level != Note && info.Level != Warn && info.Level != Error || info.Meaning == "" || info.Action == "" {
 			t.Errorf("%s: %+v", c, info)
 		}
 		if strings.HasSuffix(info.Meaning, ".") || strings.ToLower(string(c)) != string(c) {
 			t.Errorf("%s: %q", c, info.Meaning)
 		}
 	}
-	if Code("no such").Info().Severity != Error {
+	if Code("no such").Info().Level != Error {
 		t.Error("an undocumented code is no error")
 	}
 }

@@ -1,8 +1,9 @@
 package trace
 
-// Phase is the Chrome phase of an event: 'X' complete, 'i' instant, 's' and 'f'
-// flow ends, 'C' counter, 'b', 'n', 'e' asynchronous. 'B' and 'E' are paired
-// into 'X' when a Trace is built, and 'M' rows become names of tracks.
+// Phase is the kind of an event, by the letter that Chrome's format has for it under "ph":
+// 'X' complete, 'i' instant, 's' and 'f' ends of a flow, 'C' counter, 'b', 'n', 'e'
+// asynchronous. 'B' and 'E' are paired into 'X' when a Trace is built, and 'M' rows become
+// names of tracks. What part of a training step runs is another matter: see package facts.
 type Phase byte
 
 // The phases that analyses ask for.
@@ -26,13 +27,13 @@ type Columns struct {
 	Start    []int64    // ns
 	Dur      []int64    // ns, >= 0
 	Name     []StringID // see Trace.String
-	Cat      []Cat
+	Cat      []Cat      // see Trace.CatName
 	Phase    []Phase
-	Track    []TrackID
-	Parent   []int32  // row of the innermost complete event open at Start on this track, or NoParent
-	Corr     []ID     // correlation id; the flow id for flows; 0 where absent
-	External []ID     // External id; 0 where absent
-	Args     []uint32 // opaque; use Event.Arg
+	Track    []TrackID // indices into Trace.Tracks, ascending
+	Parent   []int32   // row of the innermost complete event open at Start on this track, or NoParent
+	Corr     []ID      // correlation id; the flow id for flows; 0 where absent
+	External []ID      // External id; 0 where absent
+	Args     []uint32  // opaque; use Event.Arg
 }
 
 // Trace is one immutable recording. Its zero value is an empty recording.

@@ -13,14 +13,14 @@ type TrackID int32
 // are kept as text because writers use numbers and names alike; for device
 // activity they are the device ordinal and the stream.
 type Track struct {
-	PID, TID    string
-	ProcessName string
+	PID, TID    string // "" where the file gives none
+	ProcessName string // "" where the file does not say
 	ProcessTags string // process_labels, such as "CPU" or "GPU 0"
-	ThreadName  string
-	ProcessSort int64 // where viewers put the process among others; 0 where the file does not say
-	ThreadSort  int64 // where viewers put the thread within its process
-	First, N    int   // the rows of the Trace that stand on this track
-	Activity    bool  // it holds device activity
+	ThreadName  string // "" where the file does not say
+	ProcessSort int64  // where viewers put the process among others; 0 where the file does not say
+	ThreadSort  int64  // where viewers put the thread within its process; 0 likewise
+	First, N    int    // the rows of the Trace that stand on this track
+	Activity    bool   // it holds device activity
 }
 
 // trackKey is what a track is known by: a process and a thread.

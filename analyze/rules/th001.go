@@ -30,7 +30,7 @@ func runTH001(p *analyze.Pass) {
 		if !info.Strict || deviceDamage[trace.Code(problem.Code)] {
 			continue
 		}
-		if info.Severity != trace.Note {
+		if info.Level != trace.Note {
 			severity = report.Warn
 		}
 		parts = append(parts, describeProblem(problem))

@@ -105,7 +105,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%q: read again: another result", text)
 			}
 			for _, p := range first[i].Problems() {
-				if p.Offset > int64(len(text)) || p.Code.Info().Severity == trace.Error {
+				if p.Offset > int64(len(text)) || p.Code.Info().Level == trace.Error {
 					t.Fatalf("%q: problem %+v", text, p)
 				}
 			}

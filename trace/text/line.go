@@ -137,7 +137,7 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, strings.ReplaceAll(strconv.Quote(s), "##", `#\x23`)...)
 }
 
-// isBare tells whether s can stand as a word without quotes.
+// isBare reports whether s can stand as a word without quotes.
 func isBare(s string) bool {
 	if s == "" || s == "-" || s[0] == '#' || strings.HasPrefix(s, "::") || strings.Contains(s, "##") {
 		return false

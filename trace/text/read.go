@@ -195,7 +195,7 @@ func (p *parser) argument(key trace.Key, v value) trace.Arg {
 	return trace.Arg{Key: key, Kind: v.kind, Str: p.intern(v.str)}
 }
 
-// Sniff tells whether the first bytes of a file look like this format.
+// Sniff reports whether the first bytes of a file look like this format.
 func Sniff(head []byte) bool {
 	if strings.ContainsRune(string(head), 0) {
 		return false

@@ -94,7 +94,7 @@ func appendValue(b []byte, v value) []byte {
 	return append(b, v.str...)
 }
 
-// readsAs tells whether v.str as it stands is read as v.
+// readsAs reports whether v.str as it stands is read as v.
 func readsAs(v value) bool {
 	if escape.Control(v.str) != v.str {
 		return false
