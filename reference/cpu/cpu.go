@@ -24,11 +24,12 @@ func (b Backend) Open(c device.Config) ([]device.Member, error) {
 	if cores <= 0 {
 		cores = runtime.GOMAXPROCS(0)
 	}
-	m := &machine{cores: make(chan struct{}, cores), base: time.Now(), poison: b.Poison, group: newGroup(c.World)}
+	m := &machine{cores: make(chan struct{}, cores), now: monotonic(), sleep: time.Sleep,
+		poison: b.Poison, group: newGroup(c.World)}
 	members := make([]device.Member, c.World)
 	for rank := range members {
 		d := &dev{machine: m, rank: rank, slow: 1, pool: make(map[pooled][]*device.Block)}
-		d.log.Clock = m.now
+		d.log.Clock = func() int64 { return m.now() }
 		if c.Record != nil {
 			d.log.To = c.Record[rank]
 		}
@@ -42,14 +43,18 @@ func (b Backend) Open(c device.Config) ([]device.Member, error) {
 
 // machine is shared by all ranks.
 type machine struct {
-	cores  chan struct{} // a semaphore
-	base   time.Time
+	cores  chan struct{}       // a semaphore
+	now    func() int64        // monotonic, ns since the Unix epoch; tests replace it
+	sleep  func(time.Duration) // time.Sleep; tests replace it
 	poison bool
 	group  *group
 }
 
-// now returns ns since the Unix epoch. It is monotonic.
-func (m *machine) now() int64 { return m.base.UnixNano() + int64(time.Since(m.base)) }
+// monotonic returns a clock that starts at the wall clock and never goes back.
+func monotonic() func() int64 {
+	base := time.Now()
+	return func() int64 { return base.UnixNano() + int64(time.Since(base)) }
+}
 
 // work calls f while holding a core and returns when f began and ended.
 func (m *machine) work(f func()) (start, end int64) {

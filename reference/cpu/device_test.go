@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -130,10 +131,18 @@ func TestSumsInRankOrder(t *testing.T) {
 		want += float32(v)
 	}
 	for range 20 {
+		order := rand.Perm(len(values)) // in which ranks come
+		come := make([]chan struct{}, len(values)+1)
+		for i := range come {
+			come[i] = make(chan struct{})
+		}
+		close(come[0])
 		onRanks(t, device.Config{World: len(values)}, func(m device.Member, s device.Stream) {
-			time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
+			place := slices.Index(order, m.Comm.Rank())
+			<-come[place]
 			b := floats(m.Device, s, device.F32, values[m.Comm.Rank()])
 			m.Comm.AllReduce(s, b, device.Sum)
+			close(come[place+1])
 			if got := host(m.Device, s, b)[0]; float32(got) != want {
 				t.Errorf("rank %d: %v, want %v", m.Comm.Rank(), got, want)
 			}
@@ -289,28 +298,51 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
+// ticks is a clock that advances by 1 ns when it is read, and by the duration of a sleep.
+type ticks struct {
+	at    atomic.Int64
+	slept atomic.Int64
+}
+
+func (c *ticks) now() int64 { return c.at.Add(1) }
+
+func (c *ticks) sleep(d time.Duration) {
+	c.at.Add(int64(d))
+	c.slept.Add(int64(d))
+}
+
 // A slow rank's kernels take as many times as long, and only its own.
 func TestSlowdown(t *testing.T) {
-	tapes := []*tape{{}, {}}
-	onRanks(t, device.Config{World: 2, Slowdown: []float64{1, 8}, Record: []device.Recorder{tapes[0], tapes[1]}},
-		func(m device.Member, s device.Stream) {
-			x := m.Device.Malloc(device.F32, 1<<20)
-			m.Device.MemsetAsync(s, x)
-			for range 5 {
-				m.Device.Launch(s, ops.Gelu{Y: x, X: x})
+	for rank, factor := range []float64{1, 8} {
+		record := &tape{}
+		c := device.Config{World: 2, Slowdown: []float64{1, 8}, Record: make([]device.Recorder, 2)}
+		c.Record[rank] = record
+		members, err := Backend{}.Open(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clock, d := &ticks{}, members[rank].Device
+		d.(*dev).now, d.(*dev).sleep = clock.now, clock.sleep
+		s := d.StreamCreateWithPriority(0)
+		x := d.Malloc(device.F32, 16)
+		d.MemsetAsync(s, x)
+		for range 5 {
+			d.Launch(s, ops.Gelu{Y: x, X: x})
+		}
+		d.Close()
+		kernels := 0
+		for _, e := range record.devices {
+			if e.Kind != device.KindKernel {
+				continue
 			}
-		})
-	fastest := func(r *tape) int64 {
-		least := int64(math.MaxInt64)
-		for _, e := range r.devices {
-			if e.Kind == device.KindKernel {
-				least = min(least, e.End-e.Start)
+			if kernels++; float64(e.End-e.Start) < factor {
+				t.Errorf("rank %d: a kernel takes %d ns, want %v times 1 ns or more", rank, e.End-e.Start, factor)
 			}
 		}
-		return least
-	}
-	if fast, slow := fastest(tapes[0]), fastest(tapes[1]); slow < 3*fast {
-		t.Errorf("%d ns on rank 0, %d ns on rank 1", fast, slow)
+		if slept := clock.slept.Load(); kernels != 5 || slept%7 != 0 || (slept > 0) != (factor > 1) {
+			t.Errorf("rank %d: %d kernels, slept for %d ns", rank, kernels, slept)
+		}
+		members[1-rank].Device.Close()
 	}
 }
 

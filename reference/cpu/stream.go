@@ -76,7 +76,7 @@ func (l *launch) mark() mark { return l.at }
 func (l *launch) run(s *stream) error {
 	start, end := s.d.work(func() { l.f(l.k) })
 	if s.d.slow > 1 {
-		time.Sleep(time.Duration(float64(end-start) * (s.d.slow - 1)))
+		s.d.sleep(time.Duration(float64(end-start) * (s.d.slow - 1)))
 		end = s.d.now()
 	}
 	if s.d.log.On() {
