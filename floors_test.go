@@ -20,7 +20,7 @@ var floors = [][]string{
 		"trace/nsys", "trace/rocm", "trace/perfetto", "trace/otlp", "oracle",
 	},
 	2: {"trace/tracefile", "analyze/timeline", "reference/device", "internal/contract"},
-	3: {"analyze/facts", "reference/ops", "reference/telemetry", "reference/kineto"},
+	3: {"analyze/facts", "reference/ops", "reference/device/devicetest", "reference/telemetry", "reference/kineto"},
 	4: {
 		"analyze/ranks", "analyze/normalization", "analyze/whatif", "analyze/digest", "analyze/drawing",
 		"analyze/report",

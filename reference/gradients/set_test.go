@@ -48,7 +48,7 @@ func TestBuckets(t *testing.T) {
 	backward(s, true)
 	check(t, "copies", script,
 		"compute mul_into; compute mul_into; compute mul_into; compute records 1; comms waits 1; "+
-		"comms all-reduce sum 18; comms records 2; compute waits 2; compute copy 4; compute copy 6; compute copy 8")
+			"comms all-reduce sum 18; comms records 2; compute waits 2; compute copy 4; compute copy 6; compute copy 8")
 }
 
 // Without sync, in a world of one, or when somebody else reduces, hooks reduce nothing.
