@@ -27,7 +27,7 @@ func (d *reader) readAhead() (end func()) {
 	if d.opts.chunk > 0 {
 		workers, size = max(workers, 2), d.opts.chunk // a test
 	}
-	if d.opts.Again == nil || workers < 2 {
+	if d.opts.Again == nil || d.alone || workers < 2 {
 		return func() {}
 	}
 	d.source.ReadAhead(&d.Window, workers+spareSegments, size)

@@ -3,6 +3,7 @@ package chrome
 import (
 	"fmt"
 	"io"
+	"runtime"
 
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/chrome/event"
@@ -43,6 +44,10 @@ type reader struct {
 func newReader(src io.Reader, o Options, reach int) *reader {
 	d := &reader{opts: o, source: input.Text{At: o.At, Size: o.Size, Map: o.Map, Again: o.Again}}
 	d.Window, d.Reach = input.NewWindow(src), reach
+	d.alone = o.Alone || runtime.GOMAXPROCS(0) < 2 && o.chunk == 0
+	if d.alone { // else workers read what is mapped, and d what they leave
+		d.source.ReadMapped(&d.Window)
+	}
 	return d
 }
 

@@ -38,8 +38,12 @@ func readInChunks(text []byte, chunk int64, o Options) ([]*trace.Trace, error) {
 // inMemory is a text that no file is behind.
 type inMemory []byte
 
-func (m inMemory) Text() []byte        { return m }
-func (m inMemory) Seen(from, to int64) {}
+func (m inMemory) Map(from, to int64, zeros int) ([]byte, func(int)) {
+	if to > int64(len(m)) {
+		return nil, nil
+	}
+	return append(bytes.Clone(m[from:to]), make([]byte, zeros)...), func(int) {}
+}
 
 // checkChunks compares reading by a pool of workers, in chunks of each size, with reading alone.
 func checkChunks(t *testing.T, text []byte, o Options, chunks ...int64) {

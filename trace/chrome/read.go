@@ -22,13 +22,18 @@ type Options struct {
 	// then read on all cores, with the same result.
 	At   io.ReaderAt
 	Size int64
-	Map  Mapped // the bytes of At in memory, which saves copies; or nil
+	// Map, if not nil, gives the bytes of At in memory, which saves copies. Read may then
+	// fault if the file is truncated meanwhile.
+	Map Mapped
 
 	// Again, if not nil, says that the reader is slow, as decompression is, and reopens the
 	// same bytes from their beginning, which is hardly ever needed. The reader is then read
 	// ahead in another goroutine, and the events of a large input are read on all cores,
 	// with the same result. A reader that is an inflate.Filler saves a copy.
 	Again func() (io.Reader, error)
+
+	// Alone says that other goroutines are busy: this one reads everything.
+	Alone bool
 
 	// Tables, if not nil, is told now and then how many bytes of memory reading takes, or
 	// will take when the trace is built. Its error ends reading and is what Read returns.
@@ -70,6 +75,7 @@ func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
 	}
 	d := newReader(r, o, reach)
 	defer d.tellPanics()
+	defer d.Release()
 	defer d.readAhead()()
 	doc, err := d.first()
 	if err != nil {

@@ -2,6 +2,8 @@ package tracefile
 
 import (
 	"io"
+	"math"
+	"runtime/debug"
 	"strings"
 
 	"github.com/gaprof/gaprof/trace"
@@ -56,16 +58,33 @@ func densest() float64 {
 func readChrome(src *Source, o Options) ([]*trace.Trace, error) {
 	opts := chrome.Options{
 		File: src.File, KeepArgs: o.KeepArgs, Strict: o.Strict, Reach: o.Reach, SizeHint: src.Length, Tables: o.Tables,
-		Panicked: o.Panicked,
+		Panicked: o.Panicked, Alone: src.Alone,
 	}
-	if src.Cores() > 1 { // else it reads on from where it is, and needs no place twice
-		opts.At, opts.Size = src.At()
-		opts.Again = src.Again()
-		if text := src.Mapped(); text != nil {
-			opts.Map = text
+	opts.At, opts.Size = src.At()
+	opts.Again = src.Again()
+	if opts.Map = src.Mapped(); opts.Map == nil {
+		return chrome.Read(src, opts)
+	}
+	traces, faulted, err := readMapped(src, opts)
+	if faulted {
+		opts.Map = nil
+		traces, err = chrome.Read(io.NewSectionReader(opts.At, 0, math.MaxInt64), opts)
+	}
+	return traces, err
+}
+
+// readMapped reads a file that is mapped. It reports whether that came upon a page that is
+// gone because somebody cut the file: then the file is to be read as it is now.
+func readMapped(src *Source, o chrome.Options) (traces []*trace.Trace, faulted bool, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // of this goroutine
+	defer func() {
+		bug := recover()
+		if _, faulted = bug.(interface{ Addr() uintptr }); bug != nil && !faulted {
+			panic(bug)
 		}
-	}
-	return chrome.Read(src, opts)
+	}()
+	traces, err = chrome.Read(src, o)
+	return traces, false, err
 }
 
 func readText(src *Source, o Options) ([]*trace.Trace, error) {

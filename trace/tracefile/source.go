@@ -21,7 +21,6 @@ type Source struct {
 	packed  bool      // Reader decompresses
 	growing *growing  // Reader, where Length is not exact
 	ahead   *ahead
-	mapping *mapping
 }
 
 // newSource returns the source of the text in, which comes from the file behind c.
@@ -69,15 +68,12 @@ func (s *Source) At() (io.ReaderAt, int64) {
 }
 
 // Mapped gives the text of At in memory. It is nil where that is not possible, and where
-// the file is too small to be worth it.
+// the file is too small to be worth it. Whoever uses it must be ready for a fault.
 func (s *Source) Mapped() Mapped {
-	if s.mapping == nil && !s.packed && s.file() != nil {
-		s.mapping = mapFile(s.file(), s.size, s.counter)
-	}
-	if s.mapping == nil {
+	if s.packed || s.file() == nil {
 		return nil
 	}
-	return s.mapping
+	return mapFile(s.file(), s.size, s.counter)
 }
 
 // Again is a function that gives the text once more from its beginning; the Reader of
@@ -101,7 +97,6 @@ func (s *Source) refused() error {
 }
 
 func (s *Source) close() {
-	s.mapping.close()
 	if s.ahead != nil {
 		s.ahead.Close()
 	}

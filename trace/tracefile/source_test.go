@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
+
+	"github.com/gaprof/gaprof/internal/tracegen"
 )
 
 // sourceOf opens the source of a file for one test.
@@ -56,7 +59,12 @@ func TestSource(t *testing.T) {
 				same(t, c.name+" at any place", string(read), c.text, err)
 			}
 			if c.mapped {
-				same(t, c.name+" mapped", string(s.Mapped().Text()), c.text, nil)
+				text, unmap := s.Mapped().Map(5, size-100, 32)
+				same(t, c.name+" mapped", string(text), c.text[5:size-100]+strings.Repeat("\x00", 32), nil)
+				unmap(10)
+				if text, _ := s.Mapped().Map(5, size, 32); text != nil {
+					t.Errorf("%s: zeros behind the end of the file", c.name)
+				}
 			}
 			if c.again {
 				read, err := io.ReadAll(io.LimitReader(s, 10))
@@ -117,5 +125,35 @@ func TestSourceProgress(t *testing.T) {
 	}
 	if last != 1000 {
 		t.Errorf("%d bytes at the end", last)
+	}
+}
+
+// A file that somebody cuts while it is read is read as it is then, mapped or not.
+func TestFileShrinks(t *testing.T) {
+	var text bytes.Buffer
+	if err := tracegen.Write(&text, tracegen.Options{Size: 8 << 20, Seed: 1}); err != nil {
+		t.Fatal(err)
+	}
+	const rest = 5 << 20
+	for _, alone := range []bool{true, false} {
+		path := file(t, "x", text.String())
+		var once sync.Once
+		o := Options{Alone: alone, Progress: func(done, total int64) {
+			if done > 2<<20 {
+				once.Do(func() {
+					if err := os.Truncate(path, rest); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}}
+		got := account(t, path, o)
+		want := account(t, file(t, "x", text.String()[:rest]), Options{Alone: true})
+		if alone && got != want {
+			t.Errorf("%d bytes, want %d: %.300s", len(got), len(want), got[max(0, len(got)-300):])
+		}
+		if strings.HasPrefix(got, "error") {
+			t.Errorf("alone %v: %s", alone, got)
+		}
 	}
 }

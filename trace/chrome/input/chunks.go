@@ -27,9 +27,6 @@ type Chunks interface {
 	Resume()
 }
 
-// overlap is how many bytes after a chunk are lent with it, for its last event.
-const overlap = 64 << 10
-
 // Chunks returns the text in chunks, nil if only one reader can read it. The chunks of a
 // text that is read ahead are its segments, those of any other have size bytes.
 func (t *Text) Chunks(size int64) Chunks {
@@ -53,8 +50,8 @@ func (f *fileChunks) End() int64  { return (f.text.Size + f.size - 1) / f.size }
 
 func (f *fileChunks) Open(w *Window, chunk, before int64) bool {
 	from := max(chunk*f.size-before, 0)
-	if m := lendMapped(f.text.Map, from, (chunk+1)*f.size+overlap); m != nil {
-		w.borrow(m, m.text, len(m.text)-Padding, f.text.At, from)
+	if m := f.text.mapStretch(from, (chunk+1)*f.size+overlap, overlap); m != nil {
+		w.borrow(m, m.text, len(m.text)-Padding, f.text.At, from, w.N)
 	} else {
 		w.open(f.text.At, from)
 	}
@@ -77,7 +74,7 @@ func (g *ring) Open(w *Window, chunk, before int64) bool {
 		return false
 	}
 	i := history - int(chunk*g.size-from)
-	w.borrow(s, s.buf[i:history+n+Padding], history+n-i, view{g, chunk}, from)
+	w.borrow(s, s.buf[i:history+n+Padding], history+n-i, view{g, chunk}, from, w.N)
 	return true
 }
 

@@ -9,7 +9,7 @@
 //	window.go   Window: the part of the input that is in memory
 //	text.go     Text: an input, and how to go elsewhere in it
 //	chunks.go   Chunks: the text in pieces of one size, for workers
-//	mapped.go   Mapped: a file in memory, lent to workers without a copy
+//	mapped.go   Mapped: a file in memory, read without a copy
 //	ring.go     ring: a stream that is read ahead into a few segments
 //	segment.go  segment: a buffer of the ring, and who uses it
 //

@@ -27,7 +27,7 @@ func testRingLends(t *testing.T) {
 	if got := string(p.buf[history : history+n]); got != string(text[:100]) {
 		t.Errorf("became %s", got)
 	}
-	p.release()
+	p.release(0)
 	if got := <-done; got != string(text[150:]) {
 		t.Errorf("the reader has %s", got)
 	}
@@ -35,7 +35,7 @@ func testRingLends(t *testing.T) {
 	if got := string(p.buf[history : history+n+Padding]); got != string(text[300:])+strings.Repeat("\x00", Padding) {
 		t.Errorf("the end is %q", got)
 	}
-	p.release()
+	p.release(0)
 	if p, _ := g.lend(4); p != nil {
 		t.Error("there is more than all")
 	}

@@ -87,7 +87,7 @@ func (g *ring) lend(chunk int64) (s *segment, n int) {
 }
 
 // release takes back a segment that was lent.
-func (s *segment) release() {
+func (s *segment) release(int) {
 	g := s.ring
 	g.mu.Lock()
 	g.unpin(s)

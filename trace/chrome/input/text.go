@@ -10,7 +10,7 @@ import (
 type Text struct {
 	At    io.ReaderAt               // the text at any offset, for several goroutines at once; or nil
 	Size  int64                     // of At, in bytes
-	Map   Mapped                    // the text of At in memory, or nil
+	Map   Mapped                    // the text of At in memory, or nil where At is
 	Again func() (io.Reader, error) // reopens a stream from its beginning; or nil
 
 	ring *ring // what is read ahead; nil for none

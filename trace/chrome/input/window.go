@@ -29,6 +29,7 @@ type Window struct {
 	moved func(base int64) // told of each new Base, or nil
 	lent  lender           // whose buffer Buf is; nil where it is the window's own
 	own   []byte
+	ahead func(from int) bool // slides in mapped text; or nil
 }
 
 // NewWindow returns an empty window of src; Fill is to be called first.
@@ -39,6 +40,9 @@ func NewWindow(src io.Reader) Window {
 // Slide drops the text before index from and reads more: what was at from is at 0 now. If
 // too little can be dropped the window grows.
 func (w *Window) Slide(from int) {
+	if w.ahead != nil && w.ahead(from) {
+		return
+	}
 	into, rest := w.Buf, w.Buf[from:w.N]
 	if w.lent != nil {
 		into = w.own
@@ -47,7 +51,7 @@ func (w *Window) Slide(from int) {
 		into = make([]byte, 2*len(into))
 	}
 	n := copy(into, rest)
-	w.Release()
+	w.giveBack(from)
 	w.Buf, w.N = into, n
 	w.Base += int64(from)
 	if w.moved != nil {
@@ -58,14 +62,15 @@ func (w *Window) Slide(from int) {
 
 // lender is whoever lent a window the buffer that it looks at.
 type lender interface {
-	// release takes the buffer back.
-	release()
+	// release takes the buffer back, of which so many bytes have been read.
+	release(read int)
 }
 
 // borrow moves w to the first n bytes of buf, which are followed by padding; pos is their
-// offset in the input, and what comes after them is read from src.
-func (w *Window) borrow(from lender, buf []byte, n int, src io.ReaderAt, pos int64) {
-	w.Release()
+// offset in the input, and what comes after them is read from src. Of the buffer that w had
+// so far, read bytes have been read.
+func (w *Window) borrow(from lender, buf []byte, n int, src io.ReaderAt, pos int64, read int) {
+	w.giveBack(read)
 	w.lent, w.own = from, w.Buf
 	w.Buf, w.N = buf, n
 	w.Base, w.EOF, w.Err = pos, false, nil
@@ -75,9 +80,12 @@ func (w *Window) borrow(from lender, buf []byte, n int, src io.ReaderAt, pos int
 
 // Release gives back what was borrowed of a segment or a mapped file, which leaves the
 // window empty. It does nothing to a window that borrowed nothing.
-func (w *Window) Release() {
+func (w *Window) Release() { w.giveBack(w.N) }
+
+// giveBack is Release after so many bytes of the buffer have been read.
+func (w *Window) giveBack(read int) {
 	if w.lent != nil {
-		w.lent.release()
+		w.lent.release(read)
 		w.lent, w.Buf, w.N = nil, w.own, 0
 	}
 }
@@ -99,7 +107,7 @@ func (w *Window) Fill() {
 func (w *Window) pad() { clear(w.Buf[w.N : w.N+Padding]) }
 
 // End makes index i the end of the input, whatever follows it. The text must not be
-// borrowed.
+// borrowed of a segment, which others read.
 func (w *Window) End(i int) {
 	w.N, w.EOF = i, true
 	w.pad()
@@ -107,6 +115,7 @@ func (w *Window) End(i int) {
 
 // open moves w to the offset pos of src, which has the bytes of the whole input.
 func (w *Window) open(src io.ReaderAt, pos int64) {
+	w.Release()
 	w.src = io.NewSectionReader(src, pos, math.MaxInt64-pos)
 	w.Base, w.N, w.EOF, w.Err = pos, 0, false, nil
 	w.Fill()
