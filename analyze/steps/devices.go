@@ -2,7 +2,9 @@ package steps
 
 import "github.com/gaprof/gaprof/analyze/timeline"
 
-// cutDevices cuts the time of each device at the first activity of each step.
+// cutDevices cuts the time of each device at the first activity of each step. Cutting at
+// starts leaves no gap between windows, so idle time and the tail of the step before, which
+// may overlap the next one on other streams, are in exactly one ledger.
 func (s *Steps) cutDevices(x *timeline.Rank) {
 	for dev, d := range x.Devices {
 		extents := s.extents(x, d)
@@ -23,19 +25,19 @@ func (s *Steps) cutDevices(x *timeline.Rank) {
 	}
 }
 
-// extent is what one step launched on one device.
+// extent is the device events that one step launched on one device, from first to last.
 type extent struct {
 	row     int32 // the first to start, -1 where there is none
-	lastEnd int64
+	lastEnd int64 // ns
 }
 
-// extents finds what each step launched on a device, and counts it.
+// extents returns the extent of each step on a device, and adds its events to LinkedEvents.
 func (s *Steps) extents(x *timeline.Rank, d *timeline.Device) []extent {
 	list := make([]extent, len(s.List))
 	for i := range list {
 		list[i].row = -1
 	}
-	step := -1 // the step of the event before: the next is seldom another's
+	step := -1 // that of the previous event, which the next one nearly always shares
 	for i, row := range d.Rows {
 		if d.Launch[i] < 0 {
 			continue

@@ -27,8 +27,8 @@ func one(t *testing.T, source string) *Steps {
 func stepsText(all *Steps) string {
 	var b strings.Builder
 	for _, s := range all.List {
-		fmt.Fprintf(&b, "%s %s [%d,%d) acc=%d complete=%v events=%d\n", s.Kind, strings.Join(s.Optimizers, "+"), s.HostStart, s.HostEnd,
-			s.Accumulations, s.Complete, s.LinkedEvents)
+		fmt.Fprintf(&b, "%s %s [%d,%d) acc=%d complete=%v events=%d\n", s.Kind, strings.Join(s.Optimizers, "+"),
+			s.HostStart, s.HostEnd, s.Accumulations, s.Complete, s.LinkedEvents)
 	}
 	return b.String()
 }
@@ -136,6 +136,26 @@ func TestDeviceWindows(t *testing.T) {
 [100,200) [50 0 0 0 0 0 50]
 [200,280) [50 20 10 0 0 0 0]
 `)
+}
+
+// TestSeveralDevices: a step has a window on each device that it launches on, also where
+// the process has the number of one of them, as in a container.
+func TestSeveralDevices(t *testing.T) {
+	s := one(t, `
+0/7 5 +10 kernel gemm corr=1
+1/7 15 +10 kernel gemm corr=2
+1/8 15 +10 user_annotation ProfilerStep#0
+1/100 0 +1 cuda_runtime cudaLaunchKernel corr=1
+1/100 2 +1 cuda_runtime cudaLaunchKernel corr=2
+1/100 4 +9 user_annotation Optimizer.step#Adam.step`)
+	if len(s.List) != 1 || len(s.List[0].Windows) != 2 || s.List[0].LinkedEvents != 2 {
+		t.Errorf("%+v", s.List)
+	}
+	for i, w := range s.List[0].Windows {
+		if w.Device != i || w.Start != int64(5+10*i) || w.End != int64(15+10*i) {
+			t.Errorf("window %+v", w)
+		}
+	}
 }
 
 // Letters first, then letters with a number, each once.

@@ -7,14 +7,14 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// host is the moments of a rank's host threads that steps are made of.
+// host holds the instants on a rank's host threads that decide where a step ends.
 type host struct {
 	x             *timeline.Rank
 	first         int64   // start of the recording, ns
-	profiler      []int32 // ProfilerStep# spans by start
+	profiler      []int32 // rows of ProfilerStep# spans, in order of start
 	accumulations []int64 // starts of gradient accumulations, ascending
 	nodes         []int64 // starts of the other backward nodes, ascending
-	forward       []int64 // starts of forward operators, only where the optimizer runs in backward
+	forward       []int64 // starts of forward operators, ascending; only where an optimizer runs in backward
 }
 
 func newHost(x *timeline.Rank) *host {
@@ -28,9 +28,10 @@ func newHost(x *timeline.Rank) *host {
 	return h
 }
 
-// startsOfNodes are the starts of gradient accumulations and of the other nodes of
-// backward, ascending. Where the one or the other are not recorded themselves, the spans
-// that PyTorch puts around them, or those of older versions, take their place.
+// startsOfNodes returns the starts of gradient accumulations and of the other backward
+// nodes, each ascending. For accumulations that are not recorded themselves the
+// evaluate_function spans around them count, and for other nodes, where PyTorch is too old
+// to write those spans, the nodes by their names.
 func startsOfNodes(x *timeline.Rank) (accumulations, others []int64) {
 	accumulations, others = make([]int64, 0, len(x.Nodes)), make([]int64, 0, len(x.Nodes))
 	for _, n := range x.Nodes {
@@ -48,8 +49,8 @@ func startsOfNodes(x *timeline.Rank) (accumulations, others []int64) {
 	return accumulations, others
 }
 
-// firstStart is the start of the first complete event on the threads of a rank, 0
-// without any; the rows of a track are in order.
+// firstStart returns the start of the first complete event on the host threads of a rank,
+// 0 without any. The rows of a track are in order, so the first of each track is enough.
 func firstStart(x *timeline.Rank) int64 {
 	first, seen := int64(0), false
 	for _, id := range x.Host {
@@ -66,7 +67,9 @@ func firstStart(x *timeline.Rank) int64 {
 	return first
 }
 
-// forwardOps are the starts of operators outside backward and optimizer, ascending.
+// forwardOps returns the starts of operators outside backward and optimizer, ascending.
+// There are far more of them than of anything else here, so they are collected only where
+// they are needed.
 func forwardOps(x *timeline.Rank) []int64 {
 	var starts []int64
 	x.Each(x.Host, timeline.AtenOp, func(row int32) {
@@ -78,20 +81,22 @@ func forwardOps(x *timeline.Rank) []int64 {
 	return starts
 }
 
-// update is a maximal run of optimizer spans without accumulation between them.
+// update is a maximal run of optimizer spans without a gradient accumulation between them.
 type update struct {
 	optimizers []string
-	start, end int64
+	start, end int64           // ns
 	named      map[string]bool // optimizers, as a set
 }
 
-// updates groups the optimizer spans.
+// updates groups the optimizer spans. A program may step several optimizers one after the
+// other, or one per parameter, and all of that is one step as long as no new gradient
+// comes in between.
 //
-//  1. Spans under AccumulateGrad (optimizer in backward) form one update per
-//     backward pass: a new one begins after forward operators.
+//  1. Spans under AccumulateGrad (optimizer in backward) form one update per backward
+//     pass: a new one begins after forward operators, as accumulations surround each span.
 //  2. Other spans form one update until a gradient is accumulated between them.
-//  3. Without records of accumulation, backward nodes take their place; without
-//     those, an optimizer that steps again begins a new update.
+//  3. Where no accumulation was recorded, backward nodes take their place; without those,
+//     an optimizer that steps again begins a new update.
 func (h *host) updates() []update {
 	between := h.accumulations
 	if len(between) == 0 {
@@ -111,7 +116,12 @@ func (h *host) updates() []update {
 				continue
 			}
 		}
-		list = append(list, update{[]string{name}, span.Start, span.End, map[string]bool{name: true}})
+		list = append(list, update{
+			optimizers: []string{name},
+			start:      span.Start,
+			end:        span.End,
+			named:      map[string]bool{name: true},
+		})
 	}
 	for i := range list {
 		slices.Sort(list[i].optimizers)
@@ -119,6 +129,8 @@ func (h *host) updates() []update {
 	return list
 }
 
+// separated reports whether an optimizer span, of the given name, begins a new update
+// rather than going on with the last one. between is what separates updates, ascending.
 func (h *host) separated(span timeline.Span, name string, last *update, between []int64) bool {
 	switch {
 	case h.x.InBackward(span.Row):
@@ -129,8 +141,8 @@ func (h *host) separated(span timeline.Span, name string, last *update, between 
 	return last.named[name]
 }
 
-// profilerSteps takes the host's ProfilerStep# spans as updates. They may be one
-// per micro-batch and their names repeat, so they are only a stated fallback.
+// profilerSteps takes the host's ProfilerStep# spans as updates. There may be one per
+// micro-batch, and their numbers may repeat, so this is a fallback.
 func (h *host) profilerSteps() []update {
 	var list []update
 	for _, row := range h.profiler {
@@ -139,7 +151,7 @@ func (h *host) profilerSteps() []update {
 	return list
 }
 
-// CountIn counts the values of an ascending list in [start, end).
+// CountIn returns how many values of an ascending list lie in [start, end).
 func CountIn(list []int64, start, end int64) int {
 	from, _ := slices.BinarySearch(list, start)
 	to, _ := slices.BinarySearch(list, end)

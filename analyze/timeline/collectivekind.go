@@ -2,11 +2,13 @@ package timeline
 
 import "strings"
 
-// CollectiveKind is the kind of a communication kernel.
+// CollectiveKind is what a communication kernel or a host collective does.
+// Point-to-point transfers count as a kind of their own, because NCCL runs them as
+// kernels like any other and device time goes to them just the same.
 type CollectiveKind uint8
 
-// The kinds of collectives. NotCommunication is the zero value; UnknownCollective
-// is a communication kernel whose name does not tell (RCCL's and NCCL's Generic).
+// The collective kinds. NotCommunication is the zero value; UnknownCollective is a
+// communication kernel whose name does not give the kind, such as RCCL's and NCCL's Generic.
 const (
 	NotCommunication CollectiveKind = iota
 	ReduceScatter
@@ -27,13 +29,16 @@ var collectiveNames = [numCollectives]string{
 
 func (c CollectiveKind) String() string { return collectiveNames[c] }
 
-// CollectiveKinds lists the kinds in the order of reports and of the ledger.
+// CollectiveKinds lists the kinds in the order of reports and of the ledger. The caller
+// owns the slice.
 func CollectiveKinds() []CollectiveKind {
-	return []CollectiveKind{ReduceScatter, AllGather, AllReduce, Broadcast, Reduce, AllToAll, SendRecv, UnknownCollective}
+	return []CollectiveKind{
+		ReduceScatter, AllGather, AllReduce, Broadcast, Reduce, AllToAll, SendRecv, UnknownCollective,
+	}
 }
 
-// kindWords are looked for in the lower-cased name without separators; the order
-// matters where one word contains another.
+// kindWords are searched for in the lower-case name without underscores. The first match
+// wins, so a word that contains another (reducescatter, allreduce) precedes it (reduce).
 var kindWords = []struct {
 	word string
 	kind CollectiveKind
@@ -42,10 +47,11 @@ var kindWords = []struct {
 	{"alltoall", AllToAll}, {"sendrecv", SendRecv}, {"broadcast", Broadcast}, {"reduce", Reduce},
 }
 
-// kernelKind tells whether name is a communication kernel of NCCL, RCCL, MSCCL or
-// of a trainer that follows their naming (x_ncclKernel_...), and of which kind.
-// The reduction operator is not read: AVG prints as Sum.
-func kernelKind(name string) (CollectiveKind, bool) {
+// kernelKind returns the kind of a communication kernel of NCCL, RCCL, MSCCL or of a
+// trainer that follows their naming (x_ncclKernel_...); ok is false for any other kernel.
+// The reduction operator in the name is ignored, since NCCL prints AVG as Sum. So are the
+// arguments, since a compute kernel may take something whose type mentions NCCL.
+func kernelKind(name string) (kind CollectiveKind, ok bool) {
 	name = strings.TrimPrefix(name, "void ")
 	if !isCommunicationKernel(name) {
 		return NotCommunication, false
@@ -59,6 +65,8 @@ func kernelKind(name string) (CollectiveKind, bool) {
 	return UnknownCollective, true
 }
 
+// isCommunicationKernel reports whether a name is that of a communication kernel.
+// "nccl:all_reduce" and the like are annotations around one.
 func isCommunicationKernel(name string) bool {
 	for _, prefix := range []string{"nccl", "mscclKernel", "msccl::"} {
 		if strings.HasPrefix(name, prefix) {
@@ -72,8 +80,9 @@ func isCommunicationKernel(name string) bool {
 	return strings.Contains(head, "_ncclKernel") || strings.Contains(head, "_ncclDevKernel")
 }
 
-// KindOf reads the kind from a kernel's name or from a message's
-// "CollectiveKind name" (_reduce_scatter_base, allreduce_coalesced, all_to_allv).
+// KindOf reads the kind from a kernel's name or from the "Collective name" that PyTorch
+// records (_reduce_scatter_base, allreduce_coalesced, all_to_allv). It is
+// NotCommunication for names without a known word, such as barrier and gather.
 func KindOf(name string) CollectiveKind {
 	flat := strings.ToLower(strings.ReplaceAll(name, "_", ""))
 	for _, w := range kindWords {
@@ -87,7 +96,8 @@ func KindOf(name string) CollectiveKind {
 	return NotCommunication
 }
 
-// ShortKernel is a kernel's name without arguments, for lists.
+// ShortKernel returns a kernel's name without return type and arguments, for lists. The
+// result is a piece of name.
 func ShortKernel(name string) string {
 	name = strings.TrimPrefix(name, "void ")
 	if i := strings.IndexByte(name, '('); i > 0 {

@@ -2,18 +2,19 @@ package timeline
 
 import "github.com/gaprof/gaprof/trace"
 
-// Device is one accelerator of a rank.
+// Device is one accelerator of a rank. Its slices are parallel: entry i of each is about
+// the same device event.
 type Device struct {
-	PID    string           // the row of viewers: the device ordinal
-	Rows   []int32          // its activity (kernels, copies, sets), by start
-	Launch []int32          // the row of the host call that launched Rows[i], or -1
-	Kind   []CollectiveKind // of Rows[i]
-	Bucket []Bucket         // of Rows[i] when nothing else runs
-	Busy   Busy
+	PID    string           // process row in viewers: the device ordinal
+	Rows   []int32          // rows of its activity (kernels, copies, sets), in order of start
+	Launch []int32          // row of the launch call, -1 where it is not in the recording
+	Kind   []CollectiveKind // NotCommunication for compute kernels, copies and sets
+	Bucket []Bucket         // the bucket of its time while nothing of an earlier bucket runs
+	Busy   Busy             // when the device is busy, by bucket
 }
 
-// build classifies the rows of a device, which are sorted by start and joined to
-// their launches, and makes its interval sets.
+// build classifies the rows of a device, which must be sorted by start and joined to their
+// launch calls, and builds its interval sets. Sorted rows make each set one linear pass.
 func (d *Device) build(x *Rows) {
 	var count [IdleBucket]int
 	d.Kind, d.Bucket = make([]CollectiveKind, len(d.Rows)), make([]Bucket, len(d.Rows))
@@ -38,6 +39,8 @@ func (d *Device) build(x *Rows) {
 	}
 }
 
+// bucketOfRow is the bucket of a device event on its own. What is no kernel moves or sets
+// memory: processes keeps nothing else of a device.
 func bucketOfRow(x *Rows, row int32, kind CollectiveKind) Bucket {
 	switch {
 	case kind != NotCommunication:
@@ -48,9 +51,9 @@ func bucketOfRow(x *Rows, row int32, kind CollectiveKind) Bucket {
 	return MemoryBucket
 }
 
-// kindOfRow is the kind of collective that a device event is. The kernel's name
-// decides; where it does not tell (Generic) or only tells the transport (SendRecv),
-// the message does.
+// kindOfRow returns the collective kind of a device event. The kernel's name decides; where
+// it says nothing (Generic) or only names the transport (all-to-all runs as SendRecv), the
+// recorded "Collective name" does.
 func kindOfRow(x *Rows, row, launch int32) CollectiveKind {
 	id := x.Col.Name[row]
 	if x.Col.Cat[row] != trace.CatKernel || x.names.class[id]&Communication == 0 {

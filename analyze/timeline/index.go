@@ -7,32 +7,32 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Index is what a trace says of where and when, joined and ready to be asked. It is
-// read-only: any number of goroutines may use it.
+// Index is a trace with everything joined that concerns where and when. It is read-only,
+// so any number of goroutines may use it, and it keeps the trace in memory.
 type Index struct {
 	*Rows
-	Ranks    []*Rank
-	Problems []trace.Problem // of the trace as a whole: device rows nobody or several can claim
+	Ranks    []*Rank         // in the order of their host processes in the trace
+	Problems []trace.Problem // of the trace as a whole: device events that no rank or several can claim
 }
 
 // Rank is the part of a trace that one rank wrote: its host threads and the devices
-// it launches on. A trace of a device alone has no host tracks.
+// it launches on. A trace of a device alone has no host threads.
 type Rank struct {
-	*Rows
-	Process    string // of its host threads, "" for a trace of a device alone
-	Host       []trace.TrackID
-	Devices    []*Device
-	Links      Links
-	Nodes      []Span // spans of backward nodes and gradient accumulations, by start
-	Optimizers []Span // outermost optimizer spans, by start
-	Only       bool   // no other rank is in the trace
+	*Rows                      // of the whole trace, shared by its ranks
+	Process    string          // process of the host threads; "" for a trace of a device alone
+	Host       []trace.TrackID // the host threads
+	Devices    []*Device       // in the order of the trace; none where only the host was recorded
+	Links      Links           // how far device events are joined to their launches
+	Nodes      []Span          // evaluate_function and AccumulateGrad spans, in order of start; see Accumulates
+	Optimizers []Span          // outermost optimizer spans, in order of start
+	Only       bool            // no other rank is in the trace
 
-	launched []Launched
-	exact    bool // gradient accumulations are recorded themselves, not only the spans around them
+	launched []Launched // every linked device event, by launch call
+	exact    bool       // gradient accumulations are recorded themselves, not only the spans around them
 }
 
-// New indexes a trace. There is one rank in most, several where files were merged,
-// none where nothing ran.
+// New indexes a trace. Most traces hold one rank; merged files hold several, and a trace
+// in which nothing ran holds none.
 //
 //  1. Names are classified, threads marked.
 //  2. Processes and devices become ranks.
@@ -48,6 +48,8 @@ func New(t *trace.Trace) *Index {
 	return x
 }
 
+// newRank builds a rank from its part of the trace. The device side and the host side share
+// nothing that either writes, so they are built at the same time.
 func newRank(x *Rows, s *scope, only bool) *Rank {
 	r := &Rank{Rows: x, Process: s.pid, Host: s.host, Devices: s.devices, Only: only}
 	parallel.Both(func() {
@@ -64,12 +66,14 @@ func newRank(x *Rows, s *scope, only bool) *Rank {
 	return r
 }
 
-// Own reports whether a track of no device is of the rank's process; where no other
-// rank is in the trace all are.
+// Own reports whether a host track belongs to the rank's process. Where no other rank is in
+// the trace every track does, also one of another process, such as a compiler's worker.
 func (r *Rank) Own(id trace.TrackID) bool { return r.Only || r.Trace.Tracks()[id].PID == r.Process }
 
-// Accumulates reports whether one of Nodes is a gradient accumulation. Where those are
-// recorded themselves, the spans that the autograd engine puts around them are not.
+// Accumulates reports whether a row of Nodes is a gradient accumulation. PyTorch records an
+// accumulation twice, as AccumulateGrad and as the evaluate_function span of the autograd
+// engine around it; other writers record only the latter. It must count once, so the outer
+// span counts only in traces that have no inner ones.
 func (r *Rank) Accumulates(row int32) bool {
 	class := r.Class(row)
 	return class == AccumulateGrad || class&AccumulateGrad != 0 && !r.exact
@@ -80,7 +84,8 @@ func (r *Rank) Communicates() bool {
 	return slices.ContainsFunc(r.Host, func(id trace.TrackID) bool { return r.Track(id)&CollectiveSpan != 0 })
 }
 
-// CollectiveRows lists the device rows that are collectives, by device and start.
+// CollectiveRows lists the device rows that are collectives, by device and then by start.
+// The caller owns the slice.
 func (r *Rank) CollectiveRows() []int32 {
 	var rows []int32
 	for _, d := range r.Devices {
@@ -93,7 +98,22 @@ func (r *Rank) CollectiveRows() []int32 {
 	return rows
 }
 
-// outermost lists the spans of a class that stand in no other of it, by start.
+// LaunchedBy returns the device events launched inside a host span on its thread: those of
+// the launch calls that follow it on its track and begin before it ends. It is one binary
+// search and a walk over the result, which is a piece of the rank's own list and read-only.
+func (r *Rank) LaunchedBy(row int32) []Launched {
+	list := r.launched
+	end, trackEnd := r.End(row), r.TrackEnd(row)
+	from, _ := slices.BinarySearch(list, Launched(row)<<32)
+	to := from
+	for to < len(list) && list[to].call() < trackEnd && r.Col.Start[list[to].call()] < end {
+		to++
+	}
+	return list[from:to]
+}
+
+// outermost lists the spans of a class that are in no other span of it, in order of start.
+// An optimizer that wraps another one, or calls super().step(), is one step, not two.
 func outermost(x *Rows, tracks []trace.TrackID, class Class) []Span {
 	var list []Span
 	x.Each(tracks, class, func(row int32) {
@@ -105,5 +125,5 @@ func outermost(x *Rows, tracks []trace.TrackID, class Class) []Span {
 	return list
 }
 
-// Empty reports whether nothing was recorded that could be analysed.
+// Empty reports whether the rank has neither device events nor host threads.
 func (r *Rank) Empty() bool { return r.Links.Events == 0 && len(r.Host) == 0 }

@@ -8,20 +8,29 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// launchIndex finds the host call with a correlation id, within one process.
+// launchIndex finds launch calls by their correlation id, within one process.
+//
+// Ids are unique only there: CUPTI counts launches up from a small number in each process,
+// so files merged from several ranks hold each id once a rank.
+//
+// It is a sorted slice rather than a map because ids ascend with time on each thread:
+// sorting takes a few comparisons a call, and as device events ask for their ids in nearly
+// the same order, a search that starts at the last hit finds most of them next to it.
 type launchIndex struct {
 	x     *Rows
 	calls []launchCall // by id, then by row
-	near  int          // where the last one was found: the next is seldom far
+	near  int          // index of the last hit, where the next search starts
 }
 
-// launchCall is a host call: its correlation id in the upper half, its row in the lower.
+// launchCall is a launch call with its correlation id in the upper half and its row in the
+// lower, so that sorting the numbers sorts by id and then by row.
 type launchCall uint64
 
 func (l launchCall) corr() trace.ID { return trace.ID(l >> 32) }
 func (l launchCall) row() int32     { return int32(uint32(l)) }
 
-// indexLaunches collects the runtime and driver calls of some tracks.
+// indexLaunches collects the runtime and driver calls of some tracks. Calls that launch
+// nothing stay in the index: they share no id with a device event and do no harm.
 func indexLaunches(x *Rows, tracks []trace.TrackID) *launchIndex {
 	n := 0
 	for _, id := range tracks {
@@ -43,8 +52,8 @@ func indexLaunches(x *Rows, tracks []trace.TrackID) *launchIndex {
 	return ix
 }
 
-// first is the index of the first call with an id, where there is one. It looks around
-// the last one found in steps that double.
+// first returns the index of the first call with an id; ok is false without one. It gallops
+// to both sides of the last hit.
 func (ix *launchIndex) first(corr trace.ID) (int, bool) {
 	low, high, step := ix.near, ix.near, 1
 	for low > 0 && ix.calls[low-1].corr() >= corr {
@@ -58,7 +67,7 @@ func (ix *launchIndex) first(corr trace.ID) (int, bool) {
 	return ix.near, ix.near < len(ix.calls) && ix.calls[ix.near].corr() == corr
 }
 
-// after is the index behind the calls that have the id of the first-th.
+// after returns the index behind the run of calls that share the id of the first-th.
 func (ix *launchIndex) after(first int) int {
 	end := first + 1
 	for end < len(ix.calls) && ix.calls[end].corr() == ix.calls[first].corr() {
@@ -67,9 +76,13 @@ func (ix *launchIndex) after(first int) int {
 	return end
 }
 
-// find returns the launch of a device event. A runtime call and the driver call
-// inside it share an id and are one launch, the outer one. Two separate calls
-// with one id are damage: the External id decides, else there is no launch.
+// find returns the launch call of a device event; ok is false without one.
+//
+// A runtime call and the driver call nested in it carry the same id and are one launch:
+// the outer call is the one a person sees, and counting both would make every launch of a
+// recent CUDA look like a clash. Two separate calls with one id are damage. Then the
+// External id decides; where it does not single one out there is no launch, because a
+// wrong one would move time into another step.
 func (ix *launchIndex) find(row int32) (int32, bool) {
 	x := ix.x
 	corr := x.Col.Corr[row]
@@ -96,7 +109,8 @@ func (ix *launchIndex) find(row int32) (int32, bool) {
 	return found, found >= 0
 }
 
-// nested reports whether all calls lie in time inside the first, on its track.
+// nested reports whether all calls begin inside the first one, on its track. Rows of a
+// track are sorted by start, so the outermost call comes first.
 func (ix *launchIndex) nested(calls []launchCall) bool {
 	x := ix.x
 	if len(calls) == 1 {
@@ -112,18 +126,20 @@ func (ix *launchIndex) nested(calls []launchCall) bool {
 	return true
 }
 
-// Links says how the device events of a rank are joined to their launches.
+// Links says how far the device events of a rank are joined to their launch calls.
 type Links struct {
 	Events          int     // device events of the rank
-	Unlinked        int     // of those, the ones without a launch in the recording
-	UnlinkedAtStart int     // of those, the ones that start before any linked event of their device
-	Impossible      []int32 // device rows that start before their launch
-	Duplicates      int     // correlation ids that several separate calls carry
+	Unlinked        int     // those of Events without a launch call in the recording
+	UnlinkedAtStart int     // those of Unlinked that start before any linked event of their device
+	Impossible      []int32 // rows of device events that start before their launch call
+	Duplicates      int     // correlation ids carried by several separate calls
 }
 
-// link joins every device event of the host tracks' devices to its launch and counts
-// what stays without: events launched outside the recording, clashing ids, impossible
-// times.
+// link fills in Launch of every device and counts what does not join: events launched
+// before the recording began, clashing ids, impossible times.
+//
+// Unlinked events at the start are normal, since devices run behind the host; others hint
+// at lost events, so the two are counted apart.
 func link(x *Rows, host []trace.TrackID, devices []*Device) Links {
 	ix := indexLaunches(x, host)
 	links := Links{Duplicates: ix.duplicates()}
@@ -168,17 +184,17 @@ func (ix *launchIndex) duplicates() int {
 	return n
 }
 
-// Launched is a device event behind the host call that launched it: the rows of both,
-// the call's in the upper half, so that the order of the numbers is that of the calls
-// by thread and time.
+// Launched is a device event and its launch call, as one number: the row of the call in the
+// upper half, that of the event in the lower. Sorting the numbers sorts by call, and as
+// rows are sorted by track and start, what a span launched is one stretch of the list.
 type Launched uint64
 
 func (l Launched) call() int32 { return int32(l >> 32) }
 
-// Event is the row of the device event.
+// Event returns the row of the device event.
 func (l Launched) Event() int32 { return int32(uint32(l)) }
 
-// launches lists the linked events of some devices in the order of their calls.
+// launches lists the n linked events of some devices in the order of their launch calls.
 func launches(x *Rows, devices []*Device, n int) []Launched {
 	list := make([]Launched, 0, n)
 	for _, d := range devices {
@@ -191,15 +207,18 @@ func launches(x *Rows, devices []*Device, n int) []Launched {
 	return sortLaunched(list, x.Trace.Len())
 }
 
-// sortLaunched sorts digit by digit, the last first: calls of several threads, on several
-// streams, are so mixed that comparing them takes longer. It returns list or its own room.
+// sortLaunched sorts a list whose row numbers are below rows. It is a radix sort, least
+// significant digit first: with several threads and streams the order of device events says
+// so little about the order of their calls that sorting by comparison takes longer. Digits
+// above the largest row number are skipped. It returns either list or a buffer of its own;
+// list itself is scratch afterwards.
 func sortLaunched(list []Launched, rows int) []Launched {
 	const digit = 11
 	if len(list) < 1<<digit {
 		slices.Sort(list)
 		return list
 	}
-	room := make([]Launched, len(list))
+	buffer := make([]Launched, len(list))
 	for half := 0; half < 64; half += 32 {
 		for shift := half; rows>>(shift-half) > 0; shift += digit {
 			var next [1 << digit]int32
@@ -213,25 +232,13 @@ func sortLaunched(list []Launched, rows int) []Launched {
 			}
 			for _, l := range list {
 				at := &next[l>>shift%(1<<digit)]
-				room[*at] = l
+				buffer[*at] = l
 				*at++
 			}
-			list, room = room, list
+			list, buffer = buffer, list
 		}
 	}
 	return list
-}
-
-// LaunchedBy returns the device events launched inside a host span on its thread:
-// those of the calls that follow it on its track and begin before it ends.
-func (r *Rank) LaunchedBy(row int32) []Launched {
-	list, end, trackEnd := r.launched, r.End(row), r.TrackEnd(row)
-	from, _ := slices.BinarySearch(list, Launched(row)<<32)
-	to := from
-	for to < len(list) && list[to].call() < trackEnd && r.Col.Start[list[to].call()] < end {
-		to++
-	}
-	return list[from:to]
 }
 
 func oneIf(b bool) int {

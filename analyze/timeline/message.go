@@ -7,24 +7,26 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Message is what a trace says of the message of a collective: a record_param_comms
-// span, or the kernel itself in recent versions.
+// Message describes the data that a collective moves and the ranks it moves them between.
+// PyTorch records it in a record_param_comms span around the launch call and, in recent
+// versions, with the kernel itself. A kernel's own arguments (grid, registers) say nothing
+// of the sort, so without either nothing is known.
 type Message struct {
-	Bytes     int64  // the larger side of the message, as nccl-tests counts; -1 unknown
-	InElems   int64  // elements sent by this rank, 0 unknown
-	OutElems  int64  // elements received, 0 unknown
-	Dtype     string // "" unknown
-	Group     string // process group name, "" unknown
-	GroupSize int64  // ranks in the group, 0 unknown
-	Seq       int64  // sequence number in the group, -1 unknown
-	Members   string // "Process Group Ranks" as written, shortened by PyTorch above 30; "" unknown
+	Bytes     int64  // size of the larger side, as nccl-tests counts it; -1 unknown
+	InElems   int64  // elements that this rank sends, 0 unknown
+	OutElems  int64  // elements that it receives, 0 unknown
+	Dtype     string // element type as PyTorch prints it, "" unknown
+	Group     string // name of the process group, "" unknown
+	GroupSize int64  // ranks in the process group, 0 unknown
+	Seq       int64  // sequence number within the process group, -1 unknown
+	Members   string // "Process Group Ranks" as written; PyTorch abbreviates lists of more than 30; "" unknown
 }
 
 // UnknownMessage is a message of which nothing was recorded.
 var UnknownMessage = Message{Bytes: -1, Seq: -1}
 
-// MessageOf reads the message of a communication kernel with its launch, -1 for none.
-// Texts are pieces of the trace's own memory.
+// MessageOf reads the message of a communication kernel, given the row of its launch call,
+// -1 for none. Texts are pieces of the trace's memory.
 func (x *Rows) MessageOf(kernel, launch int32) Message {
 	if row, ok := x.messageRow(kernel, launch); ok {
 		return x.MessageAt(row)
@@ -32,8 +34,8 @@ func (x *Rows) MessageOf(kernel, launch int32) Message {
 	return UnknownMessage
 }
 
-// messageRow is the row that describes the message of a kernel: the kernel itself in
-// recent versions, else the record_param_comms around its launch.
+// messageRow returns the row that describes the message of a kernel: the kernel itself in
+// recent versions, else the innermost record_param_comms around its launch call.
 func (x *Rows) messageRow(kernel, launch int32) (int32, bool) {
 	if _, ok := x.Trace.Event(int(kernel)).Arg(trace.KeyCollective); ok {
 		return kernel, true
@@ -56,7 +58,8 @@ func (x *Rows) messageRow(kernel, launch int32) (int32, bool) {
 // RecordParamComms is the name of the spans in which PyTorch describes collectives.
 const RecordParamComms = "record_param_comms"
 
-// RecordAround is the record_param_comms around a launch, or -1.
+// RecordAround returns the row of the innermost record_param_comms around a launch call,
+// -1 without one.
 func (x *Rows) RecordAround(launch int32) int32 {
 	found := int32(-1)
 	x.Stack(launch, func(span int32) bool {
@@ -69,14 +72,15 @@ func (x *Rows) RecordAround(launch int32) int32 {
 	return found
 }
 
-// MessageAt reads the message that a row describes.
+// MessageAt reads the message that a row describes. Sizes are known only where both sides
+// and the dtype are: a side of zero elements is a size like any other.
 func (x *Rows) MessageAt(row int32) Message {
 	m := UnknownMessage
 	e := x.Trace.Event(int(row))
-	var room [24]trace.Arg
+	var buffer [24]trace.Arg // on the stack: this is called for every collective
 	var okIn, okOut bool
-	args := e.AppendArgs(room[:0])
-	for _, a := range slices.Backward(args) { // of an argument that stands there twice the first counts
+	args := e.AppendArgs(buffer[:0])
+	for _, a := range slices.Backward(args) { // if a key occurs twice, the first one counts
 		switch a.Key {
 		case trace.KeyInElems:
 			m.InElems, okIn = a.Num, a.Kind == trace.Int
@@ -102,10 +106,10 @@ func (x *Rows) MessageAt(row int32) Message {
 	return m
 }
 
-// dtypeBytes gives the element sizes of PyTorch's scalar types, by the names that
-// record_param_comms (c10::ScalarType) and Input type (TypeMeta) print.
+// dtypeBytes gives the size of an element in bytes by the names that PyTorch prints for its
+// types: c10::ScalarType in record_param_comms, TypeMeta in Input type. The two differ.
 var dtypeBytes = map[string]int64{
-	"Float": 4, "BFloat16": 2, "Half": 2, // as most messages say
+	"Float": 4, "BFloat16": 2, "Half": 2, // the most frequent, found without lower-casing
 	"byte": 1, "char": 1, "bool": 1, "int8": 1, "uint8": 1, "unsigned char": 1, "signed char": 1,
 	"float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1,
 	"short": 2, "half": 2, "bfloat16": 2, "c10::half": 2, "c10::bfloat16": 2, "short int": 2, "uint16": 2,
@@ -114,7 +118,7 @@ var dtypeBytes = map[string]int64{
 	"complexdouble": 16, "c10::complex<double>": 16,
 }
 
-// DtypeBytes is the size of one element in bytes, 0 where the name is not known.
+// DtypeBytes returns the size of one element in bytes, 0 if the name is not known.
 func DtypeBytes(name string) int64 {
 	if size, ok := dtypeBytes[name]; ok {
 		return size

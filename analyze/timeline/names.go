@@ -7,39 +7,48 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Class is what a name says of an event; a name may be in several classes.
+// Class is a set of bits that says what the name of an event means. A name may be in
+// several classes or in none.
+//
+// Names are all there is to go by: PyTorch gives operators, hooks and annotations the
+// same few categories, and the spans that matter here are recognizable only by text.
 type Class uint32
 
-// The classes of names.
+// The classes of names, each with the spans that are in it.
 const (
 	OptimizerStep    Class = 1 << iota // Optimizer.step#NAME
 	ZeroGrad                           // Optimizer.zero_grad#NAME
 	ProfilerStep                       // ProfilerStep#N
 	AccumulateGrad                     // torch::autograd::AccumulateGrad
 	EvaluateFunction                   // autograd::engine::evaluate_function: X
-	BackwardNode                       // any other name of a backward node
-	Framework                          // FSDP or DDP spans
-	Reducer                            // the part of them that handles gradients
+	BackwardNode                       // XBackward, XBackward0: inside evaluate_function, alone in older versions
+	Framework                          // any span of FSDP or DDP
+	Reducer                            // those of FSDP and DDP that handle gradients
 	Compiled                           // regions and calls of compiled code
-	CollectiveSpan                     // nccl:*, record_param_comms
-	Communication                      // a device kernel that communicates
+	CollectiveSpan                     // nccl:*, gloo:*, c10d::*, record_param_comms and the like
+	Communication                      // a communication kernel on the device
 	TokenNote                          // gaprof.tokens=N
 	AddInPlace                         // aten::add_
 	AtenOp                             // aten::*
 	FSDP2                              // FSDP::*
-	FusedOptimizer                     // the kernels of a fused optimizer
+	FusedOptimizer                     // PyTorch's fused optimizers: aten::_fused_adam*, aten::_fused_sgd*
 
+	// operator is the classes that nearly every row of a host thread is in. They are left
+	// out of the marks of a track (see markTracks), which stay short that way.
 	operator = AtenOp | AddInPlace
 )
 
-// names holds the class and the collective kind of every distinct name of a trace,
-// so that each text is looked at once.
+// names holds the class and the collective kind of every distinct name of a trace by
+// StringID, so that each text is examined once, however many rows carry it. A large trace
+// has millions of rows and a few thousand names.
 type names struct {
 	class []Class
 	kind  []CollectiveKind
-	all   Class // of any name
+	all   Class // the classes of all names together
 }
 
+// classifyNames looks at all strings of a trace, also at those that are not names: they
+// share one table, and asking which is which would cost a pass over the rows.
 func classifyNames(t *trace.Trace) *names {
 	n := &names{class: make([]Class, t.NumStrings()), kind: make([]CollectiveKind, t.NumStrings())}
 	half := len(n.class) / 2
@@ -98,10 +107,11 @@ var prefixClasses = []prefixClass{
 	{TokenNotePrefix, TokenNote},
 }
 
-// TokenNotePrefix begins the annotations that carry token counts.
+// TokenNotePrefix begins the annotations in which a program notes its token counts.
 const TokenNotePrefix = "gaprof.tokens="
 
-// prefixesOf are the prefixClasses that begin with a byte.
+// prefixesOf lists the prefixClasses by their first byte, so that a name is compared with
+// the few that it can begin with.
 var prefixesOf = func() (of [256][]prefixClass) {
 	for _, p := range prefixClasses {
 		of[p.prefix[0]] = append(of[p.prefix[0]], p)
@@ -109,6 +119,8 @@ var prefixesOf = func() (of [256][]prefixClass) {
 	return of
 }()
 
+// classOf collects the classes of all prefixes of a name. The evaluate_function span
+// around a gradient accumulation is in both classes, for some versions record only that.
 func classOf(name string) Class {
 	if name == "" {
 		return 0
@@ -128,13 +140,15 @@ func classOf(name string) Class {
 	return c
 }
 
-// OptimizerName is the class in "Optimizer.step#Class.step".
+// OptimizerName returns Class of "Optimizer.step#Class.step", "" if there is none. The
+// result is a piece of span.
 func OptimizerName(span string) string {
 	name := strings.TrimPrefix(span, "Optimizer.step#")
 	return strings.TrimSuffix(name, ".step")
 }
 
-// NodeName is X in "autograd::engine::evaluate_function: X".
+// NodeName returns X of "autograd::engine::evaluate_function: X", "" for names without
+// ": ". The result is a piece of span.
 func NodeName(span string) string {
 	_, name, _ := strings.Cut(span, ": ")
 	return name

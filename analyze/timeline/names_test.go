@@ -35,9 +35,11 @@ func TestKernelKind(t *testing.T) {
 
 func TestKindOfMessage(t *testing.T) {
 	for name, want := range map[string]CollectiveKind{
-		"_reduce_scatter_base": ReduceScatter, "reduce_scatter_tensor_coalesced": ReduceScatter, "_allgather_base": AllGather,
-		"allgather_into_tensor_coalesced": AllGather, "allreduce": AllReduce, "allreduce_coalesced": AllReduce, "broadcast": Broadcast,
-		"reduce": Reduce, "all_to_all": AllToAll, "all_to_allv": AllToAll, "send": SendRecv, "recv": SendRecv,
+		"_reduce_scatter_base": ReduceScatter, "reduce_scatter_tensor_coalesced": ReduceScatter,
+		"_allgather_base": AllGather, "allgather_into_tensor_coalesced": AllGather,
+		"allreduce": AllReduce, "allreduce_coalesced": AllReduce,
+		"broadcast": Broadcast, "reduce": Reduce,
+		"all_to_all": AllToAll, "all_to_allv": AllToAll, "send": SendRecv, "recv": SendRecv,
 		"barrier": NotCommunication, "gather": NotCommunication, "": NotCommunication,
 	} {
 		if got := KindOf(name); got != want {
@@ -48,7 +50,8 @@ func TestKindOfMessage(t *testing.T) {
 
 func TestOptimizerName(t *testing.T) {
 	for span, want := range map[string]string{
-		"Optimizer.step#AdamW.step": "AdamW", "Optimizer.step#My.Opt.step": "My.Opt", "Optimizer.step#Adam": "Adam", "Optimizer.step#": "",
+		"Optimizer.step#AdamW.step": "AdamW", "Optimizer.step#My.Opt.step": "My.Opt",
+		"Optimizer.step#Adam": "Adam", "Optimizer.step#": "",
 	} {
 		if got := OptimizerName(span); got != want {
 			t.Errorf("%q: %q, want %q", span, got, want)

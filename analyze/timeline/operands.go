@@ -7,25 +7,29 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Operand is one input of an operator: a tensor, or a list of them.
+// Operand is one input of an operator: a tensor, a number, or a list of tensors.
 type Operand struct {
-	Shapes [][]int64 // one for a tensor, in elements by dimension
-	Dtype  string    // as Input type prints it; "Scalar" for numbers, "TensorList" for lists
+	Shapes [][]int64 // elements by dimension: one shape for a tensor, one per tensor for a list
+	Dtype  string    // as Input type prints it; "Scalar" for numbers, "TensorList" for lists; "" unknown
 	List   bool      // a list of tensors
 }
 
 // Scalar reports whether the operand is a number or a tensor without dimensions.
 func (o Operand) Scalar() bool { return !o.List && len(o.Shapes) == 1 && len(o.Shapes[0]) == 0 }
 
-// Operands reads the inputs of operators, see [Rows.Inputs]. Equal texts are parsed
-// once for all readers of a trace; what a reader returns is shared and never changes.
+// Operands reads the inputs of operators; see [Rows.Inputs]. It is for one goroutine.
+//
+// Kineto writes shapes as text ("[[768, 64], []]"), and the same few texts come back in
+// every micro-batch. Two caches keep parsing off the hot path: one of texts, shared by all
+// readers of a trace, and in each reader a small one of recent rows, which needs no lock.
+// What a reader returns is shared with the other readers and must not be written to.
 type Operands struct {
 	t      *trace.Trace
 	texts  *parsedTexts
-	recent [1024]inputs
+	recent [1024]inputs // direct-mapped, by the reference to a row's arguments
 }
 
-// parsedTexts are the operands that texts say.
+// parsedTexts is the cache of parsed texts of a trace.
 type parsedTexts struct {
 	mu       sync.Mutex
 	operands map[[2]trace.StringID][]Operand
@@ -36,17 +40,18 @@ func newParsedTexts() *parsedTexts {
 	return &parsedTexts{operands: make(map[[2]trace.StringID][]Operand), values: make(map[trace.StringID][]string)}
 }
 
-// mostValues is how many lists of values are kept.
+// mostValues bounds the cache of lists of values. Unlike shapes, values (learning rates,
+// sizes) may be different in every row, so that cache is emptied when it is full.
 const mostValues = 1 << 13
 
-// inputs are the operands of rows whose arguments stand at args.
+// inputs are the operands of the rows whose arguments stand at args, as in [trace.Columns].
 type inputs struct {
 	args uint32
 	ops  []Operand
 }
 
-// Of returns the operands of a row, nil where its shapes were not recorded. Rows with
-// equal texts get the same list.
+// Of returns the operands of a row, nil if its shapes were not recorded. Rows with equal
+// texts get the same slice, so a pointer to the first operand can serve as a key.
 func (s *Operands) Of(row int32) []Operand {
 	args := s.t.Columns().Args[row]
 	slot := &s.recent[args%uint32(len(s.recent))]
@@ -56,7 +61,7 @@ func (s *Operands) Of(row int32) []Operand {
 	return slot.ops
 }
 
-// parse is Of for a row whose arguments were not asked for lately.
+// parse is Of for a row that the reader does not have in its own cache.
 func (s *Operands) parse(row int32) []Operand {
 	e := s.t.Event(int(row))
 	dims, ok := e.Arg(trace.KeyInputDims)
@@ -75,8 +80,8 @@ func (s *Operands) parse(row int32) []Operand {
 	return ops
 }
 
-// Values returns what was recorded of the operands of a row that are no tensors, as
-// text by operand; nil where it was not.
+// Values returns the recorded values of a row's operands as text, by operand, "" for
+// tensors; nil if values were not recorded. The slice is shared and read-only.
 func (s *Operands) Values(row int32) []string {
 	a, ok := s.t.Event(int(row)).Arg(trace.KeyConcreteInputs)
 	if !ok || a.Kind == trace.Int {
@@ -95,8 +100,9 @@ func (s *Operands) Values(row int32) []string {
 	return values
 }
 
-// SeenArgs remembers which arguments were looked at lately, and for whom: most rows
-// share theirs with others, and equal references stand for equal arguments.
+// SeenArgs remembers which arguments were examined recently, and for whom. Most rows share
+// their arguments with earlier rows, and equal references stand for equal arguments, so
+// comparing references saves reading them again. The zero value is ready for use.
 type SeenArgs struct {
 	slots [1024]struct {
 		args uint32
@@ -104,8 +110,8 @@ type SeenArgs struct {
 	}
 }
 
-// Again reports whether the arguments at args (of [trace.Columns]) were looked at for
-// the same before. It may say no where they were.
+// Again reports whether the arguments at args, as in [trace.Columns], were examined with
+// the same of before. It forgets, so it may report false for arguments that were.
 func (l *SeenArgs) Again(args uint32, of string) bool {
 	slot := &l.slots[args%uint32(len(l.slots))]
 	if slot.args == args && slot.of == of {
@@ -115,8 +121,9 @@ func (l *SeenArgs) Again(args uint32, of string) bool {
 	return false
 }
 
-// parseOperands reads "[[768, 64], [], [[3], [4]]]" beside `["float", "Scalar",
-// "TensorList"]`. What it cannot read ends the list.
+// parseOperands reads dims such as "[[768, 64], [], [[3], [4]]]" together with types such
+// as `["float", "Scalar", "TensorList"]`. It stops at the first operand that it cannot
+// read and returns those before it: a trace may be cut off anywhere.
 func parseOperands(dims, types string) []Operand {
 	p := dimsParser{text: dims}
 	if !p.eat('[') {
@@ -154,7 +161,8 @@ func quotedWords(list string) []string {
 	}
 }
 
-// dimsParser reads nested lists of integers.
+// dimsParser reads nested lists of integers. encoding/json would do for intact texts, but
+// it returns nothing at all where one is cut off, and here speed counts.
 type dimsParser struct {
 	text string
 	i    int
@@ -200,7 +208,8 @@ func (p *dimsParser) operand() (Operand, bool) {
 	return Operand{Shapes: [][]int64{shape}}, ok
 }
 
-// numbers reads integers up to the closing bracket, whose opening one is read.
+// numbers reads the integers of a shape up to its closing bracket. A number has at most 18
+// digits, which always fit an int64.
 func (p *dimsParser) numbers() ([]int64, bool) {
 	shape := []int64{}
 	for {
@@ -219,7 +228,7 @@ func (p *dimsParser) numbers() ([]int64, bool) {
 	}
 }
 
-// Numel is the number of elements of a shape; a shape without dimensions has one.
+// Numel returns the number of elements of a shape; a shape without dimensions has one.
 func Numel(shape []int64) int64 {
 	n := int64(1)
 	for _, d := range shape {

@@ -17,7 +17,8 @@ func TestParseOperands(t *testing.T) {
 		{"[[4", `["float"]`, ""},
 		{"[[4, x]]", `["float"]`, ""},
 		{"[[-1]]", `["float"]`, ""},
-		{"[[99999999999999999999]]", `["float"]`, "[[999999999999999999 99]] float"}, // 18 digits and the rest: no overflow
+		// 18 digits and the rest: no overflow.
+		{"[[99999999999999999999]]", `["float"]`, "[[999999999999999999 99]] float"},
 		{"[[4], 7]", `["float", "int"]`, "[[4]] float"},
 		{"[[4]]", "", "[[4]] "},
 		{"[[4]]", `["float`, "[[4]] "},
@@ -25,8 +26,10 @@ func TestParseOperands(t *testing.T) {
 		{"[[[]]]", `["TensorList"]`, "list [[]] TensorList"},
 		{"[[[4], []], []]", `["TensorList", "float"]`, "list [[4] []] TensorList, [[]] float"},
 		{"[[ 4 ,\n8 ] , [ ] ]", `["float", "Scalar"]`, "[[4 8]] float, [[]] Scalar"},
-		{"[[4096, 64], [], [], []]", `["c10::BFloat16", "float", "Scalar", ""]`, "[[4096 64]] c10::BFloat16, [[]] float, [[]] Scalar, [[]] "},
-		{"[[[4, 8], [8]], [[4, 8], [8]]]", `["TensorList", "TensorList"]`, "list [[4 8] [8]] TensorList, list [[4 8] [8]] TensorList"},
+		{"[[4096, 64], [], [], []]", `["c10::BFloat16", "float", "Scalar", ""]`,
+			"[[4096 64]] c10::BFloat16, [[]] float, [[]] Scalar, [[]] "},
+		{"[[[4, 8], [8]], [[4, 8], [8]]]", `["TensorList", "TensorList"]`,
+			"list [[4 8] [8]] TensorList, list [[4 8] [8]] TensorList"},
 		{"[[4], [8]]", `["float", "float", "more", "types"]`, "[[4]] float, [[8]] float"},
 	} {
 		got := ""

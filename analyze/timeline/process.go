@@ -15,7 +15,7 @@ type scope struct {
 	devices []*Device
 }
 
-// partitioner gives the tracks of a trace to ranks, and notes what nobody can claim.
+// partitioner divides the tracks of a trace among ranks and notes what no rank can claim.
 type partitioner struct {
 	*Rows
 	problems []trace.Problem
@@ -25,8 +25,9 @@ func (p *partitioner) problem(code trace.Code, n int, detail string) {
 	p.problems = append(p.problems, trace.Problem{Code: code, Count: int64(n), Offset: -1, Detail: detail})
 }
 
-// partition finds the ranks of a trace: one a host process that computes. Files
-// in which several ranks were merged hold several, with clashing ids.
+// partition finds the ranks of a trace: one per host process that computes. With a single
+// process there is nothing to decide, all devices are its own, whatever ids say. Only in
+// merged files do launches have to be asked which device belongs to whom.
 func (p *partitioner) partition() []*scope {
 	hosts, devices := p.processes()
 	if len(hosts) == 0 {
@@ -43,9 +44,11 @@ func (p *partitioner) partition() []*scope {
 	return hosts
 }
 
-// processes splits the tracks into host processes with operators or runtime calls
-// and devices with activity; rows of the profiler itself are neither. Both may have one
-// number: in a container the process is number 1, and so is the second device.
+// processes splits the tracks into host processes with operators or runtime calls and
+// devices with activity; rows of the profiler itself are neither. A process and a device
+// may have the same number, so numbers alone do not separate them: in a container the
+// training process is often process 1, and so is the second device. Tracks come sorted by
+// process, so each new one starts a new scope or device.
 func (p *partitioner) processes() ([]*scope, []*Device) {
 	var hosts []*scope
 	var devices []*Device
@@ -75,6 +78,8 @@ func (p *partitioner) processes() ([]*scope, []*Device) {
 	return mainProcesses(p.Rows, hosts), devices
 }
 
+// activityRows appends the device events of one track: not the annotations and
+// synchronization records that Kineto also draws on streams.
 func activityRows(x *Rows, rows []int32, track trace.Track) []int32 {
 	rows = slices.Grow(rows, track.N)
 	for i := track.First; i < track.First+track.N; i++ {
@@ -85,9 +90,10 @@ func activityRows(x *Rows, rows []int32, track trace.Track) []int32 {
 	return rows
 }
 
-// isHost reports whether a track holds host work. Writers that give no categories
-// (PyTorch 1.13's own exporter) are taken by the name of their process. Beside a device's
-// activity, rows without categories, as XLA's, and annotations alone are of the device.
+// isHost reports whether a track holds host work: operators, runtime calls or Python
+// functions, or else annotations or complete events without a category, since some writers
+// give none (PyTorch 1.13's own exporter). The latter do not count where the process also
+// has device activity: there they are derived rows of the device, such as XLA's.
 func isHost(x *Rows, track trace.Track, besideActivity bool) bool {
 	for i := track.First; i < track.First+track.N; i++ {
 		switch cat := x.Col.Cat[i]; {
@@ -101,8 +107,8 @@ func isHost(x *Rows, track trace.Track, besideActivity bool) bool {
 	return false
 }
 
-// mainProcesses keeps the processes that launch device work or step an optimizer;
-// where none does, all.
+// mainProcesses keeps the processes that launch device work or train; where none does, all.
+// It drops data loaders and compiler workers, which record operators but are no ranks.
 func mainProcesses(x *Rows, hosts []*scope) []*scope {
 	var main []*scope
 	for _, h := range hosts {
@@ -131,16 +137,24 @@ func launchesOrSteps(x *Rows, h *scope) bool {
 	return false
 }
 
-// votes counts, for one device row, the events that each host process launched.
+// votes says which host process launched each event of one device.
 type votes struct {
 	device *Device
-	owner  []int // per event: index of the host, -1 where unclear
-	count  []int
+	owner  []int // by event: index of the host process, -1 if none or several qualify
+	count  []int // by host process: the events that only it can have launched
 }
 
-// assignDevices gives each device to the host process that launched its work. A
-// device row on which several processes launch is split event by event, and events
-// that no process can claim are dropped and reported.
+// assignDevices gives each device of a merged file to the host process that launched its
+// work.
+//
+//  1. Events vote. Correlation ids clash between ranks, so External ids must match, too;
+//     where a trace has none, ids and times have to do.
+//  2. If one process has ten times the votes of any other, the device is its own.
+//  3. If several have votes, each rank called its own device by the same number, and the
+//     device is split event by event. Events without a clear owner are dropped and
+//     reported rather than guessed, as time in the wrong rank would go unnoticed.
+//  4. If none has votes, the device goes to the next process without one, and this is
+//     reported.
 func (p *partitioner) assignDevices(hosts []*scope, devices []*Device) {
 	launches := make([]*launchIndex, len(hosts))
 	for i, h := range hosts {
@@ -166,14 +180,14 @@ func (p *partitioner) assignDevices(hosts []*scope, devices []*Device) {
 	}
 }
 
-// sameExternal reports whether a launch and its event carry one External id.
-// Correlation ids of merged ranks clash; both seldom do.
+// sameExternal reports whether a launch call and a device event carry the same External id.
+// Of merged ranks, correlation ids nearly always clash; both ids at once seldom do.
 func sameExternal(x *Rows, launch, row int32) bool {
 	return x.Col.External[row] != 0 && x.Col.External[launch] == x.Col.External[row]
 }
 
-// vote finds the one process that can have launched each event: it has a launch with
-// the event's correlation id, not after the event, that matches.
+// vote finds the one process that can have launched each event: the only one with a launch
+// call that has the event's correlation id, does not start after it, and matches.
 func (p *partitioner) vote(d *Device, launches []*launchIndex, matches func(launch, row int32) bool) votes {
 	v := votes{device: d, owner: make([]int, len(d.Rows)), count: make([]int, len(launches))}
 	for i, row := range d.Rows {
@@ -194,6 +208,8 @@ func (p *partitioner) vote(d *Device, launches []*launchIndex, matches func(laun
 	return v
 }
 
+// topTwo returns the indexes of the largest and the second largest count. There are at
+// least two counts: one process needs no vote.
 func topTwo(count []int) (best, second int) {
 	for i, n := range count {
 		if n > count[best] {
@@ -209,8 +225,8 @@ func topTwo(count []int) (best, second int) {
 	return best, second
 }
 
-// giveByOrdinal places a device that nobody launched on: with the first process
-// that has none yet.
+// giveByOrdinal gives a device on which no known process launched anything to the first
+// process that has none yet, as launchers hand out devices in the order of processes.
 func (p *partitioner) giveByOrdinal(hosts []*scope, d *Device, taken []bool) {
 	p.problem(trace.UnknownDeviceShare, len(d.Rows), "device "+strconv.Quote(d.PID))
 	for i := range hosts {
@@ -223,6 +239,7 @@ func (p *partitioner) giveByOrdinal(hosts []*scope, d *Device, taken []bool) {
 	hosts[0].devices = append(hosts[0].devices, d)
 }
 
+// splitDevice gives each host process a device of its own with the events it launched.
 func (p *partitioner) splitDevice(hosts []*scope, v votes) {
 	parts := make([]*Device, len(hosts))
 	lost := 0

@@ -8,27 +8,29 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Rows is a trace with what its names say. It answers questions about single rows
-// and about the spans around them; many goroutines may ask at the same time.
+// Rows is a trace with its names classified. It answers questions about single rows and
+// about the spans around them. It is read-only but for two things that any number of
+// goroutines may do at the same time: filling the cache of operands, and noting that a
+// stack was too deep.
 type Rows struct {
 	Trace *trace.Trace
 	Col   trace.Columns // those of Trace
 
 	names    *names
-	marked   [][]mark // by track: see markTrack
-	classes  []Class  // by track: all classes of the names on it
-	autograd []bool   // by track: see findAutograd
-	texts    *parsedTexts
-	tooDeep  atomic.Bool
+	marked   [][]mark     // by track: see markTracks
+	classes  []Class      // by track: all classes of the names on it
+	autograd []bool       // by track: see findAutograd
+	texts    *parsedTexts // shared by all readers of operands
+	tooDeep  atomic.Bool  // see TooDeep
 }
 
-// Span is a complete row of the host: its number and its time in ns.
+// Span is a complete event with its time.
 type Span struct {
 	Row        int32
-	Start, End int64
+	Start, End int64 // ns
 }
 
-// mark is a row and what its name says.
+// mark is a row and the classes of its name.
 type mark struct {
 	row   int32
 	class Class
@@ -41,10 +43,11 @@ func newRows(t *trace.Trace) *Rows {
 	return x
 }
 
-// markTracks goes once over all rows of the host and notes, by track, those whose
-// names say more than that they are an operator, and which classes of names stand on
-// the track at all. They are few, so whoever looks for a class other than operators
-// looks at these only.
+// markTracks goes over all host rows once and keeps, by track, those whose names say more
+// than that they are operators, along with all classes that occur on the track. They are
+// few, so a search for any class but the operators need not look at the other rows, and a
+// track without the class is skipped as a whole. Rows of devices are left out: names mean
+// nothing there but for kernels, which build classifies.
 func (x *Rows) markTracks() {
 	tracks := x.Trace.Tracks()
 	x.marked, x.classes = make([][]mark, len(tracks)), make([]Class, len(tracks))
@@ -55,6 +58,8 @@ func (x *Rows) markTracks() {
 	}
 }
 
+// markTrack counts before it collects: marks stay for as long as the index does, and
+// growing them as they come would leave up to half of their memory unused.
 func (x *Rows) markTrack(track trace.Track) (rows []mark, all Class) {
 	class, n := x.names.class, 0
 	names := x.Col.Name[track.First : track.First+track.N]
@@ -73,8 +78,9 @@ func (x *Rows) markTrack(track trace.Track) (rows []mark, all Class) {
 	return rows, all
 }
 
-// findAutograd marks the tracks that carry backward spans and no optimizer step:
-// whatever is launched there is launched by a hook in backward.
+// findAutograd notes the tracks that carry backward spans and no optimizer step. They are
+// threads of the autograd engine, and whatever is launched there is launched in backward.
+// On a CPU, backward runs on the thread that called it, which steps the optimizer, too.
 func (x *Rows) findAutograd() {
 	x.autograd = make([]bool, len(x.classes))
 	for id, class := range x.classes {
@@ -82,13 +88,14 @@ func (x *Rows) findAutograd() {
 	}
 }
 
-// Class is what the name of a row says of it.
+// Class returns the classes of a row's name.
 func (x *Rows) Class(row int32) Class { return x.names.class[x.Col.Name[row]] }
 
-// NameClass is what a name says.
+// NameClass returns the classes of a name.
 func (x *Rows) NameClass(id trace.StringID) Class { return x.names.class[id] }
 
-// AnyName returns the classes of all names of the trace together.
+// AnyName returns the classes of all names of the trace together, which says at once that
+// a trace has no span of some class.
 func (x *Rows) AnyName() Class { return x.names.all }
 
 // Is reports whether the name of a row is of one of the classes.
@@ -101,13 +108,15 @@ func (x *Rows) Track(id trace.TrackID) Class { return x.classes[id] }
 // carries backward spans and no optimizer step.
 func (x *Rows) Autograd(id trace.TrackID) bool { return x.autograd[id] }
 
-// Name is the name of a row. It is a piece of the trace's own memory.
+// Name returns the name of a row, a piece of the trace's memory.
 func (x *Rows) Name(row int32) string { return x.Trace.String(x.Col.Name[row]) }
 
-// End is when a row ends, in ns.
+// End returns when a row ends, in ns.
 func (x *Rows) End(row int32) int64 { return x.Col.Start[row] + x.Col.Dur[row] }
 
-// TrackEnd is the row behind the last one of a row's track.
+// TrackEnd returns the number of the row behind the last one of a row's track. As rows are
+// sorted by track and start, the rows inside a span are those that follow it, up to the
+// first that starts after its end, but not beyond TrackEnd.
 func (x *Rows) TrackEnd(row int32) int32 {
 	track := x.Trace.Tracks()[x.Col.Track[row]]
 	return int32(track.First + track.N)
@@ -116,8 +125,8 @@ func (x *Rows) TrackEnd(row int32) int32 {
 // Inputs returns a new reader of the operands of rows; each goroutine needs its own.
 func (x *Rows) Inputs() *Operands { return &Operands{t: x.Trace, texts: x.texts} }
 
-// Each calls do for the complete rows of some classes on some tracks of the host, by
-// track and start.
+// Each calls do for the complete events of any of some classes on some host tracks, by
+// track and then by start. It goes over all rows of a track only for AtenOp and AddInPlace.
 func (x *Rows) Each(tracks []trace.TrackID, class Class, do func(row int32)) {
 	for _, id := range tracks {
 		switch {
@@ -139,7 +148,8 @@ func (x *Rows) Each(tracks []trace.TrackID, class Class, do func(row int32)) {
 	}
 }
 
-// Spans lists the spans of some classes over all of some tracks, by start.
+// Spans lists the spans of any of some classes on some host tracks, in order of start. The
+// caller owns the slice.
 func (x *Rows) Spans(tracks []trace.TrackID, class Class) []Span {
 	n := 0
 	x.Each(tracks, class, func(int32) { n++ })
@@ -149,13 +159,14 @@ func (x *Rows) Spans(tracks []trace.TrackID, class Class) []Span {
 	return list
 }
 
-// Span is a row with its time.
+// Span returns a row with its time.
 func (x *Rows) Span(row int32) Span {
 	start := x.Col.Start[row]
 	return Span{row, start, start + x.Col.Dur[row]}
 }
 
-// SortSpans sorts spans by start; those that start together stay in their order.
+// SortSpans sorts spans by start; those that start together stay in their order. It merges
+// sorted runs, of which spans of several threads have one a thread.
 func SortSpans(list []Span) {
 	runs.Sort(list, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) }, nil)
 }
@@ -165,13 +176,15 @@ func (x *Rows) SortByStart(rows []int32) {
 	runs.Sort(rows, func(a, b int32) int { return cmp.Compare(x.Col.Start[a], x.Col.Start[b]) }, nil)
 }
 
-// Deepest is how many spans around an event are looked at. Python gives up at a
-// depth of a thousand calls; what is nested deeper was made to be.
+// Deepest is how many spans around an event are looked at. Python's own limit is a depth of
+// a thousand calls, so no real program reaches it, but a hostile file of n nested spans
+// would take time in the square of n without a limit.
 const Deepest = 2048
 
-// Stack calls visit for the spans that contain row's start on its thread, from
-// the innermost outwards, until visit returns false. Beyond Deepest it stops, and
-// TooDeep says so.
+// Stack calls visit for the spans that contain row's start on its thread, from the
+// innermost outwards, until visit returns false. Parents that ended before that are
+// skipped: rounded timestamps let a child outlast its parent. Beyond Deepest spans it
+// stops, and TooDeep reports true from then on.
 func (x *Rows) Stack(row int32, visit func(span int32) bool) {
 	now, depth := x.Col.Start[row], 0
 	for p := x.Col.Parent[row]; p != trace.NoParent; p = x.Col.Parent[p] {
@@ -185,7 +198,7 @@ func (x *Rows) Stack(row int32, visit func(span int32) bool) {
 	}
 }
 
-// TooDeep reports whether a walk over the spans around some row was cut off until now.
+// TooDeep reports whether any Stack has been cut off at Deepest so far.
 func (x *Rows) TooDeep() bool { return x.tooDeep.Load() }
 
 // Inside reports whether any span around a row is of one of the classes.
@@ -198,24 +211,30 @@ func (x *Rows) Inside(row int32, class Class) bool {
 	return found
 }
 
-// InBackward reports whether a row stands inside the backward pass.
+// InBackward reports whether a row is inside a backward pass.
 func (x *Rows) InBackward(row int32) bool { return x.Inside(row, AccumulateGrad|EvaluateFunction) }
 
-// Event is a copy of one row: what a person needs to find it in a viewer. It stands by
-// itself once its texts are copied.
+// Event is a copy of one row: what a person needs to find it in a viewer. It holds no
+// reference into the trace once its texts are cloned; see Texts.
 type Event struct {
-	Name            string
+	Name            string // as in the trace
 	Process, Thread string // of its track: the process or device, and the thread or stream
 	Start, Duration int64  // ns
 }
 
-// Event copies a row. Its texts are pieces of the trace's own memory.
+// Event copies a row. Its texts are pieces of the trace's memory.
 func (x *Rows) Event(row int32) Event {
 	track := &x.Trace.Tracks()[x.Col.Track[row]]
-	return Event{Name: x.Name(row), Process: track.PID, Thread: track.TID, Start: x.Col.Start[row], Duration: x.Col.Dur[row]}
+	return Event{
+		Name:     x.Name(row),
+		Process:  track.PID,
+		Thread:   track.TID,
+		Start:    x.Col.Start[row],
+		Duration: x.Col.Dur[row],
+	}
 }
 
-// Texts calls visit for the texts of an event.
+// Texts calls visit for every text of an event, so that it can be replaced by a copy.
 func (e *Event) Texts(visit func(*string)) {
 	visit(&e.Name)
 	visit(&e.Process)

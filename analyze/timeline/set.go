@@ -8,34 +8,41 @@ import (
 	"sort"
 )
 
-// Set is a set of instants: sorted, disjoint, non-touching half-open intervals
-// in ns, each by its start and the length of all before it. Zero-length intervals
-// vanish.
+// Set is a set of instants in ns, kept as sorted, disjoint half-open intervals that do not
+// touch. Zero-length intervals vanish. The zero value is the empty set.
+//
+// An interval is stored as its start and the total length of those before it, rather than
+// as start and end: the length of the set up to any instant is then one binary search
+// away, which makes Within, and with it each window of a ledger, logarithmic.
+//
+// A Set is append-only while it is built and must not be written to once it is shared.
 type Set struct {
-	start  []int64
-	before []int64 // length of all earlier intervals
-	total  int64
+	start  []int64 // ns, ascending
+	before []int64 // ns: length of all earlier intervals
+	total  int64   // ns: length of all intervals
 }
 
-// NewSet returns an empty set with room for n intervals.
+// NewSet returns an empty set with capacity for n intervals.
 func NewSet(n int) *Set {
 	return &Set{start: make([]int64, 0, n), before: make([]int64, 0, n)}
 }
 
-// clip lets go of room that the set does not use.
+// clip gives back unused capacity. Devices reserve for as many intervals as they have
+// events, most of which merge, and facts keep these sets after the trace is gone.
 func (s *Set) clip() {
 	if n := len(s.start); cap(s.start)-n > n/8 {
 		s.start, s.before = slices.Clone(s.start), slices.Clone(s.before)
 	}
 }
 
-// Len is the length of the set in ns.
+// Len returns the total length of the set in ns.
 func (s *Set) Len() int64 { return s.total }
 
-// Count is the number of disjoint intervals.
+// Count returns the number of disjoint intervals.
 func (s *Set) Count() int { return len(s.start) }
 
-// Add appends [start, end), which must not begin before the last interval does.
+// Add appends [start, end), in ns, and merges it with the last interval where the two
+// overlap or touch. It must not begin before the last interval does.
 func (s *Set) Add(start, end int64) {
 	if end <= start {
 		return
@@ -48,7 +55,7 @@ func (s *Set) Add(start, end int64) {
 	s.total += end - start
 }
 
-// end is where the i-th interval ends.
+// end returns the end of the i-th interval, in ns.
 func (s *Set) end(i int) int64 {
 	if i+1 < len(s.before) {
 		return s.start[i] + s.before[i+1] - s.before[i]
@@ -56,7 +63,8 @@ func (s *Set) end(i int) int64 {
 	return s.start[i] + s.total - s.before[i]
 }
 
-// Overlap is the length of the intersection of s and o in ns.
+// Overlap returns the length of the intersection of s and o in ns. It takes a galloping
+// search in o for each interval of s, so the smaller set should be s.
 func (s *Set) Overlap(o *Set) int64 {
 	n, at := int64(0), 0
 	for i := range s.start {
@@ -68,7 +76,8 @@ func (s *Set) Overlap(o *Set) int64 {
 	return n
 }
 
-// Minus returns the instants of s that are not in o: s itself where all are left.
+// Minus returns the instants of s that are not in o. Where o takes nothing away it returns
+// s itself, which is common (most buckets never overlap) and saves a copy.
 func (s *Set) Minus(o *Set) *Set {
 	var rest *Set
 	j := 0
@@ -89,14 +98,16 @@ func (s *Set) Minus(o *Set) *Set {
 	return cmp.Or(rest, s)
 }
 
-// until is a copy of the first n intervals, with room for as many as s has.
+// until returns a copy of the first n intervals, with capacity for as many as s has.
 func (s *Set) until(n int) *Set {
 	c := NewSet(len(s.start))
-	c.start, c.before, c.total = append(c.start, s.start[:n]...), append(c.before, s.before[:n]...), s.before[n]
+	c.start = append(c.start, s.start[:n]...)
+	c.before = append(c.before, s.before[:n]...)
+	c.total = s.before[n]
 	return c
 }
 
-// endingAfter is the index of the first interval from j on that ends after instant t.
+// endingAfter returns the index of the first interval from j on that ends after instant t.
 func (s *Set) endingAfter(t int64, j int) int {
 	k := s.startingFrom(t, j)
 	if k > j && s.end(k-1) > t {
@@ -105,9 +116,9 @@ func (s *Set) endingAfter(t int64, j int) int {
 	return k
 }
 
-// startingFrom is the index of the first interval from j on that starts at instant t or
-// later. It looks in steps that double, so many small moves and few large ones are both
-// quick.
+// startingFrom returns the index of the first interval from j on that starts at instant t
+// or later. It gallops (steps double, then a binary search), so a scan in many short steps
+// stays linear and a long jump logarithmic.
 func (s *Set) startingFrom(t int64, j int) int {
 	low, step := j, 1
 	for low+step <= len(s.start) && s.start[low+step-1] < t {
@@ -118,7 +129,7 @@ func (s *Set) startingFrom(t int64, j int) int {
 	return low + at
 }
 
-// Within is the length of the part of s that lies in [start, end), in ns.
+// Within returns the length of the part of s that lies in [start, end), in ns.
 func (s *Set) Within(start, end int64) int64 {
 	if end <= start {
 		return 0
@@ -127,7 +138,8 @@ func (s *Set) Within(start, end int64) int64 {
 	return s.first(s.startingFrom(end, from), end) - s.first(from, start)
 }
 
-// first is the length of the part of s before instant t, where n intervals start.
+// first returns the length of the part of s before instant t, given that n intervals start
+// before t.
 func (s *Set) first(n int, t int64) int64 {
 	if n == 0 {
 		return 0
@@ -135,15 +147,18 @@ func (s *Set) first(n int, t int64) int64 {
 	return s.before[n-1] + min(t, s.end(n-1)) - s.start[n-1]
 }
 
-// EachWithin calls visit for the parts of the set's intervals that lie in [start, end).
+// EachWithin calls visit for the parts of the set's intervals that lie in [start, end), in
+// order.
 func (s *Set) EachWithin(start, end int64, visit func(start, end int64)) {
-	for i := sort.Search(len(s.start), func(i int) bool { return s.end(i) > start }); i < len(s.start) && s.start[i] < end; i++ {
+	from := sort.Search(len(s.start), func(i int) bool { return s.end(i) > start })
+	for i := from; i < len(s.start) && s.start[i] < end; i++ {
 		visit(max(s.start[i], start), min(s.end(i), end))
 	}
 }
 
 // MarshalBinary writes the intervals as varints: their number, then the gap before each
-// and its length, in ns.
+// and its length, in ns. Gaps and lengths are small where instants are not, which is what
+// makes facts that are written down compact.
 func (s *Set) MarshalBinary() ([]byte, error) {
 	out := binary.AppendUvarint(nil, uint64(len(s.start)))
 	at := int64(0)
@@ -155,7 +170,8 @@ func (s *Set) MarshalBinary() ([]byte, error) {
 	return out, nil
 }
 
-// UnmarshalBinary reads what MarshalBinary wrote.
+// UnmarshalBinary reads what MarshalBinary wrote. It refuses anything else, such as
+// intervals that touch or bytes left over, and leaves s as it was.
 func (s *Set) UnmarshalBinary(data []byte) error {
 	n, size := binary.Uvarint(data)
 	if data = data[max(0, size):]; size <= 0 || n > uint64(len(data)) {

@@ -47,7 +47,8 @@ func TestSetArithmetic(t *testing.T) {
 func TestWithin(t *testing.T) {
 	s := spans(10, 20, 30, 40)
 	for _, test := range []struct{ from, to, want int64 }{
-		{0, 10, 0}, {0, 11, 1}, {10, 20, 10}, {15, 35, 10}, {20, 30, 0}, {39, 100, 1}, {40, 100, 0}, {0, 100, 20}, {50, 5, 0}, {12, 12, 0},
+		{0, 10, 0}, {0, 11, 1}, {10, 20, 10}, {15, 35, 10}, {20, 30, 0},
+		{39, 100, 1}, {40, 100, 0}, {0, 100, 20}, {50, 5, 0}, {12, 12, 0},
 	} {
 		if got := s.Within(test.from, test.to); got != test.want {
 			t.Errorf("Within(%d, %d) = %d, want %d", test.from, test.to, got, test.want)

@@ -6,31 +6,35 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Site tells where on the host a collective is launched.
+// Site is the part of the program that launches a collective. Reports print its text.
 type Site string
 
-// The launch sites, in the order in which they are looked for; SiteUnknown also
-// stands for collectives whose launch lies outside the recording.
+// The launch sites, strongest first.
 const (
-	SiteBackwardHook  Site = "backward_hook"
-	SiteOptimizerStep Site = "optimizer_step"
-	SiteFrameworkHook Site = "framework_hook"
-	SiteAnnotation    Site = "annotation"
-	SiteUnknown       Site = "unknown"
+	SiteBackwardHook  Site = "backward_hook"  // a hook of a gradient, or anything else in backward
+	SiteOptimizerStep Site = "optimizer_step" // inside Optimizer.step, step hooks included
+	SiteFrameworkHook Site = "framework_hook" // a span of FSDP or DDP
+	SiteAnnotation    Site = "annotation"     // a span that the program annotated itself
+	SiteUnknown       Site = "unknown"        // none of these, or launched outside the recording
 )
 
-// LaunchSite is a Site and the name of the span that decided it: the optimizer,
-// the framework's span, the annotation. Backward hooks have no name.
+// LaunchSite is a Site with the name of the span that decided it.
 type LaunchSite struct {
 	Site Site
-	Name string
+	Name string // the optimizer, the framework's span or the annotation; "" for the other sites
 }
 
-// UnknownSite is the launch site of what is launched nobody knows where.
+// UnknownSite is the launch site of collectives for which none can be determined.
 var UnknownSite = LaunchSite{Site: SiteUnknown}
 
-// SiteOf finds the launch site of a host call from all spans around it. The first
-// class that occurs anywhere in the stack decides, not the innermost span.
+// SiteOf determines the launch site of a launch call from all spans around it. The
+// strongest site in the whole stack decides, not the innermost span: a hook that fires in
+// the backward pass of an optimizer's closure is still a hook. Of several spans for the
+// same site the innermost gives the name.
+//
+// A launch call without any such span around it, on a thread that runs nothing but
+// backward, is a hook as well: the autograd engine runs callbacks without a span of their
+// own.
 func (x *Rows) SiteOf(launch int32) LaunchSite {
 	site := UnknownSite
 	rank := 0
@@ -52,8 +56,9 @@ func (x *Rows) SiteOf(launch int32) LaunchSite {
 	return site
 }
 
-// siteOfSpan is what one span says of the launches in it, and with what priority
-// (1 is the strongest, 0 says nothing).
+// siteOfSpan returns the site that one span stands for and its strength: 1 is the
+// strongest, 0 means that the span says nothing. Spans of the profiler, of collectives and
+// of compiled code say nothing, since they surround launches wherever those come from.
 func (x *Rows) siteOfSpan(span int32) (int, LaunchSite) {
 	class := x.Class(span)
 	switch {

@@ -1,11 +1,6 @@
 package timeline
 
-import (
-	"strings"
-	"testing"
-
-	"github.com/gaprof/gaprof/trace/text"
-)
+import "testing"
 
 const accumulateGrad = "cpu_op torch::autograd::AccumulateGrad"
 
@@ -19,30 +14,32 @@ func TestLaunchSite(t *testing.T) {
 		want         LaunchSite
 	}{
 		{"nothing around", launch, UnknownSite},
-		{"optimizer", "1/1 50 +90 user_annotation Optimizer.step#A.step" + launch, LaunchSite{Site: SiteOptimizerStep, Name: "A"}},
-		{"innermost optimizer", "1/1 50 +90 user_annotation Optimizer.step#A.step\n1/1 51 +80 user_annotation Optimizer.step#B.step" + launch,
+		{"optimizer", "1/1 50 +90 user_annotation Optimizer.step#A.step" + launch,
+			LaunchSite{Site: SiteOptimizerStep, Name: "A"}},
+		{"innermost optimizer", "1/1 50 +90 user_annotation Optimizer.step#A.step\n" +
+			"1/1 51 +80 user_annotation Optimizer.step#B.step" + launch,
 			LaunchSite{Site: SiteOptimizerStep, Name: "B"}},
 		{"a hook under an optimizer step is still a hook", "1/1 50 +90 user_annotation Optimizer.step#A.step\n" +
 			"1/1 60 +50 " + accumulateGrad + launch, LaunchSite{Site: SiteBackwardHook}},
 		{"backward around an annotation", "1/1 50 +90 cpu_op \"autograd::engine::evaluate_function: AddBackward0\"\n" +
 			"1/1 60 +50 user_annotation mine" + launch, LaunchSite{Site: SiteBackwardHook}},
-		{"framework", "1/1 50 +90 cpu_op FSDP::post_backward_reduce" + launch, LaunchSite{Site: SiteFrameworkHook, Name: "FSDP::post_backward_reduce"}},
-		{"framework inside an annotation", "1/1 50 +90 user_annotation mine\n1/1 60 +50 cpu_op FSDP::all_gather" + launch,
+		{"framework", "1/1 50 +90 cpu_op FSDP::post_backward_reduce" + launch,
+			LaunchSite{Site: SiteFrameworkHook, Name: "FSDP::post_backward_reduce"}},
+		{"framework inside an annotation", "1/1 50 +90 user_annotation mine\n" +
+			"1/1 60 +50 cpu_op FSDP::all_gather" + launch,
 			LaunchSite{Site: SiteFrameworkHook, Name: "FSDP::all_gather"}},
 		{"annotation", "1/1 50 +90 user_annotation mine" + launch, LaunchSite{Site: SiteAnnotation, Name: "mine"}},
 		{"neither the profiler nor nccl nor compiled code decides", "1/1 50 +90 user_annotation ProfilerStep#1\n" +
-			"1/1 60 +80 user_annotation nccl:_reduce_scatter_base\n1/1 70 +60 user_annotation \"## Call CompiledFxGraph x ##\"" + launch, UnknownSite},
+			"1/1 60 +80 user_annotation nccl:_reduce_scatter_base\n" +
+			"1/1 70 +60 user_annotation \"## Call CompiledFxGraph x ##\"" + launch, UnknownSite},
 		{"a span that ended before", "1/1 50 +50 user_annotation Optimizer.step#A.step" + launch, UnknownSite},
 		{"a child that outlasts its parent by rounding", "1/1 50 +53 user_annotation Optimizer.step#A.step" + launch,
 			LaunchSite{Site: SiteOptimizerStep, Name: "A"}},
-		{"a thread of backward", "1/1 10 +9 cpu_op \"autograd::engine::evaluate_function: AddBackward0\"" + launch, LaunchSite{Site: SiteBackwardHook}},
+		{"a thread of backward", "1/1 10 +9 cpu_op \"autograd::engine::evaluate_function: AddBackward0\"" + launch,
+			LaunchSite{Site: SiteBackwardHook}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tr, err := text.Read(strings.NewReader(test.source), "test")
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := New(tr).Ranks[0]
+			r := only(t, test.source)
 			if got := r.SiteOf(r.Devices[0].Launch[0]); got != test.want {
 				t.Errorf("%+v, want %+v", got, test.want)
 			}
