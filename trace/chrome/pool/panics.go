@@ -8,7 +8,7 @@ import (
 // Panics counts workers that panicked. Their chunks were read again by the owner of the
 // pool: slower, not wrong.
 type Panics struct {
-	Workers int64
+	Workers int64  // how many
 	First   string // what the first of them said, with its stack
 }
 

@@ -17,18 +17,19 @@ const runsPerWorker = 2
 // Spot is a place between two events of a list, and what comes directly before it: an
 // entry, a comma or, at the beginning of the list, neither.
 type Spot struct {
-	Pos          int64 // offset in the input
-	Entry, Comma bool
+	Pos   int64 // offset in the input
+	Entry bool  // an entry comes directly before
+	Comma bool  // a comma does
 }
 
 // Run is what a worker made of a chunk: the events from Start to Stop, none of them
 // damaged. The owner of the pool may use it during Owner.Take only.
 type Run struct {
-	Start   int64 // offset of the first event, -1 if the worker found none
-	Stop    Spot
-	Part    trace.Part
-	Counts  event.Counts
-	Windows [][2]int64 // spans of the profiler's own window, in ns
+	Start   int64        // offset of the first event, -1 if the worker found none
+	Stop    Spot         // where the next event begins, or what is not a plain list any more
+	Part    trace.Part   // the rows and names of the events
+	Counts  event.Counts // of the events
+	Windows [][2]int64   // spans of the profiler's own window, in ns
 
 	chunk   int64 // the number of the chunk
 	counted int64 // bytes of it that are in Pool.tables
@@ -45,11 +46,11 @@ type Owner interface {
 // Options say what a pool reads.
 type Options struct {
 	Events  event.Options // but Window, in place of which there is Run.Windows
-	Chunks  input.Chunks
-	Workers int
-	Reach   int   // bytes that one event may span; the owner reads longer ones
-	From    int64 // offset of the list; reading ahead begins at the next chunk
-	Base    int64 // offset of the first byte that the owner may still need
+	Chunks  input.Chunks  // of the text that the owner reads
+	Workers int           // how many goroutines
+	Reach   int           // bytes that one event may span; the owner reads longer ones
+	From    int64         // offset of the list; reading ahead begins at the next chunk
+	Base    int64         // offset of the first byte that the owner may still need
 }
 
 // Pool is the workers as their owner sees them. A nil Pool has none and is never due.

@@ -2,12 +2,11 @@ package scan
 
 import "math"
 
-// Decimal is a number of JSON taken apart: its digits, with the point after the first
-// point of them; point may be negative or beyond the digits.
+// Decimal is a JSON number taken apart.
 type Decimal struct {
-	neg    bool
-	Digits []byte // without a point; leading zeros taken off
-	point  int
+	Digits []byte // without point and leading zeros
+	neg    bool   // it is below zero
+	point  int    // how many digits stand before the point; may be negative, or more than there are
 }
 
 // ParseDecimal takes a valid number apart, using scratch for the digits.

@@ -9,11 +9,11 @@ import (
 // Event is what the bytes of a way through an event say, from its brace to its end,
 // whatever the values between them are.
 type Event struct {
-	Phase   trace.Phase
-	Cat     trace.Cat
-	Track   trace.TrackID
-	NoDur   bool
-	TakesID bool // the id of such an event links it to others
+	Phase   trace.Phase   // as trace.Row has it
+	Cat     trace.Cat     // likewise
+	Track   trace.TrackID // likewise
+	NoDur   bool          // such an event has no duration
+	TakesID bool          // its id links it to others
 
 	args   []trace.Arg // of the last event, and where they are stored
 	stored trace.Stored

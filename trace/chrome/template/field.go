@@ -10,17 +10,18 @@ type Field struct {
 	next [ways]*Field // fields that followed
 	turn uint8        // the one to replace
 
-	Goal   Goal
-	Value  Kind      // of what stands behind it
+	Goal   Goal      // what comes after it
+	Value  Kind      // the same, for the loop over plain events
 	Key    Key       // goal OwnValue: the key
 	ArgKey trace.Key // goal ArgValue: the key
 	Keep   bool      // and whether someone asks for it
 
-	Seen     uint16 // keys of the event whose values are part of the stretch, by Key.Bit
-	Ph       byte   // and those values
-	Cat      trace.Cat
-	PID, TID trace.StringID
-	Args     []trace.Arg // arguments whose values are part of the stretch
+	Seen uint16         // keys of the event whose values are part of the stretch, by Key.Bit
+	Ph   byte           // the value of ph, if Seen has it
+	Cat  trace.Cat      // likewise
+	PID  trace.StringID // likewise
+	TID  trace.StringID // likewise
+	Args []trace.Arg    // arguments whose values are part of the stretch
 
 	Event *Event // of the events that end here, if they are plain; else nil
 	After *Field // where the first field of the event after this one is looked up

@@ -21,7 +21,7 @@ const (
 // window.
 type Scanner struct {
 	input.Window
-	Mode  Mode
+	Mode  Mode   // by which rules
 	Reach int    // bytes that one event or header value may span
 	Notes []Note // damage found since the owner emptied the list
 
@@ -32,8 +32,8 @@ type Scanner struct {
 
 // Note is damage that counts if the event or entry it is part of is accepted.
 type Note struct {
-	Code trace.Code
-	At   int64 // offset in the input
+	Code trace.Code // what it is
+	At   int64      // offset in the input
 }
 
 // Note notes damage at i.
@@ -75,16 +75,18 @@ const (
 
 // Token is one value in the window: its text, of strings without the quotes.
 type Token struct {
-	Kind       Kind
-	Raw        bool // a string that must be decoded
-	Damaged    bool // the text of a list or an object is not JSON as it stands
-	Start, End int
+	Kind    Kind // what it is
+	Raw     bool // a string that must be decoded
+	Damaged bool // the text of a list or an object is not JSON as it stands
+	Start   int  // index of its first byte in Window.Buf
+	End     int  // index behind its last
 }
 
 // Key is the key of a member, without its quotes.
 type Key struct {
-	Raw        bool // it must be decoded
-	Start, End int
+	Raw   bool // it must be decoded
+	Start int  // index of its first byte in Window.Buf; 0 for the end of an object
+	End   int  // index behind its last
 }
 
 // IsNone reports whether k stands for the end of an object.
