@@ -178,7 +178,7 @@ func TestCheck(t *testing.T) {
 		}), made(ten...), "inconclusive 4\nstep.time undecidable - of Adam (no complete step of this kind, which the baseline has)\nstep.time undecidable - of SGD (the baseline has no complete step of this kind)"},
 		{"a regression without a baseline", hostOnly + "\n" + slower, made(ten...), nil, "passed 0\naccumulation_steps pass 1"},
 	} {
-		c, err := Parse("f", []byte("version: 1\n"+test.config))
+		c, err := Parse("f", []byte("version: 1\n"+test.config), ruleIDs)
 		if err != nil {
 			t.Fatalf("%s: %v", test.name, err)
 		}
@@ -202,7 +202,7 @@ func TestCheck(t *testing.T) {
 
 // Several traces a side are pooled by kind: three of two steps are six.
 func TestPooled(t *testing.T) {
-	c, err := Parse("f", []byte("version: 1\nbudgets: {step.time: [error, {max: 2ms}]}"))
+	c, err := Parse("f", []byte("version: 1\nbudgets: {step.time: [error, {max: 2ms}]}"), ruleIDs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestPooled(t *testing.T) {
 }
 
 func TestNotes(t *testing.T) {
-	c, err := Parse("f", []byte("version: 1\nbudgets: {accumulation_steps: [error, {max: 1}]}\nregressions: {step.time: [error, {max_increase: 0}]}\nignore:\n- {rule: GS001, reason: a, until: 2027-02-28}\n- {rule: GS002, reason: b}\n"))
+	c, err := Parse("f", []byte("version: 1\nbudgets: {accumulation_steps: [error, {max: 1}]}\nregressions: {step.time: [error, {max_increase: 0}]}\nignore:\n- {rule: GS001, reason: a, until: 2027-02-28}\n- {rule: GS002, reason: b}\n"), ruleIDs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestNotes(t *testing.T) {
 
 // What differs between two sides of one experiment is said.
 func TestUnlikeRanks(t *testing.T) {
-	c, err := Parse("f", []byte("version: 1\nbudgets: {accumulation_steps: [error, {max: 1}]}"))
+	c, err := Parse("f", []byte("version: 1\nbudgets: {accumulation_steps: [error, {max: 1}]}"), ruleIDs)
 	if err != nil {
 		t.Fatal(err)
 	}

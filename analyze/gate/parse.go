@@ -9,25 +9,24 @@ import (
 	"time"
 
 	"github.com/gaprof/gaprof/analyze/report"
-	"github.com/gaprof/gaprof/analyze/rules"
 )
 
 // mostErrors is how many errors of one file are told.
 const mostErrors = 10
 
-// Parse reads a configuration. The error joins a ConfigError for each thing that is
-// wrong, in the order of the file.
-func Parse(file string, text []byte) (Config, error) {
-	return parse(file, text, Config{Extends: "off", Select: defaultSelect})
+// Parse reads a configuration. rules are the IDs that it may name beside metrics. The
+// error joins a ConfigError for each thing that is wrong, in the order of the file.
+func Parse(file string, text []byte, rules []string) (Config, error) {
+	return parse(file, text, rules, Config{Extends: "off", Select: defaultSelect})
 }
 
 // parse reads a configuration on top of another one, which extends replaces.
-func parse(file string, text []byte, base Config) (Config, error) {
+func parse(file string, text []byte, rules []string, base Config) (Config, error) {
 	root, err := readYAML(file, text)
 	if err != nil {
 		return Config{}, err
 	}
-	r := &reader{file: file, config: base}
+	r := &reader{file: file, rules: rules, config: base}
 	if root == nil {
 		r.errs = append(r.errs, &ConfigError{File: file, Message: "is empty", Hint: "it begins with version: 1"})
 	} else {
@@ -47,6 +46,7 @@ func parse(file string, text []byte, base Config) (Config, error) {
 // reader makes a Config of a tree and collects what is wrong with it.
 type reader struct {
 	file   string
+	rules  []string // the IDs that there are
 	config Config
 	errs   []*ConfigError
 }
@@ -257,7 +257,7 @@ func (r *reader) ignores(n *node) {
 		one := Ignore{Place: fmt.Sprintf("%s:%d:%d", r.file, item.line, item.column)}
 		before := len(r.errs)
 		r.each(item, "an entry of ignore", map[string]func(*node){
-			"rule":   func(n *node) { one.Rule = r.oneOf(n, "rule or metric", append(ruleIDs(), MetricNames()...)) },
+			"rule":   func(n *node) { one.Rule = r.oneOf(n, "rule or metric", slices.Concat(r.rules, MetricNames())) },
 			"until":  func(n *node) { one.Until = r.date(n) },
 			"reason": func(n *node) { r.want(n, scalar, "reason", ""); one.Reason = strings.TrimSpace(n.text) },
 		})
@@ -272,14 +272,6 @@ func (r *reader) ignores(n *node) {
 		}
 		r.config.Ignores = append(r.config.Ignores, one)
 	}
-}
-
-func ruleIDs() []string {
-	var ids []string
-	for _, rule := range rules.All() {
-		ids = append(ids, rule.ID)
-	}
-	return ids
 }
 
 func (r *reader) date(n *node) time.Time {

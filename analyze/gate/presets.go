@@ -57,7 +57,7 @@ func Preset(name string) (Config, bool) {
 	name = strings.TrimPrefix(name, presetPrefix)
 	for _, p := range presets {
 		if p.name == name {
-			c, err := parse(presetPrefix+name, []byte("version: 1\n"+p.text), Config{Extends: name, Select: defaultSelect})
+			c, err := parse(presetPrefix+name, []byte("version: 1\n"+p.text), nil, Config{Extends: name, Select: defaultSelect})
 			if err != nil {
 				panic(err) // a preset that is wrong is a bug, which its test finds
 			}

@@ -16,10 +16,7 @@ import (
 
 // analyzeFlags are the flags of analyze.
 type analyzeFlags struct {
-	inputFlags
-	machineFlags
-	outputFlags
-	selectFlags
+	runFlags
 	show    []string
 	failOn  string
 	drawing bool
@@ -39,10 +36,7 @@ It exits with 0 whenever anything was analysed, unless --fail-on says otherwise.
 		RunE: func(_ *cobra.Command, args []string) error { return runAnalyze(s, args, f) },
 	}
 	flags := cmd.Flags()
-	f.inputFlags.add(flags)
-	f.machineFlags.add(flags)
-	f.outputFlags.add(flags)
-	f.selectFlags.add(flags)
+	f.runFlags.add(flags)
 	flags.StringSliceVar(&f.show, "show", nil, "more sections in text and md: "+strings.Join(render.Sections(), ", "))
 	flags.BoolVar(&f.drawing, "drawing", false, "put into json what figures need of the events too, so that report can draw all of them from it")
 	flags.StringVar(&f.failOn, "fail-on", "off", "exit with 1 if a finding is at least this severe: off, note, warn, error")
@@ -65,7 +59,7 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	defer machine.Apply()() // also for what the report takes
 	options.Version = version
 	options.Drawing = f.drawing || outputs.has("html")
-	r, err := reportOf(s, paths, f.inputFlags, f.selectFlags, machine, options)
+	r, err := reportOf(s, paths, f.runFlags, machine, options)
 	if err != nil {
 		return err
 	}
@@ -106,15 +100,15 @@ func (f *analyzeFlags) parse() (report.Severity, outputs, analyze.Options, error
 
 // reportOf makes one report of the traces that paths name, or says that there is nothing to
 // report on.
-func reportOf(s streams, paths []string, in inputFlags, chosen selectFlags, m ingest.Limits, o analyze.Options) (*report.Report, error) {
-	result, err := analyzePaths(s, paths, in, m, o)
+func reportOf(s streams, paths []string, f runFlags, m ingest.Limits, o analyze.Options) (*report.Report, error) {
+	result, err := analyzePaths(s, paths, f.inputFlags, m, o)
 	if err != nil {
 		return nil, err
 	}
 	if r := result.Report; len(r.Source.Ranks) > 0 {
 		return r, nil
 	}
-	return nil, nothingToAnalyse(result.Report.Source.Files, chosen)
+	return nil, nothingToAnalyse(result.Report.Source.Files, f.selectFlags)
 }
 
 // nothingToAnalyse explains a run in which no rank was found.

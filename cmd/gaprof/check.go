@@ -30,7 +30,7 @@ type checkFlags struct {
 }
 
 func newCheckCommand(s streams) *cobra.Command {
-	f := checkFlags{diffFlags: diffFlags{outputFlags: outputFlags{names: render.Checks.Names()}}}
+	f := checkFlags{diffFlags: diffFlags{runFlags: runFlags{outputFlags: outputFlags{names: render.Checks.Names()}}}}
 	cmd := &cobra.Command{
 		Use:   "check PATH...",
 		Short: "gate for CI: budgets, and regressions against a baseline",
@@ -49,10 +49,7 @@ model or accumulation, or there are too few steps for every check.`,
 		RunE: func(_ *cobra.Command, args []string) error { return runCheck(s, args, f) },
 	}
 	flags := cmd.Flags()
-	f.inputFlags.add(flags)
-	f.machineFlags.add(flags)
-	f.outputFlags.add(flags)
-	f.selectFlags.add(flags)
+	f.runFlags.add(flags)
 	flags.StringArrayVar(&f.baseline, "baseline", nil, "report to compare with; may be repeated, the steps of all are pooled")
 	flags.StringVar(&f.config, "config", "", "configuration; else "+gate.ConfigFile+" in the working directory or above it")
 	flags.StringVar(&f.failOn, "fail-on", "off", "fail also if a finding is at least this severe: off, note, warn, error")
@@ -141,7 +138,7 @@ func readConfig(name string) (gate.Config, string, error) {
 	if err != nil {
 		return gate.Config{}, name, usage("", "--config: %v", err)
 	}
-	c, err := gate.Parse(name, text)
+	c, err := gate.Parse(name, text, ruleIDs())
 	if err != nil {
 		return c, name, usage("gaprof explain --schema config; docs/metrics.md", "%w", err)
 	}

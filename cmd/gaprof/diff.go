@@ -23,16 +23,13 @@ import (
 
 // diffFlags are the flags of diff.
 type diffFlags struct {
-	inputFlags
-	machineFlags
-	outputFlags
-	selectFlags
+	runFlags
 	base, new []string
 	machine   ingest.Limits
 }
 
 func newDiffCommand(s streams) *cobra.Command {
-	f := diffFlags{outputFlags: outputFlags{names: render.Differences.Names()}}
+	f := diffFlags{runFlags: runFlags{outputFlags: outputFlags{names: render.Differences.Names()}}}
 	cmd := &cobra.Command{
 		Use:   "diff BASE NEW",
 		Short: "what changed between two runs: structure first, then times",
@@ -52,10 +49,7 @@ of low confidence. It exits with 0 whenever both sides were analysed.`,
 		RunE: func(_ *cobra.Command, args []string) error { return runDiff(s, args, f) },
 	}
 	flags := cmd.Flags()
-	f.inputFlags.add(flags)
-	f.machineFlags.add(flags)
-	f.outputFlags.add(flags)
-	f.selectFlags.add(flags)
+	f.runFlags.add(flags)
 	flags.StringArrayVar(&f.base, "base", nil, "one more PATH of the base side; may be repeated")
 	flags.StringArrayVar(&f.new, "new", nil, "one more PATH of the new side; may be repeated")
 	return cmd
@@ -148,7 +142,7 @@ func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*rep
 		}
 	}
 	if len(traces) > 0 {
-		r, err := reportOf(s, traces, f.inputFlags, f.selectFlags, f.machine, o)
+		r, err := reportOf(s, traces, f.runFlags, f.machine, o)
 		if err != nil {
 			return nil, err
 		}

@@ -19,17 +19,14 @@ import (
 
 // normFlags are the flags of norm.
 type normFlags struct {
-	inputFlags
-	machineFlags
-	outputFlags
-	selectFlags
+	runFlags
 	against string
 	oracle  string
 	failOn  string
 }
 
 func newNormCommand(s streams) *cobra.Command {
-	f := normFlags{outputFlags: outputFlags{names: render.Audits.Names()}}
+	f := normFlags{runFlags: runFlags{outputFlags: outputFlags{names: render.Audits.Names()}}}
 	cmd := &cobra.Command{
 		Use:   "norm PATH... | --oracle DIR",
 		Short: "normalization audit: what each token counts, losses, gradients",
@@ -48,10 +45,7 @@ loop gives with what is expected there.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runNorm(cmd.Context(), s, args, f) },
 	}
 	flags := cmd.Flags()
-	f.inputFlags.add(flags)
-	f.machineFlags.add(flags)
-	f.outputFlags.add(flags)
-	f.selectFlags.add(flags)
+	f.runFlags.add(flags)
 	flags.StringVar(&f.against, "against", "", "folder of gradients to compare with, or a run's folder that holds one")
 	flags.StringVar(&f.oracle, "oracle", "", "folder of NAME_inputs.json and NAME_expected_f64.json: run the reference trainer and compare")
 	flags.StringVar(&f.failOn, "fail-on", "off", "exit with 1 if a finding is at least this severe: off, note, warn, error")

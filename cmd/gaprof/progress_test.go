@@ -14,7 +14,8 @@ func (c *clock) now() time.Time { return c.t }
 func testProgress(plain bool, files ...string) (*progress, *clock, *strings.Builder) {
 	var out strings.Builder
 	c := &clock{time.Unix(0, 0)}
-	p := &progress{w: &out, plain: plain, now: c.now, start: c.t, shown: c.t, files: make(map[string]*fileProgress), left: len(files)}
+	line := statusLine{w: &out, plain: plain, now: c.now, start: c.t, shown: c.t}
+	p := &progress{line: line, files: make(map[string]*fileProgress), left: len(files)}
 	for _, file := range files {
 		p.files[file] = new(fileProgress)
 	}

@@ -20,17 +20,14 @@ import (
 
 // reportFlags are the flags of report.
 type reportFlags struct {
-	inputFlags
-	machineFlags
-	outputFlags
-	selectFlags
+	runFlags
 }
 
 // reportFormats are the forms that show figures.
 var reportFormats = []string{"html", "md"}
 
 func newReportCommand(s streams) *cobra.Command {
-	f := reportFlags{outputFlags: outputFlags{names: reportFormats}}
+	f := reportFlags{runFlags: runFlags{outputFlags: outputFlags{names: reportFormats}}}
 	cmd := &cobra.Command{
 		Use:   "report PATH...|REPORT.json",
 		Short: "one self-contained HTML page with figures",
@@ -47,10 +44,7 @@ has no timeline then, and says so.`,
 		RunE: func(_ *cobra.Command, args []string) error { return runReport(s, args, f) },
 	}
 	flags := cmd.Flags()
-	f.inputFlags.add(flags)
-	f.machineFlags.add(flags)
-	f.outputFlags.add(flags)
-	f.selectFlags.add(flags)
+	f.runFlags.add(flags)
 	return cmd
 }
 
@@ -163,7 +157,7 @@ func (f *reportFlags) read(s streams, paths []string, m ingest.Limits, o analyze
 			return r, nil
 		}
 	}
-	return reportOf(s, paths, f.inputFlags, f.selectFlags, m, o)
+	return reportOf(s, paths, f.runFlags, m, o)
 }
 
 // writeReport draws one output and, of Markdown, the files of its figures first, so that
