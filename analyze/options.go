@@ -12,11 +12,16 @@ type Input struct {
 	Trace *trace.Trace
 }
 
-// Options are the choices of a run.
+// Options are the choices of a run. The zero value describes all ranks and steps and runs no
+// rule.
 type Options struct {
-	Version       string
-	Rules         []Rule // in the order in which they may claim time
-	RankOf        func(file string) (rank int64, ok bool)
+	Version string // of gaprof, for the report
+	Rules   []Rule // in the order in which they may claim time; nil: none. Package gaprof takes all
+
+	// RankOf finds the rank of a trace that does not say it in the name of its file; nil:
+	// ranks are numbered in the order of the files.
+	RankOf func(file string) (rank int64, ok bool)
+
 	FileFirst     bool               // RankOf goes before what the trace says of itself
 	Top           int                // kernels listed per rank; 0 means 10
 	Logs          Logs               // written by the run beside its traces

@@ -7,7 +7,7 @@ import "strings"
 // Device is one accelerator model.
 type Device struct {
 	Match     string // words that the profiler's device name holds, all of them
-	Name      string
+	Name      string // of the model, for people
 	Bandwidth int64  // peak memory bandwidth in bytes/s, GB being 10^9 bytes
 	Source    string // the vendor's document
 }

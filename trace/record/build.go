@@ -53,7 +53,7 @@ func (l *Log) linked() []Event {
 	return slices.DeleteFunc(events, func(e Event) bool { return onDevice(e.Cat) && !launches[e.Corr] })
 }
 
-// onDevice tells of categories that a launch on the host belongs to.
+// onDevice reports whether events of a category belong to a launch on the host.
 func onDevice(c trace.Cat) bool {
 	return c.IsActivity() || c == trace.CatCUDASync || c == trace.CatGPUUserAnnotation
 }

@@ -14,18 +14,18 @@ import (
 
 // Track is a row of a viewer: a host thread or a device stream.
 type Track struct {
-	PID, TID    int64
-	Process     string // the name of the process
+	PID, TID    int64  // of a device: its ordinal and the stream
+	Process     string // the name of the process; "" none
 	Labels      string // of the process: CPU, GPU 0
-	ProcessSort int64
-	Thread      string
-	ThreadSort  int64
+	ProcessSort int64  // where viewers put the process among others; 0 anywhere
+	Thread      string // the name of the thread; "" none
+	ThreadSort  int64  // where viewers put the track within its process; 0 anywhere
 }
 
 // Event is something that happened.
 type Event struct {
-	Track      int32 // index into the tracks of the Log
-	Cat        trace.Cat
+	Track      int32       // index into the tracks of the Log
+	Cat        trace.Cat   // trace.CatNone for none
 	Phase      trace.Phase // 0 is trace.Complete
 	Name       string
 	Start, End int64 // ns of the caller's clock
@@ -34,10 +34,12 @@ type Event struct {
 	Args       Args  // nil for none
 }
 
-// Args are the arguments of an event. They are asked for when the trace is made.
+// Args are the arguments of an event. They are asked for when the trace is made, so that
+// making their texts does not disturb the program that is recorded.
 type Args interface{ Write(w *ArgWriter) }
 
-// Log records one process. A nil *Log records nothing.
+// Log records one process. A nil *Log records nothing, so that a program need not ask
+// whether it is recorded. New makes one; the zero value has no step to add events to.
 type Log struct {
 	mu     sync.Mutex
 	tracks []Track

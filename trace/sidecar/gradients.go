@@ -19,14 +19,15 @@ import (
 // optimizer's step, or, where MicroBatch is not -1, the gradient of the summed loss of
 // one micro-batch of that rank alone, before any scaling and reduction.
 type GradientOf struct {
-	Rank, Step, MicroBatch int64
-	WorldSize              int64 // 0 unknown
+	Rank, Step int64 // from 0
+	MicroBatch int64 // from 0; -1 for what the rank holds before the optimizer's step
+	WorldSize  int64 // ranks in all; 0 unknown
 }
 
 // GradientFile is a file of gradients and what it holds.
 type GradientFile struct {
-	File string
-	Of   GradientOf
+	File string     // its path
+	Of   GradientOf // by its header and its name
 }
 
 // Name is the name of the file: rank0-step3.safetensors, rank0-step3-micro1.safetensors.

@@ -9,25 +9,24 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// MicroLoss is the summed loss of one micro-batch of one rank. Sum is NaN and Tokens -1
-// where the log does not say.
+// MicroLoss is the summed loss of one micro-batch of one rank.
 type MicroLoss struct {
-	Rank, Step, MicroBatch int64
-	Sum                    float64
-	Tokens                 int64
+	Rank, Step, MicroBatch int64   // from 0
+	Sum                    float64 // over valid tokens; NaN where the log does not say
+	Tokens                 int64   // valid ones; -1 where the log does not say
 }
 
-// StepLoss is what one rank says of the loss of a step: Logged is what the run prints,
-// Optimised the number whose gradient it follows. NaN is unknown, or NaN.
+// StepLoss is what one rank says of the loss of a step. NaN is unknown, or NaN in the log.
 type StepLoss struct {
-	Rank, Step        int64
-	Logged, Optimised float64
+	Rank, Step int64   // from 0
+	Logged     float64 // what the run prints
+	Optimised  float64 // the number whose gradient it follows
 }
 
 // LossLog is a log of losses.
 type LossLog struct {
-	Micro []MicroLoss
-	Steps []StepLoss
+	Micro []MicroLoss // in the order of the log
+	Steps []StepLoss  // in the order of the log
 }
 
 // lossLine is the part of a log line that speaks of losses.

@@ -39,8 +39,8 @@ const maxHeader = 100_000_000
 type TensorInfo struct {
 	Name       string
 	Dtype      Dtype
-	Shape      []int64
-	begin, end int64 // bytes of the data
+	Shape      []int64 // empty for a scalar
+	begin, end int64   // bytes of the data
 }
 
 // Numel is the number of elements.
@@ -49,14 +49,14 @@ func (t *TensorInfo) Numel() int64 { return (t.end - t.begin) / sizes[t.Dtype] }
 // Safetensors is an open file of tensors; values are read one tensor at a time, so
 // that gradients larger than memory can be compared. One goroutine at a time.
 type Safetensors struct {
-	File    string
-	Meta    map[string]string // __metadata__
+	File    string            // its name in errors
+	Meta    map[string]string // __metadata__; nil where the header has none
 	Tensors []TensorInfo      // in the order of their data
 
 	data   int64 // where the data begins
 	from   io.ReaderAt
 	closer io.Closer
-	room   []byte
+	buffer []byte // of one tensor, used again
 }
 
 // OpenSafetensors opens a file and reads its header. Damaged headers are refused with
@@ -233,16 +233,16 @@ func (s *Safetensors) Values(t *TensorInfo, into []float64) ([]float64, error) {
 		reason := fmt.Sprintf("safetensors: %s is of %s, which is no gradient", t.Name, t.Dtype)
 		return nil, &trace.FormatError{File: s.File, Offset: s.data + t.begin, Reason: reason}
 	}
-	s.room = slices.Grow(s.room[:0], int(t.end-t.begin))[:t.end-t.begin]
-	if len(s.room) > 0 {
-		if _, err := s.from.ReadAt(s.room, s.data+t.begin); err != nil {
+	s.buffer = slices.Grow(s.buffer[:0], int(t.end-t.begin))[:t.end-t.begin]
+	if len(s.buffer) > 0 {
+		if _, err := s.from.ReadAt(s.buffer, s.data+t.begin); err != nil {
 			reason := "safetensors: " + err.Error()
 			return nil, &trace.FormatError{File: s.File, Offset: s.data + t.begin, Reason: reason}
 		}
 	}
 	into = into[:0]
-	for size, at := int(sizes[t.Dtype]), 0; at < len(s.room); at += size {
-		into = append(into, decode(s.room[at:]))
+	for size, at := int(sizes[t.Dtype]), 0; at < len(s.buffer); at += size {
+		into = append(into, decode(s.buffer[at:]))
 	}
 	return into, nil
 }
@@ -275,12 +275,12 @@ func half(bits uint16) float64 {
 	return sign * math.Ldexp(1+fraction/1024, exponent-15)
 }
 
-// Tensor is a tensor to write; Values are row-major.
+// Tensor is a tensor to write.
 type Tensor struct {
 	Name   string
-	Dtype  Dtype // F32 or F64
-	Shape  []int64
-	Values []float64
+	Dtype  Dtype     // F32 or F64
+	Shape  []int64   // empty for a scalar
+	Values []float64 // row-major, as many as Shape has elements
 }
 
 // WriteSafetensors writes tensors in their order. The header is padded so that the

@@ -13,12 +13,13 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// TokenCount is the number of valid tokens of one micro-batch of one rank. Step and
-// MicroBatch count from 0; MicroBatch is -1 where the log gives a step as a whole.
+// TokenCount is the number of valid tokens of one micro-batch of one rank: those whose
+// loss counts.
 type TokenCount struct {
-	Rank, Step, MicroBatch int64
-	Tokens                 int64
-	Global                 int64 // of all ranks and micro-batches of the step, -1 unknown
+	Rank, Step int64 // from 0
+	MicroBatch int64 // from 0; -1 where the log gives a step as a whole
+	Tokens     int64
+	Global     int64 // of all ranks and micro-batches of the step, -1 unknown
 }
 
 // ReadTokens reads a token log: CSV with the columns rank, step, micro_batch and tokens

@@ -32,4 +32,14 @@
 //	recording format=kineto base=1700000000000000000 name=x dropped=2 window_start=1ms window_end=2ms events=9
 //	extra "schemaVersion"=1
 //	problem bad_escape count=3 offset=120 detail="..."
+//
+// # Files
+//
+//	read.go        Read and Sniff: lines become rows
+//	directives.go  the lines that are not events
+//	line.go        words and attributes of one line, read and written
+//	value.go       values of arguments
+//	time.go        times with units
+//	aliases.go     short names of arguments
+//	write.go       Write
 package text
