@@ -1,64 +1,5 @@
 package trace
 
-import "strconv"
-
-// Key names an argument of an event. The constants below are the same in every
-// Trace; other names get the numbers after them in order of appearance.
-type Key uint16
-
-// The arguments that the analysis asks for, by the names that Kineto writes.
-// correlation and External id have columns of their own.
-const (
-	KeyNone Key = iota
-	KeyCorrelation
-	KeyExternalID
-	KeyDevice
-	KeyStream
-	KeyBytes
-	KeyInputDims
-	KeyInputType
-	KeyConcreteInputs
-	KeyCollective
-	KeyInElems
-	KeyOutElems
-	KeyDtype
-	KeyGroupSize
-	KeyGroupName
-	KeyGroupDesc
-	KeyGroupRanks
-	KeyRank
-	KeySeq
-	KeyName
-	KeyLabels
-	KeySortIndex
-	numFixedKeys
-)
-
-var keyNames = [numFixedKeys]string{
-	KeyNone:           "",
-	KeyCorrelation:    "correlation",
-	KeyExternalID:     "External id",
-	KeyDevice:         "device",
-	KeyStream:         "stream",
-	KeyBytes:          "bytes",
-	KeyInputDims:      "Input Dims",
-	KeyInputType:      "Input type",
-	KeyConcreteInputs: "Concrete Inputs",
-	KeyCollective:     "Collective name",
-	KeyInElems:        "In msg nelems",
-	KeyOutElems:       "Out msg nelems",
-	KeyDtype:          "dtype",
-	KeyGroupSize:      "Group size",
-	KeyGroupName:      "Process Group Name",
-	KeyGroupDesc:      "Process Group Description",
-	KeyGroupRanks:     "Process Group Ranks",
-	KeyRank:           "Rank",
-	KeySeq:            "Seq",
-	KeyName:           "name",
-	KeyLabels:         "labels",
-	KeySortIndex:      "sort_index",
-}
-
 // Kind tells what an argument's value is.
 type Kind uint8
 
@@ -72,22 +13,27 @@ const (
 
 // Arg is one argument of an event.
 type Arg struct {
-	Key  Key
-	Kind Kind
-	Num  int64    // the value where Kind is Int
-	Str  StringID // the text where Kind is Text or JSON
+	Key  Key      // what the argument is called, see Trace.KeyName
+	Kind Kind     // which of the two fields below holds the value
+	Num  int64    // the value where Kind is Int, else 0
+	Str  StringID // the text where Kind is Text or JSON, else 0
 }
 
-// argTable holds the arguments of all events: sparse, in the order of Add.
-// An event points to its first argument; the last one is marked. Chunks are
-// never moved, and a list that was seen lately is not stored again: a trace
-// repeats the same shapes and streams over and over.
+// argTable holds the arguments of all events: sparse, in the order of Add. An event points
+// to its first argument by a reference, one more than its place, so that 0 is an event
+// without arguments; the last one is marked.
+//
+// Chunks are never moved: growing one list of all would copy gigabytes and hold both for a
+// while. A list that was seen lately is not stored again, because a trace repeats the same
+// shapes and streams over and over. To find every equal list would take a map as large as
+// the table and save little more.
 type argTable struct {
 	chunks []argChunk
 	free   []argChunk   // emptied chunks
-	recent [1024]uint32 // references by hash of the list
+	recent [1024]uint32 // references by hash of the list; 0 is none
 }
 
+// argChunk is a stretch of arguments, each list one field of them.
 type argChunk struct {
 	keys  []Key
 	kinds []uint8 // Kind, with lastArg on an event's last
@@ -123,15 +69,18 @@ func (t *argTable) add(args []Arg) uint32 {
 	return ref
 }
 
+// append stores one argument in the last chunk, or in a new one where that is full.
 func (t *argTable) append(key Key, kind uint8, val int64) {
 	n := len(t.chunks)
-	if n == 0 && len(t.free) == 0 {
+	if n == 0 && len(t.free) == 0 { // grows as append has it: most small traces fill no chunk
 		t.chunks, n = append(t.chunks, argChunk{}), 1
 	} else if n == 0 || len(t.chunks[n-1].keys) == chunkLen {
 		t.chunks, n = append(t.chunks, t.newChunk()), n+1
 	}
 	c := &t.chunks[n-1]
-	c.keys, c.kinds, c.vals = append(c.keys, key), append(c.kinds, kind), append(c.vals, val)
+	c.keys = append(c.keys, key)
+	c.kinds = append(c.kinds, kind)
+	c.vals = append(c.vals, val)
 }
 
 // newChunk returns a chunk with room for chunkLen arguments, or for as many as the one
@@ -184,6 +133,8 @@ func (t *argTable) equal(ref uint32, args []Arg) bool {
 	return false
 }
 
+// at returns an argument by its place, one less than a reference; last says that it is the
+// last one of its event.
 func (t *argTable) at(i uint32) (a Arg, last bool) {
 	c, k := &t.chunks[i/chunkLen], i%chunkLen
 	kind := c.kinds[k]
@@ -196,17 +147,13 @@ func (t *argTable) at(i uint32) (a Arg, last bool) {
 	return a, kind&lastArg != 0
 }
 
-// Args returns the kept arguments of the event, in the order of the file.
-func (e Event) Args() []Arg { return e.AppendArgs(nil) }
-
-// AppendArgs adds the kept arguments of the event to args, in the order of the file.
-func (e Event) AppendArgs(args []Arg) []Arg {
-	ref := e.t.col.Args[e.i]
+// appendTo adds the list at ref, which may be 0, to args.
+func (t *argTable) appendTo(args []Arg, ref uint32) []Arg {
 	if ref == 0 {
 		return args
 	}
 	for i := ref - 1; ; i++ {
-		a, last := e.t.args.at(i)
+		a, last := t.at(i)
 		args = append(args, a)
 		if last {
 			return args
@@ -214,46 +161,19 @@ func (e Event) AppendArgs(args []Arg) []Arg {
 	}
 }
 
-// Arg returns the argument called key; ok is false where the event has none.
-func (e Event) Arg(key Key) (a Arg, ok bool) {
-	ref := e.t.col.Args[e.i]
-	if ref == 0 {
-		return Arg{}, false
-	}
-	for i := ref - 1; ; i++ {
-		a, last := e.t.args.at(i)
-		if a.Key == key {
-			return a, true
-		}
-		if last {
-			return Arg{}, false
-		}
-	}
+// swap exchanges what t and other hold, but for what t remembers of its latest lists:
+// they are not in it any more.
+func (t *argTable) swap(other *argTable) {
+	t.chunks, other.chunks = other.chunks, t.chunks
+	t.free, other.free = other.free, t.free
+	t.recent = [len(t.recent)]uint32{}
 }
 
-// ArgInt returns the argument called key as an integer.
-func (e Event) ArgInt(key Key) (int64, bool) {
-	a, ok := e.Arg(key)
-	if !ok || a.Kind != Int {
-		return 0, false
+// count is how many arguments the table holds, in all chunks.
+func (t *argTable) count() int {
+	n := 0
+	for _, c := range t.chunks {
+		n += len(c.keys)
 	}
-	return a.Num, true
-}
-
-// ArgText returns the argument called key as text: a string as it is, an
-// integer in decimal, anything else as its JSON text. It is empty where absent.
-func (e Event) ArgText(key Key) string {
-	a, ok := e.Arg(key)
-	if !ok {
-		return ""
-	}
-	return e.TextOf(a)
-}
-
-// TextOf is one of the event's arguments as text, as ArgText has it.
-func (e Event) TextOf(a Arg) string {
-	if a.Kind == Int {
-		return strconv.FormatInt(a.Num, 10)
-	}
-	return e.t.String(a.Str)
+	return n
 }

@@ -8,80 +8,55 @@ import (
 // Row is one event on its way into a Trace. The reader owns it and may fill it anew after
 // each Add. Names, categories, keys and tracks are those that the same Builder gave.
 type Row struct {
-	Start, Dur int64    // ns
-	Name       StringID // 0 for none
-	Cat        Cat      // CatNone for none
-	Phase      Phase
-	Track      TrackID
-	Corr       int64  // correlation id, or the id of a flow; 0 for none
-	External   int64  // External id; 0 for none
-	Offset     int64  // bytes of the decompressed input before it; -1 where it has no place
-	NoDur      bool   // a complete event whose duration is absent
-	Args       []Arg  // copied by Add
-	Stored     Stored // where it is not 0, instead of Args
+	Start    int64    // ns on the clock of the recording
+	Dur      int64    // ns; Add takes what is negative for 0
+	Name     StringID // 0 for none
+	Cat      Cat      // CatNone for none
+	Phase    Phase    // Begin and End are paired by Build
+	Track    TrackID  // from Builder.Track; 0 is the first one that it gave
+	Corr     int64    // correlation id, or the id of a flow; 0 for none
+	External int64    // External id; 0 for none
+	Offset   int64    // bytes of the decompressed input before it; -1 where it has no place
+	NoDur    bool     // it is a complete event whose duration is absent, which Add counts
+	Args     []Arg    // copied by Add; nil where there are none
+	Stored   Stored   // from Builder.Store; where it is not 0, it counts instead of Args
 }
 
 // Builder collects rows in any order and makes a Trace of them. It is used once and by one
 // goroutine; several goroutines each fill a Builder of their own and hand its rows over as
 // Parts. A reader adds rows with Add, and says what is damaged with Problem: the Builder
 // repairs what no format allows, such as negative durations, by itself.
+//
+// It is the sum of its tables: each interns one kind of thing and knows nothing of the
+// others. What a Builder adds is the order in which they are filled.
 type Builder struct {
-	t      Trace
+	t      Trace // to be: columns, strings, ids, arguments and Meta grow in place
 	cats   catTable
-	keys   map[string]Key
+	keys   keyTable
 	tracks trackTable
-	procs  map[StringID]process
 	probs  problemList
-
-	nameText int64        // bytes of the names of processes and tracks
-	ids      *renumbering // of a Builder for parts
-	rows     []partRow    // likewise: since the last Cut
-	named    []naming     // of a Builder for parts: since the last Cut
-	list     []Arg        // scratch
-	looked   uint32       // so that a first look is not left out
+	uncut  uncut // of a Builder for parts, which has no columns
 }
 
 // NewBuilder returns an empty Builder.
 func NewBuilder() *Builder {
-	b := &Builder{cats: newCatTable(), keys: make(map[string]Key, 64)}
-	b.procs = make(map[StringID]process)
+	b := &Builder{cats: newCatTable(), keys: newKeyTable()}
 	b.t.strings = newStringTable()
-	b.t.keys = append(b.t.keys, keyNames[:]...)
-	for k, name := range keyNames {
-		b.keys[name] = Key(k)
-	}
 	return b
 }
 
 // Reserve makes room for n rows in all, so that columns are not copied while
 // they grow. Room in columns that is not used costs address space, not memory.
 func (b *Builder) Reserve(n int) {
-	c := &b.t.col
-	switch {
-	case b.ids != nil:
-		b.rows = slices.Grow(b.rows, max(n-len(b.rows), 0))
-		return
-	case n <= cap(c.Start):
+	if b.forParts() {
+		b.uncut.rows = slices.Grow(b.uncut.rows, max(n-len(b.uncut.rows), 0))
 		return
 	}
-	c.Start, c.Dur = reserve(c.Start, n), reserve(c.Dur, n)
-	c.Corr, c.External = reserve(c.Corr, n), reserve(c.External, n)
-	c.Name, c.Track, c.Args = reserve(c.Name, n), reserve(c.Track, n), reserve(c.Args, n)
-	c.Cat, c.Phase = reserve(c.Cat, n), reserve(c.Phase, n)
+	b.t.col.reserve(n)
 }
 
-// reserve copies in pieces: nothing interrupts a copy, and a collector that waits for its
-// end keeps another core busy.
-func reserve[T any](col []T, n int) []T {
-	grown := make([]T, len(col), n)
-	for i := 0; i < len(col); {
-		i += copy(grown[i:], col[i:min(i+1<<14, len(col))])
-	}
-	return grown
-}
-
-// Len is the number of rows added so far.
-func (b *Builder) Len() int { return len(b.t.col.Start) + len(b.rows) }
+// Len is the number of rows added so far, in a Builder for parts since the last Cut.
+func (b *Builder) Len() int { return len(b.t.col.Start) + len(b.uncut.rows) }
 
 // NumStrings is the number of distinct strings interned so far.
 func (b *Builder) NumStrings() int { return len(b.t.strings.places) }
@@ -92,7 +67,8 @@ func (b *Builder) Intern(s []byte) StringID { return b.t.strings.intern(s) }
 // String returns the text of id.
 func (b *Builder) String(id StringID) string { return b.t.strings.at(id) }
 
-// Cat returns the category called name; older names give the category of today.
+// Cat returns the category called name; names of older files give the current category.
+// It is CatNone, and a problem, where there are too many categories.
 func (b *Builder) Cat(name []byte) Cat {
 	c, ok := b.cats.intern(name)
 	if !ok {
@@ -101,39 +77,47 @@ func (b *Builder) Cat(name []byte) Cat {
 	return c
 }
 
-// Key returns the argument key called name.
-func (b *Builder) Key(name []byte) Key {
-	if k, ok := b.keys[string(name)]; ok {
-		return k
-	}
-	if len(b.t.keys) > math.MaxUint16 {
-		return KeyNone
-	}
-	k := Key(len(b.t.keys))
-	b.t.keys = append(b.t.keys, string(name))
-	b.keys[b.t.keys[k]] = k
-	return k
-}
-
-// FixedKey returns the key called name if it is one that the analysis asks for.
-func FixedKey(name []byte) (Key, bool) {
-	k, ok := fixedKeys[string(name)]
-	return k, ok
-}
-
-var fixedKeys = func() map[string]Key {
-	m := make(map[string]Key, numFixedKeys)
-	for k := KeyNone + 1; k < numFixedKeys; k++ {
-		m[keyNames[k]] = k
-	}
-	return m
-}()
+// Key returns the argument key called name, KeyNone where there are too many keys.
+func (b *Builder) Key(name []byte) Key { return b.keys.intern(name) }
 
 // Track returns the track of a process and a thread, both as text.
 func (b *Builder) Track(pid, tid StringID) TrackID { return b.tracks.id(trackKey(pid, tid)) }
 
 // Tracks returns the tracks added so far, by TrackID, with the names known now.
-func (b *Builder) Tracks() []Track { return b.tracksOf(b.allTracks()) }
+func (b *Builder) Tracks() []Track { return b.tracks.list(b.tracks.all(), &b.t.strings.texts) }
+
+// NameProcess sets the name of a process on all of its tracks, present and to come.
+func (b *Builder) NameProcess(pid StringID, name string) {
+	b.label(label{what: processName, pid: pid, text: name})
+}
+
+// TagProcess sets the labels of a process, such as "GPU 0".
+func (b *Builder) TagProcess(pid StringID, tags string) {
+	b.label(label{what: processTags, pid: pid, text: tags})
+}
+
+// SortProcess sets where viewers put a process.
+func (b *Builder) SortProcess(pid StringID, index int64) {
+	b.label(label{what: processSort, pid: pid, num: index})
+}
+
+// SortThread sets where viewers put a track within its process.
+func (b *Builder) SortThread(id TrackID, index int64) {
+	b.label(label{what: threadSort, track: id, num: index})
+}
+
+// NameThread sets the name of a track.
+func (b *Builder) NameThread(id TrackID, name string) {
+	b.label(label{what: threadName, track: id, text: name})
+}
+
+func (b *Builder) label(l label) {
+	if b.forParts() {
+		b.uncut.labels = append(b.uncut.labels, l)
+		return
+	}
+	b.tracks.labels.set(l)
+}
 
 // Recategorize gives each row the category that pick returns for it: readers of
 // files without categories know them only when the tracks have their names. Of
@@ -141,8 +125,10 @@ func (b *Builder) Tracks() []Track { return b.tracksOf(b.allTracks()) }
 func (b *Builder) Recategorize(pick func(r *Row, name string) Cat) {
 	c := &b.t.col
 	for i := range c.Start {
-		r := Row{Start: c.Start[i], Dur: c.Dur[i], Cat: c.Cat[i], Phase: c.Phase[i], Track: c.Track[i],
-			Corr: b.t.Number(c.Corr[i]), External: b.t.Number(c.External[i]), Offset: -1}
+		r := Row{
+			Start: c.Start[i], Dur: c.Dur[i], Cat: c.Cat[i], Phase: c.Phase[i], Track: c.Track[i],
+			Corr: b.t.Number(c.Corr[i]), External: b.t.Number(c.External[i]), Offset: -1,
+		}
 		c.Cat[i] = pick(&r, b.String(c.Name[i]))
 	}
 }
@@ -150,7 +136,8 @@ func (b *Builder) Recategorize(pick func(r *Row, name string) Cat) {
 // Meta is what the recording says of itself, for the reader to fill.
 func (b *Builder) Meta() *Meta { return &b.t.meta }
 
-// Problem counts one case of damage at a byte offset (-1: no place).
+// Problem counts one case of damage at a byte offset (-1: no place). Detail says what it
+// was, where that is the first one; it may be empty.
 func (b *Builder) Problem(code Code, offset int64, detail string) {
 	b.probs.add(code, 1, offset, detail)
 }
@@ -160,7 +147,7 @@ func (b *Builder) Problems(code Code, n, offset int64, detail string) {
 	b.probs.add(code, n, offset, detail)
 }
 
-// Add appends one event. Impossible durations are repaired and counted.
+// Add appends one event. Impossible durations are repaired in r and counted.
 func (b *Builder) Add(r *Row) {
 	if r.Dur < 0 {
 		b.Problem(NegativeDuration, r.Offset, "")
@@ -176,8 +163,8 @@ func (b *Builder) Add(r *Row) {
 	if r.Stored == 0 {
 		r.Stored = b.Store(r.Args)
 	}
-	if b.ids != nil {
-		b.rows = append(b.rows, partRow{
+	if b.forParts() {
+		b.uncut.rows = append(b.uncut.rows, partRow{
 			r.Start, r.Dur, r.Corr, r.External, r.Name, r.Track, uint32(r.Stored), r.Cat, r.Phase,
 		})
 		return
@@ -190,19 +177,19 @@ func (b *Builder) Add(r *Row) {
 	c.Args = append(c.Args, uint32(r.Stored))
 }
 
-// Stored stands for arguments that a Builder holds, until the next Cut. 0 is none.
+// Stored stands for arguments that a Builder holds, until the next Cut. 0 is none. A
+// reader that knows that arguments repeat stores them once.
 type Stored uint32
 
-// Store keeps the arguments of events to come.
+// Store keeps the arguments of events to come. They are copied.
 func (b *Builder) Store(args []Arg) Stored { return Stored(b.t.args.add(args)) }
 
 // Bytes is how much memory the rows and tables of b take, as far as they are filled:
 // room in columns that was reserved and never written to takes none.
 func (b *Builder) Bytes() int64 {
-	tracks := &b.tracks
-	n := int64(len(b.t.col.Start))*rowBytes + int64(cap(b.rows))*partRowBytes + b.t.strings.bytes() + b.t.args.bytes()
-	n += tracks.bytes() + int64(len(tracks.threads))*threadBytes + int64(len(b.procs))*processBytes + b.t.ids.bytes()
-	return n + b.nameText
+	rows := int64(len(b.t.col.Start))*rowBytes + int64(cap(b.uncut.rows))*partRowBytes
+	tables := b.t.strings.bytes() + b.t.args.bytes() + b.t.ids.bytes()
+	return rows + tables + b.tracks.bytes() + b.tracks.labels.bytes()
 }
 
 // BuildBytes is how much more Build takes of memory, and those who derive facts of what

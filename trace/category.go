@@ -5,7 +5,7 @@ package trace
 // after them in order of appearance.
 type Cat uint16
 
-// The categories that PyTorch's Kineto writes, by their current names.
+// The categories that PyTorch's Kineto writes, by their current names; CatNone is none.
 const (
 	CatNone Cat = iota
 	CatCPUOp
@@ -81,14 +81,14 @@ func (c Cat) IsActivity() bool { return c >= CatKernel && c <= CatGPUMemset }
 // IsRuntime reports whether events of c are host calls that may launch device work.
 func (c Cat) IsRuntime() bool { return c >= CatCUDARuntime && c <= CatOtherRuntime }
 
-// IsKnown reports whether c is one of the constants above other than CatNone, not a
+// IsKnown reports whether c is one of the constants above other than CatNone, and not a
 // category that only its file knows.
 func (c Cat) IsKnown() bool { return c > CatNone && c < numFixedCats }
 
 // catTable interns category names; the fixed ones come first.
 type catTable struct {
-	names []string
-	index map[string]Cat
+	names []string       // by Cat
+	index map[string]Cat // by current and older names
 }
 
 func newCatTable() catTable {
@@ -114,11 +114,13 @@ var fixedCats = newCatTable()
 // maxCats bounds what hostile input can make us keep; later names become CatNone.
 const maxCats = 4096
 
+// intern returns the category called name; ok is false, and c CatNone, where there are too
+// many of them.
 func (t *catTable) intern(name []byte) (c Cat, ok bool) {
 	if c, known := t.index[string(name)]; known {
 		return c, true
 	}
-	if len(t.names) >= maxCats {
+	if t.full() {
 		return CatNone, false
 	}
 	c = Cat(len(t.names))
@@ -126,3 +128,6 @@ func (t *catTable) intern(name []byte) (c Cat, ok bool) {
 	t.index[t.names[c]] = c
 	return c, true
 }
+
+// full reports whether another category would be one too many.
+func (t *catTable) full() bool { return len(t.names) >= maxCats }

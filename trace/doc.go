@@ -1,35 +1,59 @@
 // Package trace is the model that every reader fills and every analysis reads:
-// one recording of one process or one rank, as equal-length columns.
+// one recording of one process or one rank, as columns of equal length.
 //
-// A Trace is immutable and only a Builder makes one. Rows are grouped by track
+// A [Trace] is immutable and only a [Builder] makes one. Rows are grouped by track
 // and, on a track, ordered by start, then longer first, so that a parent stands
 // before its children. All times are integer nanoseconds on the clock of the
-// recording; intervals are half-open, [Start, Start+Dur).
+// recording; intervals are half-open, [Start, Start+Dur). Texts are numbers
+// ([StringID], [Cat], [Key]) that mean something within one Trace only; the
+// constants of Cat and Key are the same in all.
 //
-// Loops over few events use Trace.Events and the view that an Event is; loops over all of
-// them use Trace.Columns. Names are interned: an analysis looks at each distinct name once,
-// by its StringID, and not at each event.
+// To look at a trace, range over its events:
 //
-// Building never loses an event in silence: each kind of damage is a row of the
-// table in problem.go and is counted in Trace.Problems with its first place.
+//	for e := range t.Events(trace.CatKernel) {
+//		fmt.Println(e.Name(), e.Dur(), e.TextByName("stream"))
+//	}
 //
-// # Files
+// Loops over all events use [Trace.Columns]. Names are interned: an analysis looks at
+// each distinct name once, by its StringID, and not at each event.
 //
-//	trace.go     Trace, its columns, and Event, the view of one row
-//	events.go    ranging over events, arguments by name
-//	args.go      arguments of events: keys, kinds, the table that holds them
-//	category.go  categories of events
-//	meta.go      what a recording says of itself
-//	problem.go   the kinds of damage, what they mean and what to do
-//	tracks.go    tracks: host threads and device streams
-//	naming.go    names and order of processes and threads
-//	builder.go   Builder: rows, names and problems from a reader
-//	part.go      Part: rows that several goroutines read for one Builder
-//	build.go     Build: order, begin and end, parents
-//	select.go    a trace of some rows of another
-//	strings.go   the string table
-//	id.go        correlation and other ids as columns hold them
-//	numbers.go   a table of distinct numbers
-//	size.go      what tables take in memory
-//	parallel.go  work on many rows at once
+// To make one, as a reader of another format does:
+//
+//	b := trace.NewBuilder()
+//	track := b.Track(b.Intern([]byte("0")), b.Intern([]byte("7")))
+//	b.Add(&trace.Row{Phase: trace.Complete, Name: b.Intern([]byte("gemm")), Cat: trace.CatKernel,
+//		Track: track, Start: 1000, Dur: 250, Offset: -1})
+//	t := b.Build()
+//
+// Readers that work on a file with several goroutines give each a Builder for parts
+// ([NewPartBuilder]) and append what they [Builder.Cut] to one Builder, in the order of
+// the file. The result is the same, byte for byte.
+//
+// Building never drops an event without saying so: each kind of damage is a row of the
+// table in problem.go and is counted in [Trace.Problems] with its first place.
+//
+// What a Trace is:
+//
+//   - trace.go: Trace, and how to get at what it holds
+//   - event.go: Event, one row with its arguments
+//   - columns.go: Columns and Phase; how rows are moved, dropped and selected
+//   - category.go, keys.go: the categories and keys with constants, and tables for others
+//   - args.go: Arg, and the table of all arguments
+//   - strings.go: StringID, and the table of all texts
+//   - numbers.go: ID, and the table of large numbers
+//   - tracks.go: Track, and the table of tracks and their order
+//   - meta.go: what a recording says of itself as a whole
+//   - problem.go: everything that can be wrong with an input
+//   - select.go: a small trace of some rows of another
+//
+// How it comes about:
+//
+//   - builder.go: Builder and Row
+//   - labels.go: names and places of processes and threads, of which the latest counts
+//   - part.go, append.go: stretches of rows, from Builder to Builder
+//   - build.go: the steps from rows in any order to a Trace, and parents
+//   - order.go: the order of rows
+//   - pairs.go: begin and end events become complete ones
+//   - parallel.go: loops over rows and tracks on several cores
+//   - size.go: what all this takes in memory
 package trace

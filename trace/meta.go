@@ -27,10 +27,10 @@ type Device struct {
 
 // Distributed is the distributedInfo of a recording: which rank of which run it is of.
 type Distributed struct {
-	Backend   string // nccl, gloo ...
-	Rank      int64  // also 0 where the entry does not say
-	WorldSize int64  // ranks in all; 0 unknown
-	Groups    []ProcessGroup
+	Backend   string         // nccl, gloo ...
+	Rank      int64          // also 0 where the entry does not say
+	WorldSize int64          // ranks in all; 0 unknown
+	Groups    []ProcessGroup // in the order of the file
 }
 
 // ProcessGroup is one entry of pg_config: ranks that communicate with each other.
@@ -43,6 +43,6 @@ type ProcessGroup struct {
 
 // Extra is a top-level entry of the file that the model has no field for.
 type Extra struct {
-	Key  string
+	Key  string // without quotes and escapes
 	JSON string // the text of the value
 }

@@ -2,8 +2,8 @@ package trace
 
 import "math/rand/v2"
 
-// numberTable interns numbers by open addressing, in order of first appearance. A map
-// of Go would take four times the memory, and twice that while it grows.
+// numberTable interns numbers by open addressing, in order of first appearance. A Go map
+// would take four times the memory, and twice that while it grows. Its zero value is empty.
 type numberTable struct {
 	nums  []uint64
 	slots []uint32 // one more than the place in nums, 0 is free
@@ -54,3 +54,32 @@ func (t *numberTable) grow() {
 }
 
 func (t *numberTable) bytes() int64 { return int64(len(t.nums))*8 + int64(len(t.slots))*4 }
+
+// ID is a correlation, flow or External id as a column holds it: the number itself
+// where that is small, as nearly all are, else the place of the number in a table. So a
+// column takes four bytes a row and not eight. Within one Trace equal IDs are equal
+// numbers; Trace.Number tells the number. 0 is 0.
+type ID uint32
+
+// firstLarge is the first number that stands in the table.
+const firstLarge = 1 << 31
+
+// idTable holds the numbers that are negative or large, each once.
+type idTable struct{ numberTable }
+
+func (t *idTable) id(n int64) ID {
+	if uint64(n) < firstLarge {
+		return ID(n)
+	}
+	return t.large(n)
+}
+
+// large is apart from id so that id is inlined where rows are added.
+func (t *idTable) large(n int64) ID { return firstLarge + ID(t.intern(uint64(n))) }
+
+func (t *idTable) number(id ID) int64 {
+	if id < firstLarge {
+		return int64(id)
+	}
+	return int64(t.nums[id-firstLarge])
+}

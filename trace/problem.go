@@ -61,8 +61,8 @@ const (
 
 // ProblemInfo explains one Code to a person.
 type ProblemInfo struct {
-	Level   Level
-	Meaning string // what was found and what was done with it
+	Level   Level  // of each case, however many there are
+	Meaning string // what was found and what was done with it: a clause without a full stop
 	Action  string // what the user can do; choices in braces, see internal/choice
 	Strict  bool   // damage of the input, which strict reading refuses
 }
@@ -150,7 +150,7 @@ func Codes() []Code {
 
 // Problem is one kind of damage in one trace, counted.
 type Problem struct {
-	Code   Code
+	Code   Code   // what kind of damage it is, and what was done about it
 	Count  int64  // at least 1
 	Offset int64  // of the first, in bytes of the decompressed text; -1 where there is no place
 	Detail string // what the first one was; may be empty
@@ -181,9 +181,11 @@ func (e *FormatError) Error() string {
 // problemList counts problems by code in order of first appearance.
 type problemList struct {
 	list  []Problem
-	index map[Code]int
+	index map[Code]int // into list; nil while it is empty, as it is for most files
 }
 
+// add counts n cases, of which the first stands at offset. A place and a detail are kept
+// of the first one only: a million broken events are one line of a report.
 func (l *problemList) add(code Code, n, offset int64, detail string) {
 	if l.index == nil {
 		l.index = make(map[Code]int)

@@ -10,6 +10,9 @@ import (
 // what is said of the recording as a whole are kept, but not the top-level entries that
 // only writing asks for. A row's parent is the innermost one that was selected.
 // StringIDs are other ones than in t.
+//
+// It shares no text with t: what is kept of many large traces would otherwise hold on to
+// all of them.
 func (t *Trace) Select(rows []int32) *Trace {
 	s := &Trace{
 		cats: t.cats, keys: t.keys, meta: t.meta,
@@ -32,24 +35,6 @@ func (t *Trace) Select(rows []int32) *Trace {
 	s.selectTracks()
 	parents(&s.col, s.tracks)
 	return s
-}
-
-// selected copies rows without arguments; names and parents are left to the caller.
-func (c *Columns) selected(rows []int32) Columns {
-	return Columns{
-		Start: pick(c.Start, rows), Dur: pick(c.Dur, rows), Name: pick(c.Name, rows), Cat: pick(c.Cat, rows),
-		Phase: pick(c.Phase, rows), Track: pick(c.Track, rows),
-		Corr: pick(c.Corr, rows), External: pick(c.External, rows),
-		Args: make([]uint32, len(rows)), Parent: make([]int32, len(rows)),
-	}
-}
-
-func pick[T any](col []T, rows []int32) []T {
-	picked := make([]T, len(rows))
-	for i, row := range rows {
-		picked[i] = col[row]
-	}
-	return picked
 }
 
 // selectTracks says anew which rows stand on each track, and gives the tracks texts

@@ -1,19 +1,21 @@
 package trace
 
-// What one entry of a table takes in memory, in bytes. A map is reckoned at the load
-// that it has on average.
+// What one entry of a table takes in memory, in bytes. A map is reckoned at the load that
+// it has on average. Readers ask for these sums while they read, to stay within a limit of
+// memory: they are estimates that cost nothing, where asking the runtime would stop the
+// world. Tests compare them with what the runtime says.
 const (
-	rowBytes     = 8 + 8 + 4 + 2 + 1 + 4 + 4 + 4 + 4
-	partRowBytes = 48
-	moveBytes    = 4 + 8 + 4 // a row's place in the order, room to move a value of it, its parent
-	argBytes     = 2 + 1 + 8
-	threadBytes  = 16 + 8  // without the text of the name
-	processBytes = 4 + 40  // the same, in a map
-	orderBytes   = 16 + 24 // to put a track in order
-	builtBytes   = 5*16 + 5*8
-	factBytes    = 48   // what those who go over tracks or large ids note of one
-	rankBytes    = 2400 // the facts of a process in which next to nothing happens, and its lines in a report
-	namingBytes  = 56
+	rowBytes     = 8 + 8 + 4 + 2 + 1 + 4 + 4 + 4 + 4 // one value of each column but Parent
+	partRowBytes = 48                                // a partRow
+	moveBytes    = 4 + 8 + 4                         // a row's place in the order, room to move a value, its parent
+	argBytes     = 2 + 1 + 8                         // one value of each field of an argChunk
+	threadBytes  = 16 + 8                            // a thread, without the text of its name
+	processBytes = 4 + 40                            // a process, the same, in a map
+	orderBytes   = 16 + 24                           // to put a track in order
+	builtBytes   = 5*16 + 5*8                        // a Track, without its texts
+	factBytes    = 48                                // what those who go over tracks or large ids note of one
+	rankBytes    = 2400                              // facts of a process that does next to nothing, and its report
+	labelBytes   = 56                                // a label, without its text
 )
 
 func (t *argTable) bytes() int64 {

@@ -9,12 +9,13 @@ import (
 type StringID uint32
 
 // texts are strings by StringID. They stand one behind the other in blocks, so that a
-// million of them are few things for the collector to look at.
+// million of them are few things for the collector to look at. Blocks are only added to, so
+// a copy of texts can be read while the table that it was taken from grows.
 type texts struct {
-	places []span
-	blocks []string
-	openAt int    // number of the block that is still being filled
-	open   string // what is in it
+	places []span   // by StringID
+	blocks []string // the open one is empty here
+	openAt int      // number of the block that is still being filled
+	open   string   // what is in it
 }
 
 // span is where a string stands: the number of its block, the offset in it and the
@@ -22,7 +23,7 @@ type texts struct {
 type span uint64
 
 const (
-	wholeBlock = 1<<16 - 1
+	wholeBlock = 1<<16 - 1 // as a length: the block holds one string, of any length
 	blockSize  = 1<<16 - 1 // bytes at most, but for a long string
 	longName   = 1 << 10   // bytes; what is longer has a block of its own
 )
@@ -60,7 +61,7 @@ type stringSlot struct {
 
 const (
 	firstSlots = 1024
-	steepSlots = 1 << 16 // up to so many they are doubled
+	steepSlots = 1 << 16 // up to so many they are doubled, then grow by half to waste less
 )
 
 // stringSeed differs from run to run: nobody can choose names that collide.
@@ -76,14 +77,13 @@ func newStringTable() stringTable {
 	return t
 }
 
-// emptyStringTable is a table without slots, in which nothing is searched for but by
-// looking at every string.
+// emptyStringTable is a table without slots, for few strings: find looks at every one.
 func emptyStringTable() stringTable {
 	return stringTable{texts: texts{blocks: []string{""}}, room: new(strings.Builder)}
 }
 
-// first is the slot in which a search begins. It grows with the hash, so when the table
-// grows what stood in order stays so, and is moved from one end to the other.
+// first is the slot in which a search begins. It grows with the hash, so the order of
+// slots stays when the table grows: memory is read and written from one end to the other.
 func (t *stringTable) first(hash uint32) int {
 	return int(uint64(hash) * uint64(len(t.slots)) >> 32)
 }
@@ -192,6 +192,7 @@ func (t *stringTable) enter(slot *stringSlot, hash uint32) {
 	}
 }
 
+// grow moves the entries to more slots. It needs their hashes only, not the strings.
 func (t *stringTable) grow() {
 	old, n := t.slots, 2*len(t.slots)
 	if len(old) > steepSlots {
@@ -212,8 +213,8 @@ func (t *stringTable) grow() {
 	}
 }
 
-// bytes is what the table takes in memory. Of a text that is long a fifth less is counted
-// than of all else, which is moved when it grows and leaves garbage behind.
+// bytes is what the table takes in memory. Long strings count a fifth less than their
+// bytes: unlike all else they are never moved, so they leave no garbage behind.
 func (t *stringTable) bytes() int64 {
 	return int64(len(t.places))*8 + int64(len(t.slots))*8 + int64(len(t.blocks))*16 + t.text - t.long/5
 }

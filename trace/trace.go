@@ -1,42 +1,12 @@
 package trace
 
-// Phase is the kind of an event, by the letter that Chrome's format has for it under "ph":
-// 'X' complete, 'i' instant, 's' and 'f' ends of a flow, 'C' counter, 'b', 'n', 'e'
-// asynchronous. 'B' and 'E' are paired into 'X' when a Trace is built, and 'M' rows become
-// names of tracks. What part of a training step runs is another matter: see package facts.
-type Phase byte
-
-// The phases that analyses ask for.
-const (
-	Complete  Phase = 'X'
-	Begin     Phase = 'B'
-	End       Phase = 'E'
-	Instant   Phase = 'i'
-	FlowStart Phase = 's'
-	FlowStep  Phase = 't'
-	FlowEnd   Phase = 'f'
-	Counter   Phase = 'C'
+import (
+	"iter"
+	"slices"
 )
 
-// NoParent marks an event that no other event of its track contains.
-const NoParent int32 = -1
-
-// Columns is read access to all rows of a Trace; the slices have equal length
-// and must not be written.
-type Columns struct {
-	Start    []int64    // ns
-	Dur      []int64    // ns, >= 0
-	Name     []StringID // see Trace.String
-	Cat      []Cat      // see Trace.CatName
-	Phase    []Phase
-	Track    []TrackID // indices into Trace.Tracks, ascending
-	Parent   []int32   // row of the innermost complete event open at Start on this track, or NoParent
-	Corr     []ID      // correlation id; the flow id for flows; 0 where absent
-	External []ID      // External id; 0 where absent
-	Args     []uint32  // opaque; use Event.Arg
-}
-
-// Trace is one immutable recording. Its zero value is an empty recording.
+// Trace is one immutable recording. Its zero value is an empty recording. Any number of
+// goroutines may read it at the same time.
 type Trace struct {
 	col      Columns
 	strings  stringTable
@@ -55,7 +25,8 @@ func (t *Trace) Len() int { return len(t.col.Start) }
 // Columns returns the columns for loops over many rows.
 func (t *Trace) Columns() Columns { return t.col }
 
-// String returns the text of id.
+// String returns the text of id; it is empty where t has no such id. The text stays good
+// after t is gone, but keeps a block of other texts alive: clone what is kept for long.
 func (t *Trace) String(id StringID) string {
 	if int(id) >= len(t.strings.places) {
 		return ""
@@ -70,7 +41,10 @@ func (t *Trace) Find(text string) (id StringID, ok bool) { return t.strings.find
 // make a table of this length and look at each distinct name once.
 func (t *Trace) NumStrings() int { return len(t.strings.places) }
 
-// CatName returns the name of c.
+// Number is the number that id stands for.
+func (t *Trace) Number(id ID) int64 { return t.ids.number(id) }
+
+// CatName returns the name of c; it is empty where t has no such category.
 func (t *Trace) CatName(c Cat) string {
 	if int(c) >= len(t.cats) {
 		return ""
@@ -78,7 +52,7 @@ func (t *Trace) CatName(c Cat) string {
 	return t.cats[c]
 }
 
-// KeyName returns the name of k.
+// KeyName returns the name of k; it is empty where t has no such key.
 func (t *Trace) KeyName(k Key) string {
 	if int(k) >= len(t.keys) {
 		return ""
@@ -86,59 +60,44 @@ func (t *Trace) KeyName(k Key) string {
 	return t.keys[k]
 }
 
+// Key returns the key of arguments called name; ok is false where the trace has none. Loops
+// over many events ask once and use Event.Arg.
+func (t *Trace) Key(name string) (k Key, ok bool) {
+	if name == "" {
+		return KeyNone, false
+	}
+	i := slices.Index(t.keys, name)
+	if i < 0 {
+		return KeyNone, false
+	}
+	return Key(i), true
+}
+
 // Tracks returns the tracks, ordered by process and thread; do not write.
 func (t *Trace) Tracks() []Track { return t.tracks }
 
-// Meta returns what the recording says of itself.
+// Meta returns what the recording says of itself; do not write.
 func (t *Trace) Meta() *Meta { return &t.meta }
 
-// Problems returns what was repaired or left out, in order of appearance.
+// Problems returns what was repaired or left out, in order of appearance; do not write.
 func (t *Trace) Problems() []Problem { return t.problems }
 
-// Event returns the view of row i.
+// Event returns the view of row i, from 0 to Len()-1.
 func (t *Trace) Event(i int) Event { return Event{t: t, i: i} }
 
-// Event is a small value that looks into one row of a Trace.
-type Event struct {
-	t *Trace
-	i int
-}
-
-// Row is the row that e looks into.
-func (e Event) Row() int { return e.i }
-
-// Start is the begin of the event in ns.
-func (e Event) Start() int64 { return e.t.col.Start[e.i] }
-
-// Dur is the length of the event in ns.
-func (e Event) Dur() int64 { return e.t.col.Dur[e.i] }
-
-// End is Start plus Dur.
-func (e Event) End() int64 { return e.t.col.Start[e.i] + e.t.col.Dur[e.i] }
-
-// Name is the name of the event.
-func (e Event) Name() string { return e.t.String(e.t.col.Name[e.i]) }
-
-// Cat is the category of the event.
-func (e Event) Cat() Cat { return e.t.col.Cat[e.i] }
-
-// Phase is the Chrome phase of the event.
-func (e Event) Phase() Phase { return e.t.col.Phase[e.i] }
-
-// Track is the track of the event.
-func (e Event) Track() *Track { return &e.t.tracks[e.t.col.Track[e.i]] }
-
-// Corr is the correlation id of the event, the flow id of a flow, else 0.
-func (e Event) Corr() int64 { return e.t.Number(e.t.col.Corr[e.i]) }
-
-// External is the External id of the event, else 0.
-func (e Event) External() int64 { return e.t.Number(e.t.col.External[e.i]) }
-
-// Parent is the innermost event of the track that was open when e began.
-func (e Event) Parent() (Event, bool) {
-	p := e.t.col.Parent[e.i]
-	if p == NoParent {
-		return Event{}, false
+// Events ranges over the events of some categories in the order of the rows: track by
+// track and, on a track, by start. Without categories it ranges over all events.
+//
+//	for e := range t.Events(trace.CatKernel) { ... }
+func (t *Trace) Events(cats ...Cat) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		for i := range t.Len() {
+			if len(cats) > 0 && !slices.Contains(cats, t.col.Cat[i]) {
+				continue
+			}
+			if !yield(Event{t: t, i: i}) {
+				return
+			}
+		}
 	}
-	return Event{t: e.t, i: int(p)}, true
 }
