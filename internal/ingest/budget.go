@@ -9,8 +9,8 @@ import (
 // What reading costs, in bytes. What a text takes, its columns, arguments and facts, is by
 // the density of its format, a quarter of it garbage; the rest is windows, tables of the
 // reader, and decompression. That is what a file is given to begin with. Where names do not
-// repeat, or events stand on a million tracks, the tables take more than the text lets one
-// think: what the reader says of them counts then, with its garbage and facts.
+// repeat, or events are spread over a million tracks, the tables take more than the length
+// of the text suggests. Then what the reader says of them counts, with its garbage and facts.
 const (
 	perFile       = 8e6
 	ownMemory     = 24e6 // the program without any file

@@ -60,8 +60,7 @@ func (r *reservation) grow(text int64, density float64) error {
 	return nil
 }
 
-// growTables reserves memory for tables that take more than their text would let one
-// think.
+// growTables reserves memory for tables that take more than such a text usually needs.
 func (r *reservation) growTables(bytes int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

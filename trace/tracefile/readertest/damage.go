@@ -105,42 +105,68 @@ func (f *file) counts(events []Event, but string) map[string]int {
 	return n
 }
 
-// near is how far from an edit, in bytes, its damage may be found: events are longer.
-const near = 1_000
-
 // testDamage: damage is counted at its place or refused there, and touches nothing else.
 func (f *file) testDamage(t report, d Damage) {
 	if n := strings.Count(string(f.content), d.Old); n != 1 {
 		t.Fatalf("%q stands %d times in %s", d.Old, n, f.name)
 	}
-	content := bytes.Replace(f.content, []byte(d.Old), []byte(d.New), 1)
-	place := int64(bytes.Index(f.content, []byte(d.Old)))
-	isNear := func(at int64) bool { return at >= place-near && at <= place+near }
-
-	var at *trace.FormatError
-	_, err := f.Read(f.name, content, true)
-	if refused := errors.As(err, &at); refused != (d.Code == "" || d.Code.Info().Strict) {
-		t.Errorf("strict: error %v", err)
-	} else if refused && at.Offset != 0 && !isNear(at.Offset) { // 0: damage without a place
-		t.Errorf("strict: error %v, the edit is at %d", err, place)
+	e := edit{
+		content: bytes.Replace(f.content, []byte(d.Old), []byte(d.New), 1),
+		place:   int64(bytes.Index(f.content, []byte(d.Old))),
 	}
-	traces, err := f.Read(f.name, content, false)
-	if d.Code == "" {
-		if !errors.As(err, &at) || !isNear(at.Offset) {
-			t.Errorf("error %v, the edit is at %d", err, place)
+	f.checkStrict(t, d, e)
+	traces, err := f.Read(f.name, e.content, false)
+	switch {
+	case d.Code == "":
+		if at, ok := placeOf(err); !ok || !e.isNear(at) {
+			t.Errorf("error %v, the edit is at %d", err, e.place)
 		}
-		return
-	}
-	if err != nil || len(traces) != 1 {
+	case err != nil || len(traces) != 1:
 		t.Fatalf("%d traces, error %v", len(traces), err)
+	default:
+		f.checkDamage(t, d, e, traces[0])
 	}
-	problems := traces[0].Problems()
+}
+
+// edit is a file with one damage at a place.
+type edit struct {
+	content []byte
+	place   int64
+}
+
+// isNear reports whether an offset may be that of the damage: events are not that long.
+func (e edit) isNear(at int64) bool { return at >= e.place-1_000 && at <= e.place+1_000 }
+
+// placeOf is the offset of an error that comes of the text; ok is false for any other.
+func placeOf(err error) (at int64, ok bool) {
+	var format *trace.FormatError
+	if ok = errors.As(err, &format); ok {
+		at = format.Offset
+	}
+	return at, ok
+}
+
+// checkStrict: damage of the input is refused where that is asked for, at its place or,
+// where it has none, at 0.
+func (f *file) checkStrict(t report, d Damage, e edit) {
+	_, err := f.Read(f.name, e.content, true)
+	at, refused := placeOf(err)
+	if refused != (d.Code == "" || d.Code.Info().Strict) {
+		t.Errorf("strict: error %v", err)
+	} else if refused && at != 0 && !e.isNear(at) {
+		t.Errorf("strict: error %v, the edit is at %d", err, e.place)
+	}
+}
+
+// checkDamage: the damage is the only problem, and all other events are as they were.
+func (f *file) checkDamage(t report, d Damage, e edit, tr *trace.Trace) {
+	problems := tr.Problems()
 	if len(problems) != 1 || problems[0].Code != d.Code || problems[0].Count != 1 {
 		t.Errorf("problems %+v, want one %s", problems, d.Code)
-	} else if at := problems[0].Offset; at >= 0 && !isNear(at) {
-		t.Errorf("%s at %d, the edit is at %d", d.Code, at, place)
+	} else if at := problems[0].Offset; at >= 0 && !e.isNear(at) {
+		t.Errorf("%s at %d, the edit is at %d", d.Code, at, e.place)
 	}
-	if read, foreign := f.compare(traces[0], d.Event); read != f.whole(d.Event) || len(foreign) > 0 {
+	if read, foreign := f.compare(tr, d.Event); read != f.whole(d.Event) || len(foreign) > 0 {
 		t.Errorf("%d events, want %d; not in the whole: %s", read, f.whole(d.Event), foreign)
 	}
 }
