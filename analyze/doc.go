@@ -14,9 +14,11 @@
 //	analysis.go       Run, Analysis, Result, assemble
 //	options.go        Input, Options
 //	rank.go           Rank: the facts of a rank and what only he knows who sees all
+//	reduce.go         Reduce: what a report needs of a trace, and reduced.go that value
 //	number.go         which rank has which number; which ranks and steps were asked for
 //	verdict.go        what can be said of a pass over the gradients
 //	lead.go           how long before the end of backward communication begins
+//	choices.go        what the caller calls its choices, in advice
 //	lists.go          empty lists for absent ones
 //
 // Sections of the report, each from ranks to rows:

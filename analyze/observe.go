@@ -70,7 +70,7 @@ func answer(yes bool) normalization.Answer {
 	return normalization.No
 }
 
-// reducesCounts tells whether the count of tokens is reduced over ranks. Other small
+// reducesCounts reports whether the count of tokens is reduced over ranks. Other small
 // messages may carry it as well.
 func reducesCounts(r *facts.Rank) normalization.Answer {
 	small := slices.ContainsFunc(r.HostCollectives, func(c gradients.HostCollective) bool {

@@ -66,7 +66,7 @@ func VerdictOf(r *facts.Rank, p *gradients.Pass, uniform bool) (report.Verdict, 
 	return report.Avoidable, fmt.Sprintf("%d micro-batches on %d ranks: fold ranks x tokens / all tokens into each loss, after one token all-reduce", micro, ranks)
 }
 
-// scaledInside tells whether gradients are scaled between the micro-batches of a step.
+// scaledInside reports whether gradients are scaled between the micro-batches of a step.
 func scaledInside(r *facts.Rank, step int) bool {
 	return slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool {
 		return p.Step == step && p.Kind == gradients.ScalePass && p.Place == gradients.BetweenMicroBatches

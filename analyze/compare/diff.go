@@ -74,7 +74,7 @@ type MoveKind struct {
 	PerStep float64 `json:"per_step"`
 }
 
-// Stayed tells whether the place is the same on both sides.
+// Stayed reports whether the place is the same on both sides.
 func (m *Move) Stayed() bool { return m.From == m.To }
 
 // CollectiveChange is collectives of a kind of step that only one side has (added,
@@ -140,7 +140,7 @@ type Setting struct {
 	New  string `json:"new"`
 }
 
-// Changed tells whether anything of the structure differs; times, findings and unlike
+// Changed reports whether anything of the structure differs; times, findings and unlike
 // experiments aside.
 func (d *Diff) Changed() bool {
 	if len(d.Collectives)+len(d.Orders)+len(d.Passes)+len(d.Settings) > 0 {

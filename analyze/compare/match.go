@@ -56,7 +56,7 @@ func left(new *side, taken map[*pool]bool, names string) int {
 	return n
 }
 
-// comparable tells whether both sides have complete steps of the kind.
+// comparable reports whether both sides have complete steps of the kind.
 func (p *pair) comparable() bool {
 	return p.base != nil && p.new != nil && p.base.rankSteps > 0 && p.new.rankSteps > 0
 }

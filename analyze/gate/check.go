@@ -103,7 +103,7 @@ func (k *check) ignoring(name string) int {
 	return slices.IndexFunc(k.config.Ignores, func(i Ignore) bool { return i.Rule == name && !i.expired(k.options) })
 }
 
-// expired tells whether the last day of an ignore is over.
+// expired reports whether the last day of an ignore is over.
 func (i Ignore) expired(o Options) bool {
 	return !i.Until.IsZero() && !o.Now.Before(i.Until.AddDate(0, 0, 1))
 }

@@ -118,10 +118,10 @@ func ofKind(kind string) string {
 	return "kind=" + kind
 }
 
-// knowsParameters tells whether gradient passes could be found at all.
+// knowsParameters reports whether gradient passes could be found at all.
 func (v *view) knowsParameters() bool { return known(v.report.Source.Fingerprint.Model) }
 
-// known tells whether a text of the report says something.
+// known reports whether a text of the report says something.
 func known(text string) bool { return text != "" && text != "unknown" }
 
 func exact(name, path, definition, next, missing string, touched damage, of func(*view, *report.Step) (float64, bool)) Metric {
@@ -170,7 +170,7 @@ func groupBytes(v *view, s *report.Step) (float64, bool) {
 	return float64(sum), s.Duration != nil
 }
 
-// knowsSites tells whether the launch sites of a rank's reduce-scatters can be told: steps
+// knowsSites reports whether the launch sites of a rank's reduce-scatters can be told: steps
 // are those of an optimizer, and of the collectives of the kind at least one has a place.
 // A rank without any launches none.
 func (v *view) knowsSites(rank int64) bool {
@@ -279,7 +279,7 @@ func weightError(v *view) []sample {
 	return []sample{{math.Max(math.Abs(n.Ratio.Min-1), math.Abs(n.Ratio.Max-1)), -1, -1}}
 }
 
-// observed tells whether the way of normalising was seen and not only declared.
+// observed reports whether the way of normalising was seen and not only declared.
 func observed(n *report.Normalization) bool {
 	return known(n.Mode) && known(n.Basis) && n.Basis != "declared"
 }

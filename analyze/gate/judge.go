@@ -40,7 +40,7 @@ func (b *Budget) limit() string {
 	return text
 }
 
-// holds tells whether a value keeps a budget.
+// holds reports whether a value keeps a budget.
 func (b *Budget) holds(v float64) bool {
 	return (b.Max == nil || v <= *b.Max) && (b.Min == nil || v >= *b.Min)
 }
@@ -150,7 +150,7 @@ func (g *Regression) limit() string {
 	return text[:max(0, len(text)-2)]
 }
 
-// moved tells whether a value is further from the baseline than a regression allows; the
+// moved reports whether a value is further from the baseline than a regression allows; the
 // significance aside.
 func (g *Regression) moved(base, new float64) bool {
 	exceeds := func(c *Change, delta float64) bool {

@@ -56,7 +56,7 @@ func (r *reader) fail(n *node, hint, format string, args ...any) {
 	r.errs = append(r.errs, &ConfigError{r.file, n.line, n.column, fmt.Sprintf(format, args...), hint})
 }
 
-// want tells whether n has a form, and says so where it has not.
+// want reports whether n has a form, and says so where it has not.
 func (r *reader) want(n *node, f form, what, hint string) bool {
 	if n.form != f {
 		r.fail(n, hint, "%s is %s, not %s", what, f, n.form)

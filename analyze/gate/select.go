@@ -41,7 +41,7 @@ func lastIndex(steps []report.Step) map[int64]int {
 	return last
 }
 
-// holds tells whether a step of those up to last is in the range.
+// holds reports whether a step of those up to last is in the range.
 func (s Range) holds(index, last int) bool {
 	switch {
 	case s.Last > 0:
@@ -52,7 +52,7 @@ func (s Range) holds(index, last int) bool {
 	return true
 }
 
-// asked tells whether the user chose steps: what holds of the whole recording must not
+// asked reports whether the user chose steps: what holds of the whole recording must not
 // pass for steps that there are not.
 func (s *Select) asked() bool { return s.Steps != Range{} || s.Warmup > 0 }
 

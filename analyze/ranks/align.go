@@ -73,7 +73,7 @@ func overlap(ref, q *sequence, shift int) (from, to int) {
 	return max(0, -shift), min(len(q.items), len(ref.items)-shift)
 }
 
-// fits tells whether a shift is without a mismatch.
+// fits reports whether a shift is without a mismatch.
 func fits(ref, q *sequence, power []uint64, shift int) bool {
 	from, to := overlap(ref, q, shift)
 	if from >= to || q.stretch(power, from, to) != ref.stretch(power, from+shift, to+shift) {

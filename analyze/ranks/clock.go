@@ -112,7 +112,7 @@ func (g *Group) shortest() int64 {
 	return median(list)
 }
 
-// severalHosts tells whether ranks are known to run on different machines.
+// severalHosts reports whether ranks are known to run on different machines.
 func severalHosts(ranks []int, sources []Source) bool {
 	host := ""
 	for _, r := range ranks {

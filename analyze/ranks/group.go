@@ -47,19 +47,30 @@ type Group struct {
 	Methods    [ByName + 1]int // how many of Collectives were matched how
 
 	Collectives []Collective
-	Residual    []int64 // median distance of a rank's ends from those of all, ns
-	Drift       []int64 // how much that changes from the first to the second half, ns
-	Aligned     bool    // the residuals were subtracted
-	OnHosts     bool    // its ranks are known to run on several machines
-	OffClock    []int   // places in Ranks of those whose clock cannot be compared
-	NoFigures   string  // why there are none although the group is matched
-	Impossible  int     // collectives without figures: no transfer, or one beyond the link
-	Wait        []int64
-	Caused      []int64
-	Last        []int
+	Clocks
+	NoFigures  string // why there are none although the group is matched
+	Impossible int    // collectives without figures: no transfer, or one beyond the link
+	Waits
 
 	sequences []*sequence
 	mixed     string // why no sequence can be trusted, empty if all can
+}
+
+// Clocks is what the ends of a group's collectives, which are one moment on all ranks, say
+// of the ranks' clocks.
+type Clocks struct {
+	Residual []int64 // median distance of a rank's ends from those of all, ns
+	Drift    []int64 // how much that changes from the first to the second half, ns
+	Aligned  bool    // the residuals were subtracted
+	OnHosts  bool    // its ranks are known to run on several machines
+	OffClock []int   // places in Ranks of those whose clock cannot be compared
+}
+
+// Waits is who waits for whom in a group, by rank.
+type Waits struct {
+	Wait   []int64 // until the last rank enters, summed, ns
+	Caused []int64 // of all others, by coming later than the next to last, ns
+	Last   []int   // collectives that the rank enters last
 }
 
 // Gap is a collective that a rank lacks, or alone has, in the middle of what it recorded.

@@ -73,7 +73,7 @@ func extend(ref, q *sequence, at []int32) {
 	}
 }
 
-// unnumbered tells whether two items can be one although a number is missing.
+// unnumbered reports whether two items can be one although a number is missing.
 func unnumbered(ref, q *sequence, j int, i int32) bool {
 	a, b := &ref.items[j], &q.items[i]
 	return (a.seq < 0 || b.seq < 0) && a.compatible(b)
@@ -94,7 +94,7 @@ func bounds(at []int32) (first, last int) {
 	return first, last
 }
 
-// hasGaps tells whether a pairing leaves out anything between its first and last pair.
+// hasGaps reports whether a pairing leaves out anything between its first and last pair.
 func hasGaps(at []int32) bool {
 	first, last := bounds(at)
 	if first < 0 {

@@ -33,7 +33,7 @@ type item struct {
 	start, end int64
 }
 
-// compatible tells whether two items can be one collective: their kernels have one
+// compatible reports whether two items can be one collective: their kernels have one
 // name, and what is known of both messages agrees. What is known of one alone never
 // speaks against it.
 func (a *item) compatible(b *item) bool {
@@ -132,7 +132,7 @@ func (s *sorter) described(r *facts.Rank) []groupKey {
 	return list
 }
 
-// isDescribed tells whether more than the kernel is known of a message.
+// isDescribed reports whether more than the kernel is known of a message.
 func isDescribed(m *facts.Collective) bool { return m.Dtype != "" || m.Group != "" || m.GroupSize > 0 }
 
 // membersOf is the ranks of a message's group: those of pg_config, else those that
@@ -232,7 +232,7 @@ func (s *sorter) findWhole(key groupKey) groupKey {
 
 func isWhole(members string) bool { return members != "" && !strings.Contains(members, ",") }
 
-// startsAlike tells whether a list as fmt prints it begins as one that JSON writes.
+// startsAlike reports whether a list as fmt prints it begins as one that JSON writes.
 func startsAlike(whole, short string) bool {
 	head, _, _ := strings.Cut(short, "...")
 	return strings.HasPrefix(whole, strings.TrimRight(strings.ReplaceAll(head, ",", ""), " "))

@@ -60,7 +60,7 @@ func stepKinds(s Source) []string {
 
 func fromEnd(list []string, n int) string { return list[len(list)-1-n] }
 
-// alike tells whether the n-th step from the end is of one kind on all ranks.
+// alike reports whether the n-th step from the end is of one kind on all ranks.
 func alike(kinds [][]string, n int) bool {
 	for _, k := range kinds {
 		if fromEnd(k, n) != fromEnd(kinds[0], n) {

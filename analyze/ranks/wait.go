@@ -83,7 +83,7 @@ func (g *Group) link(sources []Source, o Options) int64 {
 	return slowest
 }
 
-// beyond tells whether the transfer of a collective is shorter than its message takes
+// beyond reports whether the transfer of a collective is shorter than its message takes
 // on the link. Whatever the algorithm, a rank sends or receives (n-1)/n of the message
 // at the least: of a reduce-scatter it sends all parts but its own, of an all-gather
 // it receives them, and a switch that reduces spares an all-reduce one of both.

@@ -54,7 +54,7 @@ func benchmarks(w io.Writer, reports []*report.Report) error {
 	return flush(w, &b)
 }
 
-// onHost tells whether a step has no device time.
+// onHost reports whether a step has no device time.
 func onHost(step []gate.StepValue) bool {
 	return len(step) == 0 || step[0].Metric.Name != "step.time"
 }

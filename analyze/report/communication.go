@@ -20,12 +20,17 @@ type Communication struct {
 // Collectives is all collectives of one kind of a rank. The kinds do not add up to
 // Communication where they run at the same time.
 type Collectives struct {
-	Rank  int64  `json:"rank"`
-	Kind  string `json:"kind"` // reduce_scatter, all_gather, all_reduce, broadcast, reduce, all_to_all, send_recv or other
+	Rank int64 `json:"rank"`
+
+	// Kind is reduce_scatter, all_gather, all_reduce, broadcast, reduce, all_to_all,
+	// send_recv or other.
+	Kind  string `json:"kind"`
 	Count int    `json:"count"`
 	Overlap
-	InSteps *int64       `json:"exposed_in_step_ns"` // what the ledgers of all steps say of the kind; null without device windows
-	Sites   []LaunchSite `json:"launch_sites"`       // most first, unknown last
+
+	// InSteps is what the ledgers of all steps say of the kind; null without device windows.
+	InSteps *int64       `json:"exposed_in_step_ns"`
+	Sites   []LaunchSite `json:"launch_sites"` // most first, unknown last
 }
 
 // LaunchSite counts the collectives that one place of the program launches.

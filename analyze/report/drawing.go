@@ -24,7 +24,9 @@ type Timeline struct {
 
 // Strip is the spans of one class on one row of a timeline.
 type Strip struct {
-	Row string `json:"row"` // "phase" (by the launch of compute kernels), "stream " and its name, "other streams" or "ledger"
+	// Row is "phase" (by the launch of compute kernels), "stream " and its name, "other
+	// streams" or "ledger".
+	Row string `json:"row"`
 
 	// Class is, on the row "phase", one of forward, backward, gradient_sync,
 	// after_backward, optimizer and unknown, else a bucket of the Ledger.

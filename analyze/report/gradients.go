@@ -6,8 +6,10 @@ type GradientPass struct {
 	Rank int64 `json:"rank"`
 	Step int   `json:"step"` // an Index of Steps
 
-	Kind      string `json:"kind"`      // scale, clip, unscale, divide, copy, cast or zero
-	Where     string `json:"where"`     // in_backward, between_micro_batches, after_backward, in_optimizer or after_optimizer
+	// Kind is scale, clip, unscale, divide, copy, cast or zero; Where is in_backward,
+	// between_micro_batches, after_backward, in_optimizer or after_optimizer.
+	Kind      string `json:"kind"`
+	Where     string `json:"where"`
 	Optimizer string `json:"optimizer"` // "" unknown
 
 	Parameters int   `json:"parameters"` // whose gradients it touches

@@ -8,7 +8,9 @@ type Normalization struct {
 	Basis    string `json:"basis"`    // what mode and factor rest on: gradients, loss log, trace, declared, unknown
 	Declared string `json:"declared"` // by the user, "" not
 
-	Tokens [][]int64    `json:"tokens"`             // by rank, in the order of Source.Ranks, and micro-batch; empty without counts
+	// Tokens are counts by rank, in the order of Source.Ranks, and micro-batch; empty without
+	// counts.
+	Tokens [][]int64    `json:"tokens"`
 	Step   *int         `json:"step"`               // an Index of Steps, null without Tokens
 	Ratio  *WeightRatio `json:"token_weight_ratio"` // null where mode, factor or counts are not known
 

@@ -12,7 +12,7 @@ type Source struct {
 
 	Device    string  `json:"device"`     // the model of the first rank's device; "unknown" where no header says it
 	WorldSize *int64  `json:"world_size"` // ranks of the run, also those whose traces are not here; null unknown
-	Ranks     []int64 `json:"ranks"`      // the numbers of the ranks that were read, ascending; empty where nothing was found
+	Ranks     []int64 `json:"ranks"`      // numbers of the ranks that were read, ascending; empty without any
 
 	// StepSource says where the first rank's steps come from: optimizer, profiler_step (a
 	// fallback that may be one per micro-batch) or none.
@@ -24,8 +24,12 @@ type Source struct {
 // Fingerprint is what must agree, beside device and world size, before the times of two
 // reports are compared.
 type Fingerprint struct {
-	Model        string `json:"model"`        // a hash of optimizers and parameters, in hexadecimal; "unknown" without shapes
-	Accumulation []int  `json:"accumulation"` // accumulation steps by optimizer name, -1 unknown; empty where Model is unknown
+	// Model is a hash of optimizers and parameters, in hexadecimal; "unknown" without shapes.
+	Model string `json:"model"`
+
+	// Accumulation is accumulation steps by optimizer name, -1 unknown; empty where Model
+	// is unknown.
+	Accumulation []int `json:"accumulation"`
 }
 
 // Health says how far the input can be believed.
@@ -51,5 +55,8 @@ type Problem struct {
 	Count    int64  `json:"count"`    // how often it occurred, at least 1
 	Message  string `json:"message"`  // what it is
 	Action   string `json:"action"`   // what the user can do
-	Offset   *int64 `json:"offset"`   // bytes of the decompressed file before the first of them; null where it has no place
+
+	// Offset is that of the first of them, in bytes of the decompressed file; null where it
+	// has no place.
+	Offset *int64 `json:"offset"`
 }

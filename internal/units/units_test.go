@@ -3,7 +3,9 @@ package units
 import "testing"
 
 func TestBytes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 27_123_456: "27.1 MB", 5e9: "5.00 GB"} {
+	for n, want := range map[int64]string{
+		0: "0 B", 999: "999 B", 1000: "1.0 kB", 27_123_456: "27.1 MB", 5e9: "5.00 GB",
+	} {
 		if got := Bytes(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
@@ -11,7 +13,9 @@ func TestBytes(t *testing.T) {
 }
 
 func TestMegabytes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 8: "8 bytes", 99_999: "99999 bytes", 100_000: "0.1 MB", 27_123_456: "27.1 MB"} {
+	for n, want := range map[int64]string{
+		0: "0 bytes", 8: "8 bytes", 99_999: "99999 bytes", 100_000: "0.1 MB", 27_123_456: "27.1 MB",
+	} {
 		if got := Megabytes(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
@@ -19,13 +23,17 @@ func TestMegabytes(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	if got := Count(1, "step") + ", " + Count(int64(2), "rank") + ", " + Count(0, "token"); got != "1 step, 2 ranks, 0 tokens" {
+	got := Count(1, "step") + ", " + Count(int64(2), "rank") + ", " + Count(0, "token")
+	if got != "1 step, 2 ranks, 0 tokens" {
 		t.Error(got)
 	}
 }
 
 func TestTimes(t *testing.T) {
-	for ns, want := range map[int64]string{0: "0.0 us", -999: "-1.0 us", 999_949: "999.9 us", 1_000_000: "1.0 ms", 9_999_000_000: "9999.0 ms", 12e9: "12.0 s"} {
+	for ns, want := range map[int64]string{
+		0: "0.0 us", -999: "-1.0 us", 999_949: "999.9 us", 1_000_000: "1.0 ms",
+		9_999_000_000: "9999.0 ms", 12e9: "12.0 s",
+	} {
 		if got := Duration(ns); got != want {
 			t.Errorf("%d: %s, want %s", ns, got, want)
 		}
