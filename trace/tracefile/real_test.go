@@ -65,7 +65,7 @@ func TestRealRoundTrip(t *testing.T) {
 	} {
 		tr := readShared(t, name)
 		for _, f := range formats {
-			if f.read == nil {
+			if f.read == nil || f.write == nil {
 				continue
 			}
 			var out bytes.Buffer
