@@ -17,8 +17,8 @@ import (
 	"github.com/gaprof/gaprof/reference/kineto"
 )
 
-// trainFlags are the flags of train: the options of a run by their names, and what is
-// done with it.
+// trainFlags are the flags of train: the options of the trainer, each a flag of the same
+// name, and what to do with the run.
 type trainFlags struct {
 	options   reference.Options
 	output    string
@@ -88,7 +88,7 @@ func (f *trainFlags) add(flags *pflag.FlagSet) {
 	}
 }
 
-// check refuses what cannot be before anything is written.
+// check rejects invalid flags before anything is written.
 func (f *trainFlags) check() (kineto.Window, error) {
 	if err := (&inputFlags{progress: f.progress}).check(); err != nil {
 		return kineto.Window{}, err
@@ -106,7 +106,7 @@ func (f *trainFlags) check() (kineto.Window, error) {
 	return f.window()
 }
 
-// window reads --profile-steps.
+// window parses --profile-steps.
 func (f *trainFlags) window() (kineto.Window, error) {
 	bad := usage("write 3:8 or last:5", "--profile-steps %q is not a range of steps", f.profile)
 	pick, err := parseSteps(f.profile)
@@ -128,7 +128,7 @@ func (f *trainFlags) window() (kineto.Window, error) {
 	return kineto.Window{From: from, To: to}, nil
 }
 
-// trainError gives a choice that cannot be the exit code of usage, with its way out.
+// trainError turns an invalid option into a usage error with a hint.
 func trainError(err error) error {
 	var option *reference.OptionError
 	if errors.As(err, &option) {
@@ -137,7 +137,7 @@ func trainError(err error) error {
 	return err
 }
 
-// flagText returns a text of the trainer with its options named as flags.
+// flagText rewrites the options in a text of the trainer as flags.
 func flagText(text string) string {
 	return reference.RewriteOptions(text, func(name string) string { return "--" + name })
 }
@@ -194,7 +194,7 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 	return nil
 }
 
-// summary is what train says at its end.
+// summary is what train prints at the end.
 func (t *trained) summary(folder *runFolder) string {
 	var b strings.Builder
 	r := t.result

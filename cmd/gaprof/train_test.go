@@ -71,3 +71,25 @@ func TestTrainHelp(t *testing.T) {
 		}
 	}
 }
+
+// TestTrainRefused: what the trainer refuses is told in flags, as are its usage texts.
+func TestTrainRefused(t *testing.T) {
+	for args, want := range map[string]string{
+		"--scale skip": "gaprof: --scale: skip is right with one micro-batch only, a step has 4\n" +
+			"gaprof: hint: take loss, or --global-batch-size -1\n",
+		"--optimizer-in-backward --global-batch-size -1 --scale pass": "gaprof: --optimizer-in-backward: " +
+			"gradients are used up before --scale pass could run\ngaprof: hint: take --scale loss\n",
+		"--token-counts 1,2": "gaprof: --token-counts: they are of 1 ranks, --world-size is 2\n" +
+			"gaprof: hint: give every rank its counts\n",
+	} {
+		line := append([]string{"train", "-o", filepath.Join(t.TempDir(), "run")}, strings.Fields(args)...)
+		code, _, stderr := runWith("", line...)
+		if code != exitUsage || stderr != want {
+			t.Errorf("%s: exit code %d, %q, want %q", args, code, stderr, want)
+		}
+	}
+	_, help, _ := runWith("", "train", "--help")
+	if !strings.Contains(help, "0 for 4 x --width") || strings.Contains(help, "`") {
+		t.Errorf("the help names options otherwise than as flags:\n%s", help)
+	}
+}

@@ -12,7 +12,7 @@ import (
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
-// runFolder is where a run is written: rank0.json.gz and so on, tokens.jsonl,
+// runFolder is the folder a run is written to: rank0.json.gz and so on, tokens.jsonl,
 // loss.jsonl, gradients/rank0-step0.safetensors.
 type runFolder struct {
 	dir   string
@@ -20,16 +20,16 @@ type runFolder struct {
 	wrote []string
 }
 
-// The files of a run beside its traces.
+// The files of a run other than traces.
 const (
 	tokensFile   = sidecar.TokensFile
 	lossFile     = sidecar.LossFile
 	gradientsDir = sidecar.GradientsDir
 )
 
-// openFolder makes a folder for a run and proves that it can be written to. One that
-// holds something is refused without force; with it, the files of a run in it are
-// removed, and no others.
+// openFolder creates a folder for a run and checks that it is writable. Without force it
+// rejects a folder that is not empty; with force it removes the files of an earlier run
+// from it, and no others.
 func openFolder(dir string, force bool) (*runFolder, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -59,7 +59,7 @@ func folderError(dir string, err error) error {
 		Err: err}
 }
 
-// clear removes the files of an older run.
+// clear removes the files of an earlier run.
 func (f *runFolder) clear() error {
 	for _, pattern := range []string{"rank*.json.gz", tokensFile, lossFile, gradientsDir + "/rank*-step*.safetensors"} {
 		files, err := filepath.Glob(filepath.Join(escapeGlob(f.dir), pattern))
@@ -75,7 +75,7 @@ func (f *runFolder) clear() error {
 	return nil
 }
 
-// escapeGlob makes a pattern that matches a path only.
+// escapeGlob returns a pattern that matches only the given path.
 func escapeGlob(path string) string {
 	var out []byte
 	for _, c := range []byte(path) {
@@ -87,7 +87,7 @@ func escapeGlob(path string) string {
 	return string(out)
 }
 
-// discard removes the folder of a run that failed, if it was made for it and is empty.
+// discard removes the folder of a failed run if it was created for it and is empty.
 func (f *runFolder) discard() error {
 	if f.made {
 		os.Remove(f.dir)
@@ -95,7 +95,7 @@ func (f *runFolder) discard() error {
 	return nil
 }
 
-// gradients writes those of a rank and step.
+// gradients writes the gradients of one rank and step.
 func (f *runFolder) gradients(rank, step, world int, tensors []sidecar.Tensor) error {
 	dir := filepath.Join(f.dir, gradientsDir)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -105,7 +105,7 @@ func (f *runFolder) gradients(rank, step, world int, tensors []sidecar.Tensor) e
 		WorldSize: int64(world)}, tensors)
 }
 
-// write writes the traces and the logs of a run. A run without a finished step has none.
+// write writes traces and logs. A rank without recorded events gets no trace.
 func (f *runFolder) write(t *trained) error {
 	for rank := range t.options.WorldSize {
 		name := fmt.Sprintf("rank%d.json.gz", rank)

@@ -17,7 +17,7 @@ import (
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
-// trainJob is a run of the reference trainer on the cpu, and what watches it.
+// trainJob is a run of the reference trainer on the cpu backend, with its observers.
 type trainJob struct {
 	options reference.Options
 	cores   int // 0 is all
@@ -34,7 +34,7 @@ type trainJob struct {
 	run       kineto.Run
 }
 
-// trained is what a run leaves.
+// trained is the outcome of a run.
 type trained struct {
 	result  reference.Result
 	options reference.Options // with defaults and plants filled in
@@ -42,7 +42,7 @@ type trained struct {
 	job     *trainJob
 }
 
-// train runs the job until it is done, its data ends or ctx is cancelled.
+// train runs the job until data or steps run out or ctx is cancelled.
 func (j *trainJob) train(ctx context.Context) (*trained, error) {
 	effective, err := j.options.Effective()
 	if err != nil {
@@ -89,7 +89,7 @@ func (j *trainJob) callbacks(out *trained) reference.Callbacks {
 	}
 }
 
-// spanOf tells the recorder of a rank where its steps begin, and whoever else listens.
+// spanOf tells the recorder of a rank where steps begin, and passes spans on.
 func (j *trainJob) spanOf(rank int, name string, number int) func() {
 	if name == "train.step" {
 		j.ranks[rank].Begin(number)
@@ -100,15 +100,15 @@ func (j *trainJob) spanOf(rank int, name string, number int) func() {
 	return j.span(rank, name, number)
 }
 
-// fail keeps the first failure of what is done with results while the run goes on.
+// fail keeps the first error of a callback. The run continues.
 func (j *trainJob) fail(err error) {
 	if err != nil {
 		j.failed.CompareAndSwap(nil, &err)
 	}
 }
 
-// runHeader is what the key "gaprof" of a trace says of the run: its options by the
-// names that the command line has for them.
+// runHeader is the value of the key "gaprof" in a trace: the options of the run, by the
+// names of their flags.
 func runHeader(o reference.Options, accumulation int) map[string]any {
 	header := map[string]any{"version": version, "backend": "cpu", "accumulation_steps": accumulation}
 	options := make(map[string]any)
@@ -128,10 +128,10 @@ func runHeader(o reference.Options, accumulation int) map[string]any {
 	return header
 }
 
-// trace makes the trace of a rank.
+// trace returns the trace of a rank.
 func (t *trained) trace(rank int) *trace.Trace { return t.job.ranks[rank].Trace(t.job.run) }
 
-// tokens is the token log: every micro-batch of every rank as the loop counted it.
+// tokens returns the token log: every micro-batch of every rank, as counted by the loop.
 func (t *trained) tokens() []sidecar.TokenCount {
 	var list []sidecar.TokenCount
 	for _, s := range t.steps {
@@ -149,7 +149,7 @@ func (t *trained) tokens() []sidecar.TokenCount {
 	return list
 }
 
-// losses is the loss log.
+// losses returns the loss log.
 func (t *trained) losses() *sidecar.LossLog {
 	log := new(sidecar.LossLog)
 	for _, s := range t.steps {
@@ -165,9 +165,9 @@ func (t *trained) losses() *sidecar.LossLog {
 	return log
 }
 
-// optimisedLoss is the sum of all losses, each times the factor that its rank has
-// computed, reduced over ranks as gradients are: what the step follows the gradient of.
-// NaN where the loop has no such factor.
+// optimisedLoss returns the loss whose gradient the step follows: the sum of all losses,
+// each multiplied by the factor of its rank, reduced over ranks like gradients. It is NaN
+// if the loop has no such factor.
 func optimisedLoss(o reference.Options, s reference.StepResult) float64 {
 	total := 0.0
 	for _, r := range s.Ranks {
@@ -181,7 +181,7 @@ func optimisedLoss(o reference.Options, s reference.StepResult) float64 {
 	return total
 }
 
-// asSafetensors writes them in the precision of the run.
+// asSafetensors converts tensors, in the precision of the run.
 func asSafetensors(tensors []reference.Tensor, dtype string) []sidecar.Tensor {
 	list := make([]sidecar.Tensor, len(tensors))
 	for i, from := range tensors {
@@ -197,16 +197,16 @@ func asSafetensors(tensors []reference.Tensor, dtype string) []sidecar.Tensor {
 	return list
 }
 
-// finite is data that ends: so many micro-batches, dealt to the ranks one by one.
+// finite is data that ends after n micro-batches, dealt to the ranks in turn.
 type finite struct {
 	reference.Data
 	n, world int
 }
 
-// Len returns how many of them a rank has.
+// Len returns how many of them a rank gets.
 func (d finite) Len(rank int) int { return (d.n + d.world - 1 - rank) / d.world }
 
-// report analyses the run as gaprof analyze does its files.
+// report analyzes the run as gaprof analyze would analyze its files.
 func (t *trained) report() *report.Report {
 	a := analyze.New(analyze.Options{Version: version, Rules: rules.All(), Logs: analyze.Logs{Losses: t.losses()}, Choices: flagNames})
 	for rank := range t.options.WorldSize {

@@ -8,8 +8,8 @@ import (
 	"github.com/gaprof/gaprof/reference"
 )
 
-// trainProgress tells on stderr how far a run is, as progress does of reading. A nil one
-// is silent.
+// trainProgress reports on stderr how far a run has come, as progress does for reading. A
+// nil *trainProgress is silent.
 type trainProgress struct {
 	mu     sync.Mutex
 	line   statusLine
@@ -25,7 +25,7 @@ func startTrainProgress(w io.Writer, f trainFlags) *trainProgress {
 	return &trainProgress{line: line, steps: f.options.MaxSteps}
 }
 
-// step is told of each step that is over.
+// step reports a completed step.
 func (p *trainProgress) step(s reference.StepResult) {
 	if p == nil {
 		return
@@ -45,7 +45,7 @@ func (p *trainProgress) step(s reference.StepResult) {
 	p.line.show(text)
 }
 
-// done takes the line off the terminal.
+// done clears the line on the terminal.
 func (p *trainProgress) done() {
 	if p == nil {
 		return

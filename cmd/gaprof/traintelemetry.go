@@ -8,7 +8,7 @@ import (
 	"github.com/gaprof/gaprof/reference/telemetry"
 )
 
-// startTelemetry begins what the OTEL_* variables ask for; nil is nothing.
+// startTelemetry starts what the OTEL_* variables ask for; nil if they ask for nothing.
 func startTelemetry(ctx context.Context, o reference.Options) (*telemetry.Session, error) {
 	accumulation, err := o.Accumulation()
 	if err != nil {
@@ -26,7 +26,7 @@ func startTelemetry(ctx context.Context, o reference.Options) (*telemetry.Sessio
 	return session, nil
 }
 
-// tellSteps tells telemetry and progress of steps.
+// tellSteps returns a callback that passes steps to telemetry and progress.
 func tellSteps(session *telemetry.Session, bar *trainProgress) func(reference.StepResult) {
 	last := time.Now()
 	return func(s reference.StepResult) {
