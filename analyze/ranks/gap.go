@@ -91,13 +91,8 @@ func (t *table) fill(i int) {
 		if i == 0 || j == 0 {
 			cost = 0
 		}
-		if i > 0 && j > 0 {
-			a, b := &t.q.items[i-1], &t.ref.items[j-1]
-			if c := t.cost(i-1, j-1); c < impossible && together(a, b) && a.compatible(b) {
-				if c += abs(a.end-b.end) - t.gap; c < cost {
-					cost, how = c, pair
-				}
-			}
+		if c := t.paired(i, j); c < cost {
+			cost, how = c, pair
 		}
 		if c := t.cost(i-1, j); c < impossible && i > 0 && c+t.price(j == len(t.ref.items)) < cost {
 			cost, how = c+t.price(j == len(t.ref.items)), skip
@@ -107,6 +102,20 @@ func (t *table) fill(i int) {
 		}
 		row.cost[k], row.how[k] = cost, how
 	}
+}
+
+// paired is the cost if the last of the first i items and the last of the first j of the
+// reference are one collective.
+func (t *table) paired(i, j int) int64 {
+	if i == 0 || j == 0 {
+		return impossible
+	}
+	a, b := &t.q.items[i-1], &t.ref.items[j-1]
+	c := t.cost(i-1, j-1)
+	if c >= impossible || !together(a, b) || !a.compatible(b) {
+		return impossible
+	}
+	return c + abs(a.end-b.end) - t.gap
 }
 
 // price is what leaving an item out costs; behind the end of the other it is free.
