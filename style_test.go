@@ -76,15 +76,14 @@ func TestFileLength(t *testing.T) {
 var (
 	wideCode = []string{
 		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate", "analyze/gradients",
-		"analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots",
-		"analyze/rules", "cmd/gaprof",
+		"analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots", "analyze/rules", "cmd/gaprof",
 	}
 	wideTests = []string{
 		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate", "analyze/gradients",
 		"analyze/normalization", "analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots",
-		"analyze/report", "analyze/rules", "cmd/gaprof", "internal/contract",
-		"internal/escape", "internal/ingest", "internal/tracegen", "oracle",
-		"trace", "trace/chrome", "trace/csv", "trace/record", "trace/sidecar", "trace/text", "trace/tracefile",
+		"analyze/report", "analyze/rules", "cmd/gaprof", "internal/contract", "internal/escape", "internal/ingest",
+		"internal/tracegen", "oracle", "trace", "trace/chrome", "trace/csv", "trace/record", "trace/sidecar",
+		"trace/text", "trace/tracefile",
 	}
 )
 
