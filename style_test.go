@@ -81,8 +81,8 @@ var (
 	wideTests = []string{
 		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate", "analyze/gradients",
 		"analyze/normalization", "analyze/pprof", "analyze/ranks", "analyze/render", "analyze/render/plots",
-		"analyze/report", "analyze/rules", "cmd/gaprof", "internal/contract", "internal/escape", "internal/ingest",
-		"internal/tracegen", "oracle", "trace", "trace/chrome", "trace/csv", "trace/record", "trace/sidecar",
+		"analyze/report", "analyze/rules", "cmd/gaprof", "internal/contract", "internal/ingest",
+		"oracle", "trace/chrome", "trace/csv", "trace/record", "trace/sidecar",
 		"trace/text", "trace/tracefile",
 	}
 )

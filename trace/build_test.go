@@ -58,30 +58,50 @@ func TestBuild(t *testing.T) {
 	}{
 		{"nothing", newAdder(), "", ""},
 		{"one", newAdder().add('X', "a", 5, 2), "a[5,7)", ""},
-		{"equal: the first of the file is the parent", newAdder().add('X', "a", 5, 2).add('X', "b", 5, 2), "a[5,7) b[5,7)<a", ""},
+		{"equal: the first of the file is the parent",
+			newAdder().add('X', "a", 5, 2).add('X', "b", 5, 2),
+			"a[5,7) b[5,7)<a", ""},
 		{"touching: half-open", newAdder().add('X', "a", 0, 5).add('X', "b", 5, 5), "a[0,5) b[5,10)", ""},
 		{"no length is no parent", newAdder().add('X', "a", 0, 0).add('X', "b", 0, 0), "a[0,0) b[0,0)", ""},
 		{"no length within", newAdder().add('X', "b", 3, 0).add('X', "a", 0, 5), "a[0,5) b[3,3)<a", ""},
 		{"no length at the end", newAdder().add('X', "b", 5, 0).add('X', "a", 0, 5), "a[0,5) b[5,5)", ""},
 		{"no length at the begin", newAdder().add('X', "b", 0, 0).add('X', "a", 0, 5), "a[0,5) b[0,0)<a", ""},
-		{"partly over", newAdder().add('X', "a", 0, 5).add('X', "b", 3, 5).add('X', "c", 6, 1), "a[0,5) b[3,8)<a c[6,7)<b", ""},
+		{"partly over",
+			newAdder().add('X', "a", 0, 5).add('X', "b", 3, 5).add('X', "c", 6, 1),
+			"a[0,5) b[3,8)<a c[6,7)<b", ""},
 		{"longer first", newAdder().add('X', "a", 0, 5).add('X', "b", 0, 9), "b[0,9) a[0,5)<b", ""},
 		{"before zero", newAdder().add('X', "a", -5, 5).add('X', "b", -3, 1), "a[-5,0) b[-3,-2)<a", ""},
-		{"an instant has a parent and is none", newAdder().add('X', "a", 0, 5).add('i', "b", 2, 0).add('i', "c", 2, 0), "a[0,5) b[2,2)<a c[2,2)<a", ""},
+		{"an instant has a parent and is none",
+			newAdder().add('X', "a", 0, 5).add('i', "b", 2, 0).add('i', "c", 2, 0),
+			"a[0,5) b[2,2)<a c[2,2)<a", ""},
 		{"tracks apart", newAdder().add('X', "a", 0, 9).on("2").add('X', "b", 1, 1), "a[0,9) b[1,2)", ""},
-		{"siblings", newAdder().add('X', "a", 0, 9).add('X', "b", 1, 2).add('X', "c", 4, 2), "a[0,9) b[1,3)<a c[4,6)<a", ""},
+		{"siblings",
+			newAdder().add('X', "a", 0, 9).add('X', "b", 1, 2).add('X', "c", 4, 2),
+			"a[0,9) b[1,3)<a c[4,6)<a", ""},
 
 		{"pair", newAdder().add('B', "a", 1, 0).add('E', "", 5, 0), "a[1,5)", ""},
-		{"pairs within", newAdder().add('B', "a", 1, 0).add('B', "b", 2, 0).add('E', "", 3, 0).add('E', "", 5, 0), "a[1,5) b[2,3)<a", ""},
+		{"pairs within",
+			newAdder().add('B', "a", 1, 0).add('B', "b", 2, 0).add('E', "", 3, 0).add('E', "", 5, 0),
+			"a[1,5) b[2,3)<a", ""},
 		{"pair in the wrong order", newAdder().add('E', "", 5, 0).add('B', "a", 1, 0), "a[1,5)", ""},
 		{"end alone", newAdder().add('E', "x", 5, 0), "", "unpaired_begin_end:1"},
-		{"begin alone ends with its track", newAdder().add('B', "a", 1, 0).add('X', "b", 2, 7), "a[1,9) b[2,9)<a", "unpaired_begin_end:1"},
-		{"begin alone, last of all", newAdder().add('X', "b", 2, 3).add('B', "a", 9, 0), "b[2,5) a[9,9)", "unpaired_begin_end:1"},
-		{"end on another track", newAdder().add('B', "a", 1, 0).on("2").add('E', "", 5, 0), "a[1,1)", "unpaired_begin_end:2"},
+		{"begin alone ends with its track",
+			newAdder().add('B', "a", 1, 0).add('X', "b", 2, 7),
+			"a[1,9) b[2,9)<a", "unpaired_begin_end:1"},
+		{"begin alone, last of all",
+			newAdder().add('X', "b", 2, 3).add('B', "a", 9, 0),
+			"b[2,5) a[9,9)", "unpaired_begin_end:1"},
+		{"end on another track",
+			newAdder().add('B', "a", 1, 0).on("2").add('E', "", 5, 0),
+			"a[1,1)", "unpaired_begin_end:2"},
 
-		{"pair too far apart", newAdder().add('B', "a", math.MinInt64+1, 0).add('E', "", math.MaxInt64, 0), fmt.Sprintf("a[%d,%d)", math.MinInt64+1, math.MinInt64+1), "number_out_of_range:1"},
+		{"pair too far apart",
+			newAdder().add('B', "a", math.MinInt64+1, 0).add('E', "", math.MaxInt64, 0),
+			fmt.Sprintf("a[%d,%d)", math.MinInt64+1, math.MinInt64+1), "number_out_of_range:1"},
 		{"below zero", newAdder().add('X', "a", 5, -2), "a[5,5)", "negative_duration:1"},
-		{"end beyond int64", newAdder().add('X', "a", math.MaxInt64, 1), fmt.Sprintf("a[%d,%d)", math.MaxInt64, math.MaxInt64), "number_out_of_range:1"},
+		{"end beyond int64",
+			newAdder().add('X', "a", math.MaxInt64, 1),
+			fmt.Sprintf("a[%d,%d)", math.MaxInt64, math.MaxInt64), "number_out_of_range:1"},
 	} {
 		got := c.b.Build()
 		if s := tree(got); s != c.tree {
@@ -98,7 +118,8 @@ func TestBuild(t *testing.T) {
 func TestExternalOrder(t *testing.T) {
 	a := newAdder()
 	for _, id := range []int64{3, 1, 2} {
-		a.Add(&Row{Phase: Complete, Dur: 5, External: id, Name: a.Intern(fmt.Append(nil, id)), Track: a.track(), Offset: -1})
+		name := a.Intern(fmt.Append(nil, id))
+		a.Add(&Row{Phase: Complete, Dur: 5, External: id, Name: name, Track: a.track(), Offset: -1})
 	}
 	if got := tree(a.Build()); got != "1[0,5) 2[0,5)<1 3[0,5)<2" {
 		t.Error(got)
@@ -152,13 +173,18 @@ func TestOrderIsOfTheContent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var rows []row
 	for i := range int64(500) {
-		rows = append(rows, row{fmt.Sprint(i % 3), rng.Int64N(100), 1 + rng.Int64N(50), i, fmt.Sprint("cat", i%4), i + 1, i % 3})
+		tid, cat := fmt.Sprint(i%3), fmt.Sprint("cat", i%4)
+		rows = append(rows, row{tid, rng.Int64N(100), 1 + rng.Int64N(50), i, cat, i + 1, i % 3})
 	}
 	build := func() string {
 		b := NewBuilder()
 		for _, r := range rows {
-			out := Row{Start: r.start, Dur: r.dur, Phase: Complete, Name: b.Intern(fmt.Append(nil, r.n)), Cat: b.Cat([]byte(r.cat)),
-				Track: b.Track(b.Intern([]byte("p")), b.Intern([]byte(r.tid))), Corr: -r.n, External: r.external, Offset: -1}
+			out := Row{
+				Start: r.start, Dur: r.dur, Phase: Complete,
+				Name: b.Intern(fmt.Append(nil, r.n)), Cat: b.Cat([]byte(r.cat)),
+				Track: b.Track(b.Intern([]byte("p")), b.Intern([]byte(r.tid))),
+				Corr:  -r.n, External: r.external, Offset: -1,
+			}
 			for k := range r.numArgs {
 				out.Args = append(out.Args, Arg{Key: KeyBytes + Key(k), Num: r.n})
 			}
@@ -173,7 +199,8 @@ func TestOrderIsOfTheContent(t *testing.T) {
 			if p.t != nil {
 				parent = p.Name()
 			}
-			fmt.Fprintln(&s, e.Track().TID, e.Start(), e.Dur(), e.Name(), t.CatName(e.Cat()), e.Corr(), e.External(), e.Args(), parent)
+			fmt.Fprintln(&s, e.Track().TID, e.Start(), e.Dur(), e.Name(), t.CatName(e.Cat()),
+				e.Corr(), e.External(), e.Args(), parent)
 		}
 		return s.String()
 	}
@@ -219,7 +246,9 @@ func TestParentsAgainstDefinition(t *testing.T) {
 func TestTracks(t *testing.T) {
 	b := NewBuilder()
 	id := func(s string) StringID { return b.Intern([]byte(s)) }
-	for _, k := range []struct{ pid, tid string }{{"Spans", "x"}, {"10", "2"}, {"9", "1"}, {"10", "-1"}, {"", ""}, {"9", "1"}, {"010", "1"}} {
+	for _, k := range []struct{ pid, tid string }{
+		{"Spans", "x"}, {"10", "2"}, {"9", "1"}, {"10", "-1"}, {"", ""}, {"9", "1"}, {"010", "1"},
+	} {
 		b.Add(&Row{Phase: Complete, Dur: 1, Track: b.Track(id(k.pid), id(k.tid)), Offset: -1, Cat: CatKernel})
 	}
 	b.NameProcess(id("10"), "late")

@@ -8,7 +8,10 @@ import (
 // TestIDs: every number comes back, equal numbers have equal ids, also when they came
 // by way of a part.
 func TestIDs(t *testing.T) {
-	nums := []int64{0, 1, firstLarge - 1, firstLarge, math.MaxUint32, math.MaxUint32 + 1, math.MaxInt64, -1, math.MinInt64, -1, firstLarge}
+	nums := []int64{
+		0, 1, firstLarge - 1, firstLarge, math.MaxUint32, math.MaxUint32 + 1, math.MaxInt64,
+		-1, math.MinInt64, -1, firstLarge,
+	}
 	whole, part := NewBuilder(), NewPartBuilder()
 	fill := func(b *Builder, nums []int64) {
 		pid := b.Intern([]byte("1"))

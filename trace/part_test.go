@@ -14,8 +14,11 @@ func addSome(b *Builder, i, n int) {
 		pid, key := text("%d", i%3), b.Key(fmt.Appendf(nil, "key%d", i%5))
 		track := b.Track(pid, text("t%d", i%7))
 		args := []Arg{{Key: KeyStream, Num: int64(i % 2)}, {Key: key, Kind: Text, Str: text("v%d", i%11)}}
-		b.Add(&Row{Start: int64(i), Dur: int64(i%4 - 1), Name: text("name%d", i/2), Cat: b.Cat(fmt.Appendf(nil, "cat%d", i%6)),
-			Phase: Complete, Track: track, Corr: int64(i), External: int64(2 * i), Offset: int64(10 * i), Args: args[:i%3]})
+		b.Add(&Row{
+			Start: int64(i), Dur: int64(i%4 - 1), Offset: int64(10 * i), Phase: Complete, Track: track,
+			Name: text("name%d", i/2), Cat: b.Cat(fmt.Appendf(nil, "cat%d", i%6)),
+			Corr: int64(i), External: int64(2 * i), Args: args[:i%3],
+		})
 		switch i % 13 {
 		case 3:
 			b.NameThread(track, fmt.Sprint("thread", i))

@@ -58,7 +58,9 @@ func TestSelect(t *testing.T) {
 
 // describeEvent is everything that an event says but its parent and arguments.
 func describeEvent(tr *trace.Trace, e trace.Event) string {
-	return fmt.Sprint(e.Name(), e.Start(), e.Dur(), tr.CatName(e.Cat()), e.Phase(), e.Corr(), e.External(), e.Track().PID, e.Track().TID, e.Track().ProcessName)
+	track := e.Track()
+	return fmt.Sprint(e.Name(), e.Start(), e.Dur(), tr.CatName(e.Cat()), e.Phase(), e.Corr(), e.External(),
+		track.PID, track.TID, track.ProcessName)
 }
 
 // checkTracks holds what is true of the tracks of every trace.

@@ -17,7 +17,10 @@ func TestArgs(t *testing.T) {
 		nil,
 		{{Key: KeyBytes, Num: 5}},
 		{},
-		{{Key: KeyBytes, Num: 5}, {Key: mine, Kind: Text, Str: str("x")}, {Key: KeyInputDims, Kind: JSON, Str: str("[[1]]")}},
+		{
+			{Key: KeyBytes, Num: 5}, {Key: mine, Kind: Text, Str: str("x")},
+			{Key: KeyInputDims, Kind: JSON, Str: str("[[1]]")},
+		},
 		{{Key: KeyBytes, Num: 5}}, // as before: stored once
 		{{Key: KeyBytes, Num: int64(str("x"))}},
 		{{Key: KeyBytes, Kind: Text, Str: str("x")}}, // the same bits, another kind
@@ -49,8 +52,9 @@ func TestArgs(t *testing.T) {
 	if _, ok := e.Arg(KeyStream); ok {
 		t.Error("an argument that is not there")
 	}
-	if s := e.ArgText(KeyBytes) + e.ArgText(mine) + e.ArgText(KeyInputDims) + e.ArgText(KeyStream) + got.Event(0).ArgText(mine); s != "5x[[1]]" {
-		t.Errorf("texts %q", s)
+	texts := e.ArgText(KeyBytes) + e.ArgText(mine) + e.ArgText(KeyInputDims) + e.ArgText(KeyStream)
+	if texts += got.Event(0).ArgText(mine); texts != "5x[[1]]" {
+		t.Errorf("texts %q", texts)
 	}
 	if got.KeyName(mine) != "mine" || got.KeyName(9999) != "" {
 		t.Error("names of keys")
@@ -128,7 +132,10 @@ func TestIntern(t *testing.T) {
 
 func TestCategories(t *testing.T) {
 	b := NewBuilder()
-	for name, want := range map[string]Cat{"": CatNone, "kernel": CatKernel, "Kernel": CatKernel, "async_gpu": CatLaunchFlow, "hip_runtime": CatCUDARuntime} {
+	for name, want := range map[string]Cat{
+		"": CatNone, "kernel": CatKernel, "Kernel": CatKernel,
+		"async_gpu": CatLaunchFlow, "hip_runtime": CatCUDARuntime,
+	} {
 		if got := b.Cat([]byte(name)); got != want {
 			t.Errorf("%s is %d", name, got)
 		}
@@ -219,7 +226,8 @@ func TestFormatError(t *testing.T) {
 
 func TestZeroTrace(t *testing.T) {
 	var z Trace
-	if z.Len() != 0 || z.NumStrings() != 0 || z.String(3) != "" || z.CatName(1) != "" || len(z.Tracks()) != 0 || z.Meta() == nil {
+	if z.Len() != 0 || z.NumStrings() != 0 || z.String(3) != "" || z.CatName(1) != "" ||
+		len(z.Tracks()) != 0 || z.Meta() == nil {
 		t.Error("the zero trace is not an empty one")
 	}
 }

@@ -1,7 +1,7 @@
 // Package escape makes text from traces safe to show. Names in a trace may come from
-// anywhere; a terminal, a spreadsheet and a runner of CI each take some texts for
-// commands. Browsers and Markdown have escapes of their own, which the forms that are
-// read by them apply on top.
+// anywhere, and terminals, spreadsheets and CI runners each take some texts for
+// commands. Browsers and Markdown need escapes of their own, which the writers of those
+// formats apply on top.
 package escape
 
 import (
@@ -14,7 +14,7 @@ import (
 // Control returns s with everything that a terminal acts on, or that changes the
 // order of what stands around it, replaced by its Go escape: control characters,
 // invalid UTF-8, line separators, marks of text direction. So is the second # of ##,
-// with which runners of CI let a command begin anywhere in a line (##[error]). Spaces
+// which begins a command anywhere in a line for some CI runners (##[error]). Spaces
 // and other printable characters stay.
 func Control(s string) string {
 	if strings.IndexFunc(s, hidden) < 0 && !strings.Contains(s, "##") {
@@ -36,12 +36,13 @@ func Control(s string) string {
 	return b.String()
 }
 
+// hidden reports whether r does not show as a character of its own. Spaces of all kinds do.
 func hidden(r rune) bool {
 	return r == unicode.ReplacementChar || !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r)
 }
 
-// Lines returns a text of several lines in which none is a command to a runner of CI,
-// which takes a line that begins with ::, also behind spaces, for one.
+// Lines returns text with every line that a CI runner would take for a command escaped:
+// those that begin with ::, spaces aside.
 func Lines(text string) string {
 	if !strings.Contains(text, "::") {
 		return text
@@ -58,12 +59,12 @@ func Lines(text string) string {
 	return b.String()
 }
 
-// formula are the characters with which a spreadsheet lets a formula begin; some take the
-// wide forms for the narrow ones.
+// formula holds the characters that begin a formula in a spreadsheet. Some spreadsheets
+// accept the full-width forms as well.
 const formula = "=+-@\uff1d\uff0b\uff0d\uff20"
 
-// Cell returns s as a cell of a spreadsheet's table: safe by Control, and with an
-// apostrophe before it where it would be run as a formula. A whole number stays one.
+// Cell returns s as a cell of a table that a spreadsheet may open: safe by Control, and with
+// an apostrophe before it where it would run as a formula. A whole number stays one.
 func Cell(s string) string {
 	s = Control(s)
 	first, _ := utf8.DecodeRuneInString(s)

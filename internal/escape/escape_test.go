@@ -65,7 +65,8 @@ func TestCell(t *testing.T) {
 // Values stay what they were, and the text shows nothing that a terminal obeys.
 func TestJSON(t *testing.T) {
 	for _, s := range []string{
-		"", "plain", "λ 名前", "\x1b[2J\x7f\u009b", "\u202e\u2028\u200b\ufeff", "\U000e0041 \U0001f600", "##[error]x ###", "\uFFFD", `a\"b`,
+		"", "plain", "λ 名前", "\x1b[2J\x7f\u009b", "\u202e\u2028\u200b\ufeff", "\U000e0041 \U0001f600",
+		"##[error]x ###", "\uFFFD", `a\"b`,
 	} {
 		var text bytes.Buffer
 		e := json.NewEncoder(JSONWriter(&text))

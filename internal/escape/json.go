@@ -41,6 +41,7 @@ func firstInJSON(text []byte) int {
 	return len(text)
 }
 
+// appendEscape appends r as JSON escapes it: as two halves where it is beyond 16 bits.
 func appendEscape(out []byte, r rune) []byte {
 	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
 		return fmt.Appendf(out, `\u%04x\u%04x`, high, low)
@@ -48,12 +49,14 @@ func appendEscape(out []byte, r rune) []byte {
 	return fmt.Appendf(out, `\u%04x`, r)
 }
 
-// JSONWriter is a writer of JSON text that goes through JSON. Each Write is whole
-// characters, as those of json.Encoder are.
+// JSONWriter is a writer of JSON text that passes it through JSON on its way to w. Each
+// Write must be whole characters, as those of json.Encoder are.
 func JSONWriter(w io.Writer) io.Writer { return jsonWriter{w} }
 
 type jsonWriter struct{ w io.Writer }
 
+// Write reports len(p) where all of it was written: what callers compare it with is the
+// length of what they gave, not of what it became.
 func (j jsonWriter) Write(p []byte) (int, error) {
 	if _, err := j.w.Write(JSON(p)); err != nil {
 		return 0, err

@@ -1,13 +1,14 @@
-// Package runs sorts lists that are made of few stretches in order, as those are that
-// writers put down thread by thread and stream by stream.
+// Package runs sorts lists that consist of few sorted runs, such as events that were
+// written thread by thread and stream by stream.
 package runs
 
 import "slices"
 
 // Sort sorts list stably by merging neighbouring runs that are in order already: n
-// comparisons for a list in order, n log2 k for k runs. compare is as for
-// slices.SortFunc. room is memory that may be used; what was used is returned for the
-// next call, nil is fine.
+// comparisons for a list in order, n log2 k for k runs. slices.SortStableFunc takes
+// n log n or more whatever the list, and has no way of reusing memory. compare is as
+// for slices.SortFunc. room is memory that may be used, nil is fine; what was used is
+// returned for the next call.
 func Sort[T any](list []T, compare func(a, b T) int, room []T) []T {
 	ends := find(list, compare)
 	if len(ends) < 2 {
@@ -30,7 +31,7 @@ func Sort[T any](list []T, compare func(a, b T) int, room []T) []T {
 	return room
 }
 
-// find returns the ends of the runs of a list.
+// find returns the ends of the runs of a list: each run goes from the end before to its own.
 func find[T any](list []T, compare func(a, b T) int) []int {
 	ends := make([]int, 0, 16)
 	for i := 1; i <= len(list); i++ {
@@ -41,8 +42,8 @@ func find[T any](list []T, compare func(a, b T) int) []int {
 	return ends
 }
 
-// merge sorts a list whose parts before and from mid on are sorted; room is for what
-// of the first part does not stand right yet.
+// merge sorts a list whose parts before and from mid on are sorted. Elements of the first
+// part that stand right already stay; room is for the others.
 func merge[T any](list []T, mid int, compare func(a, b T) int, room []T) {
 	ahead := 0
 	for ahead < mid && compare(list[ahead], list[mid]) <= 0 {

@@ -42,6 +42,7 @@ func kineto(out []byte, e event) []byte {
 	return append(out, "\n  }"...)
 }
 
+// member writes a key and its value, colon between them.
 func member(out []byte, f field, colon string) []byte {
 	out = append(append(append(out, '"'), f.key...), '"')
 	return append(append(out, colon...), f.value...)
@@ -69,3 +70,10 @@ func indented(out []byte, e event) []byte {
 	}
 	return append(out[:start], b.Bytes()...)
 }
+
+// micros is a time as Kineto writes it: microseconds with three digits behind the point.
+func micros(ns int64) string { return fmt.Sprintf("%d.%03d", ns/1000, ns%1000) }
+
+func quote(s string) string { return `"` + s + `"` }
+
+func num(n int) string { return fmt.Sprint(n) }

@@ -25,13 +25,13 @@ const (
 
 // runOf is what a trace shows of a run of several ranks.
 type runOf struct {
-	rank, world int
-	named       int // ranks of the process group
-	pid, device int
-	gap         int64 // ns between two events of a stream
-	seed        uint64
-	noSeq       bool
-	members     string // JSON
+	rank, world int    // world is 0 for a trace by itself
+	named       int    // ranks of the process group; more than were recorded where world is 0
+	pid, device int    // of the process and its device
+	gap         int64  // ns between two events of a stream
+	seed        uint64 // the same for all ranks
+	noSeq       bool   // collectives carry no sequence number
+	members     string // ranks of the process group as JSON
 }
 
 func newRunOf(o Options) runOf {
@@ -72,30 +72,31 @@ func (r *runOf) header() string {
   "traceEvents": [`, r.device, r.rank, r.named, r.named, r.members)
 }
 
-// message is a collective: what the host calls it, its kernel and its elements.
-type message struct {
+// collective is one kind of collective: what the host calls it, its kernel and how many
+// elements each rank gives and gets.
+type collective struct {
 	name, kernel string
 	in, out      int
 }
 
 // reduceScatter is the reduction of a layer's gradient; layers differ in size where
 // ranks are to be matched.
-func (r *runOf) reduceScatter(layer int) message {
+func (r *runOf) reduceScatter(layer int) collective {
 	const kernel = "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
-	m := message{"_reduce_scatter_base", kernel, 8388608, 1048576}
+	c := collective{"_reduce_scatter_base", kernel, 8388608, 1048576}
 	if r.world > 0 {
-		m.out = 65536 * (layer + 1)
-		m.in = m.out * r.world
+		c.out = 65536 * (layer + 1)
+		c.in = c.out * r.world
 	}
-	return m
+	return c
 }
 
 // behindOptimizer are the collectives that follow the optimizer of a step.
-func (r *runOf) behindOptimizer() []message {
+func (r *runOf) behindOptimizer() []collective {
 	if r.world == 0 {
 		return nil
 	}
-	return []message{
+	return []collective{
 		{
 			"_allgather_base", "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 			131072, 131072 * r.world,
@@ -104,17 +105,17 @@ func (r *runOf) behindOptimizer() []message {
 	}
 }
 
-// membersShown is how many ranks of a group PyTorch writes beside each message.
+// membersShown is how many ranks of a group PyTorch writes beside each collective.
 const membersShown = 30
 
-// describe is what kernel and record_param_comms say of a message.
-func (r *runOf) describe(m message, seq int) []field {
+// describe is what kernel and record_param_comms say of a collective.
+func (r *runOf) describe(c collective, seq int) []field {
 	dtype := `"BFloat16"`
-	if m.name == "allreduce" {
+	if c.name == "allreduce" {
 		dtype = `"Float"`
 	}
 	comm := []field{
-		{"Collective name", quote(m.name)}, {"In msg nelems", num(m.in)}, {"Out msg nelems", num(m.out)},
+		{"Collective name", quote(c.name)}, {"In msg nelems", num(c.in)}, {"Out msg nelems", num(c.out)},
 		{"Group size", num(r.named)}, {"dtype", dtype}, {"Process Group Name", `"0"`},
 		{"Process Group Description", `"default_pg"`}, {"Process Group Ranks", quote(r.list(membersShown))},
 	}
@@ -124,12 +125,13 @@ func (r *runOf) describe(m message, seq int) []field {
 	return comm
 }
 
-// shift is when the corr-th device event runs on this rank, in ns.
-func (r *runOf) shift(corr uint64, collective bool, start, end int64) (int64, int64) {
+// shift is when the corr-th device event runs on this rank, in ns. start and end are when
+// the schedule has it, and communicates says that it is the kernel of a collective.
+func (r *runOf) shift(corr uint64, communicates bool, start, end int64) (int64, int64) {
 	switch {
 	case r.world == 0:
 		return start, end
-	case !collective:
+	case !communicates:
 		return start + r.draw(corr, uint64(r.rank), computeJitter), end
 	}
 	return start + r.late(corr), end + r.draw(corr, uint64(r.rank)+1<<32, endSkew)
@@ -143,7 +145,8 @@ func (r *runOf) late(corr uint64) int64 {
 	return r.draw(corr, uint64(r.rank)+1<<33, mostLate)
 }
 
-// draw is a number from 0 to below n that only depends on the run and its arguments.
+// draw is a number from 0 to below n that only depends on the run and its arguments: a
+// rank can ask for what another one draws without going through that one's trace.
 func (r *runOf) draw(corr, what uint64, n int64) int64 {
 	h := (r.seed ^ corr*0x9e3779b97f4a7c15 ^ what*0xbf58476d1ce4e5b9) * 0x94d049bb133111eb
 	h = (h ^ h>>31) * 0x9e3779b97f4a7c15

@@ -75,7 +75,8 @@ func TestRanksShareTheSchedule(t *testing.T) {
 		}
 		first, latest := slices.Min(starts), slices.Max(starts)
 		last[slices.Index(starts, latest)]++
-		if latest-first == 0 || latest-first > mostLate || slices.Max(ends)-slices.Min(ends) >= endSkew || slices.Min(ends) <= latest {
+		spread, left := latest-first, slices.Min(ends)
+		if spread == 0 || spread > mostLate || slices.Max(ends)-left >= endSkew || left <= latest {
 			t.Errorf("collective %d: starts %v, ends %v", k, starts, ends)
 		}
 	}

@@ -2,6 +2,7 @@ package tracegen
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 )
 
@@ -19,10 +20,31 @@ const (
 const kernelName = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, " +
 	"std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)"
 
+// distinctNames is how many names the shape Names has: more than any cache of a reader.
+const distinctNames = 100_000
+
+// generator goes through the training step by step and writes what a profiler would see.
+// It is a clock of the host, one for each stream of the device, and the ids given so far.
+type generator struct {
+	out   output
+	run   runOf
+	shape Shape
+	rng   *rand.Rand // durations
+
+	now      int64 // of the host, ns
+	device   int64 // end of what runs on the compute stream, ns
+	comm     int64 // end of what runs on the communication stream, ns
+	external int   // the last External id
+	corr     int   // the last correlation id
+	seq      int   // of the last collective
+	steps    int   // written or begun
+	named    int   // names made distinct
+}
+
 // names writes the metadata of the rows.
 func (g *generator) names() {
 	meta := func(name string, pid, tid int, key, value string) {
-		g.emit(event{
+		g.out.emit(event{
 			fields: []field{
 				{"name", quote(name)}, {"ph", `"M"`}, {"ts", micros(startTime)}, {"pid", num(pid)}, {"tid", num(tid)},
 			},
@@ -42,7 +64,7 @@ func (g *generator) names() {
 // step writes one optimizer step.
 func (g *generator) step() {
 	g.steps++
-	start, place := g.now, g.hold()
+	start, place := g.now, g.out.hold()
 	for batch := range batches {
 		for layer := range layers {
 			name := fmt.Sprintf("layer_%d", layer)
@@ -55,7 +77,7 @@ func (g *generator) step() {
 	}
 	g.optimizer()
 	name := fmt.Sprintf("ProfilerStep#%d", g.steps)
-	g.waiting[place] = event{fields: xFields("user_annotation", name, g.run.pid, forward, start, g.now-start)}
+	g.out.fill(place, event{fields: xFields("user_annotation", name, g.run.pid, forward, start, g.now-start)})
 	g.now += 5_000
 }
 
@@ -94,25 +116,25 @@ func (g *generator) optimizer() {
 		}
 		g.launch(forward, compute, "gpu_memset", "Memset (Device)", 1_000, nil)
 	})
-	for _, m := range g.run.behindOptimizer() {
-		g.collective(forward, m)
+	for _, c := range g.run.behindOptimizer() {
+		g.collective(forward, c)
 	}
 }
 
 // collective writes a collective: annotation, parameters, launch, kernel.
-func (g *generator) collective(thread int, m message) {
+func (g *generator) collective(thread int, c collective) {
 	g.seq++
-	comm := g.run.describe(m, g.seq)
-	g.span(thread, "user_annotation", "nccl:"+m.name, 0, func() {
-		start, place := g.now, g.hold()
+	comm := g.run.describe(c, g.seq)
+	g.span(thread, "user_annotation", "nccl:"+c.name, 0, func() {
+		start, place := g.now, g.out.hold()
 		g.now += 1_000
-		g.launch(thread, collect, "kernel", m.kernel, 60_000+g.rng.Int64N(20_000), comm)
+		g.launch(thread, collect, "kernel", c.kernel, 60_000+g.rng.Int64N(20_000), comm)
 		g.external++
 		args := append([]field{{"External id", num(g.external)}}, comm...)
-		g.waiting[place] = event{
+		g.out.fill(place, event{
 			fields: xFields("cpu_op", "record_param_comms", g.run.pid, thread, start, g.now-start),
 			args:   append(args, field{"Rank", num(g.run.rank)}),
-		}
+		})
 	})
 }
 
@@ -131,14 +153,14 @@ func (g *generator) span(thread int, cat, name string, elements int, body func()
 		}
 	}
 	args = append(args, field{"Ev Idx", num(g.external)})
-	start, place := g.now, g.hold()
+	start, place := g.now, g.out.hold()
 	g.now += 500 + g.rng.Int64N(2_000)
 	body()
 	g.now += 500 + g.rng.Int64N(1_000)
 	if elements > 0 {
 		name = g.distinct(name)
 	}
-	g.waiting[place] = event{fields: xFields(cat, name, g.run.pid, thread, start, g.now-start), args: args}
+	g.out.fill(place, event{fields: xFields(cat, name, g.run.pid, thread, start, g.now-start), args: args})
 	g.now += 100
 }
 
@@ -153,7 +175,7 @@ func (g *generator) stack() string {
 
 // complete writes one complete event of the host.
 func (g *generator) complete(thread int, cat, name string, start, dur int64, args []field) {
-	g.emit(event{fields: xFields(cat, name, g.run.pid, thread, start, dur), args: args})
+	g.out.emit(event{fields: xFields(cat, name, g.run.pid, thread, start, dur), args: args})
 }
 
 func xFields(cat, name string, pid, tid int, start, dur int64) []field {
@@ -179,7 +201,7 @@ func (g *generator) launch(thread, stream int, cat, name string, dur int64, comm
 	begin := max(*busy, g.now) + g.run.gap
 	*busy = begin + dur
 	start, end := g.run.shift(uint64(g.corr), comm != nil, begin, begin+dur)
-	g.emit(event{
+	g.out.emit(event{
 		fields: xFields(cat, g.distinct(name), g.run.device, stream, start, end-start),
 		args:   append(g.deviceArgs(cat, stream), comm...),
 	})
@@ -206,5 +228,14 @@ func (g *generator) flow(ph string, pid, tid int, ts int64) {
 	if ph == "f" {
 		fields = append(fields, field{"bp", `"e"`})
 	}
-	g.emit(event{fields: fields})
+	g.out.emit(event{fields: fields})
+}
+
+// distinct makes a name one of many where the shape asks for it.
+func (g *generator) distinct(name string) string {
+	if g.shape != Names {
+		return name
+	}
+	g.named++
+	return fmt.Sprintf("%s_%d", name, g.named%distinctNames)
 }
