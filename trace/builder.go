@@ -26,10 +26,10 @@ type Row struct {
 // goroutine; several goroutines each fill a Builder of their own and hand its rows over as
 // Parts. A reader adds rows with Add, and says what is damaged with Problem: the Builder
 // repairs what no format allows, such as negative durations, by itself.
-//
-// It is the sum of its tables: each interns one kind of thing and knows nothing of the
-// others. What a Builder adds is the order in which they are filled.
 type Builder struct {
+	// Each table interns one kind of thing and knows nothing of the others. What the
+	// Builder adds is the order in which they are filled.
+
 	t      Trace // to be: columns, strings, ids, arguments and Meta grow in place
 	cats   catTable
 	keys   keyTable

@@ -20,40 +20,46 @@
 // To make one, as a reader of another format does:
 //
 //	b := trace.NewBuilder()
-//	track := b.Track(b.Intern([]byte("0")), b.Intern([]byte("7")))
-//	b.Add(&trace.Row{Phase: trace.Complete, Name: b.Intern([]byte("gemm")), Cat: trace.CatKernel,
-//		Track: track, Start: 1000, Dur: 250, Offset: -1})
+//	device, stream := b.Intern([]byte("0")), b.Intern([]byte("7"))
+//	b.Add(&trace.Row{
+//		Phase: trace.Complete, Name: b.Intern([]byte("gemm")), Cat: trace.CatKernel,
+//		Track: b.Track(device, stream), Start: 1000, Dur: 250, Offset: -1,
+//	})
 //	t := b.Build()
 //
-// Readers that work on a file with several goroutines give each a Builder for parts
-// ([NewPartBuilder]) and append what they [Builder.Cut] to one Builder, in the order of
-// the file. The result is the same, byte for byte.
+// A reader that works on a file with several goroutines gives each a Builder for parts
+// ([NewPartBuilder], [Builder.Cut]) and appends the parts to one Builder ([Builder.Append]),
+// in the order of the file. The Trace is the same, whoever read which part.
 //
 // Building never drops an event without saying so: each kind of damage is a row of the
 // table in problem.go and is counted in [Trace.Problems] with its first place.
 //
+// # Files
+//
 // What a Trace is:
 //
-//   - trace.go: Trace, and how to get at what it holds
-//   - event.go: Event, one row with its arguments
-//   - columns.go: Columns and Phase; how rows are moved, dropped and selected
-//   - category.go, keys.go: the categories and keys with constants, and tables for others
-//   - args.go: Arg, and the table of all arguments
-//   - strings.go: StringID, and the table of all texts
-//   - numbers.go: ID, and the table of large numbers
-//   - tracks.go: Track, and the table of tracks and their order
-//   - meta.go: what a recording says of itself as a whole
-//   - problem.go: everything that can be wrong with an input
-//   - select.go: a small trace of some rows of another
+//	trace.go     Trace, and how to get at what it holds
+//	event.go     Event: one row, with its arguments
+//	columns.go   Columns and Phase; how rows are moved, dropped and selected
+//	category.go  Cat: the categories that have constants, and a table for others
+//	keys.go      Key: the same for the names of arguments
+//	args.go      Arg, and the table of all arguments
+//	strings.go   StringID, and the table of all texts
+//	numbers.go   ID, and the table of large numbers
+//	tracks.go    Track, the table of tracks and their order
+//	meta.go      what a recording says of itself as a whole
+//	problem.go   the kinds of damage, what they mean and what to do
+//	select.go    a small trace of some rows of another
 //
 // How it comes about:
 //
-//   - builder.go: Builder and Row
-//   - labels.go: names and places of processes and threads, of which the latest counts
-//   - part.go, append.go: stretches of rows, from Builder to Builder
-//   - build.go: the steps from rows in any order to a Trace, and parents
-//   - order.go: the order of rows
-//   - pairs.go: begin and end events become complete ones
-//   - parallel.go: loops over rows and tracks on several cores
-//   - size.go: what all this takes in memory
+//	builder.go   Builder and Row
+//	labels.go    names and places of processes and threads, of which the latest counts
+//	part.go      Part: rows that several goroutines read for one Builder
+//	append.go    a Part becomes part of a Builder
+//	build.go     the steps from rows in any order to a Trace; parents
+//	order.go     the order of rows
+//	pairs.go     begin and end events become complete ones
+//	parallel.go  loops over rows and tracks on several cores
+//	size.go      what all this takes in memory
 package trace

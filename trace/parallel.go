@@ -27,7 +27,8 @@ func split(n int, do func(from, to int)) {
 }
 
 // share hands the items 0 to n-1 to do, which takes them one by one: several do at the
-// same time where there are many rows. do must not panic.
+// same time where there are many rows. Tracks differ in length by orders of magnitude, so
+// equal numbers of them for each core would leave most cores waiting. do must not panic.
 func share(n, rows int, do func(items iter.Seq[int])) {
 	var next atomic.Int64
 	items := func(yield func(int) bool) {

@@ -9,8 +9,10 @@ import (
 type StringID uint32
 
 // texts are strings by StringID. They stand one behind the other in blocks, so that a
-// million of them are few things for the collector to look at. Blocks are only added to, so
-// a copy of texts can be read while the table that it was taken from grows.
+// million of them are few things for the collector to look at.
+//
+// A copy can be read while the table that it was taken from grows: of the blocks that it
+// looks at only the open one changes, and of that it has a string of its own.
 type texts struct {
 	places []span   // by StringID
 	blocks []string // the open one is empty here
@@ -19,7 +21,8 @@ type texts struct {
 }
 
 // span is where a string stands: the number of its block, the offset in it and the
-// length, wholeBlock for all of it.
+// length, wholeBlock for all of it. Eight bytes and without a pointer, where a Go string
+// has sixteen that the collector follows.
 type span uint64
 
 const (
@@ -43,7 +46,9 @@ func (t *texts) at(id StringID) string {
 }
 
 // stringTable interns byte strings by open addressing; ids follow the order of
-// first appearance, so they do not depend on the hash seed.
+// first appearance, so they do not depend on the hash seed. A map of strings would hold
+// each key a second time, as a string header, and could not be asked by a hash that is
+// known already.
 type stringTable struct {
 	texts
 	slots []stringSlot

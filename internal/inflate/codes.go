@@ -16,7 +16,8 @@ const (
 	distRoom = 1<<distBits + maxDist/2<<(maxBits-distBits)
 )
 
-// An entry of a table is what the next bits of a stream say.
+// An entry of a table is what the next bits of a stream say. All of it is in one number,
+// so that a symbol costs one load; fields of a struct would be masked and shifted likewise.
 //
 //	bits 0-4    how many bits that takes, with those behind a code that extend it
 //	bits 5-6    how many literals it is, which stand in bits 8-31
@@ -51,7 +52,8 @@ type codes struct {
 	lengths [maxLit + maxDist]uint8 // of the codes, in bits: literals and lengths, then distances
 }
 
-// litSymbols and distSymbols are the entries of all symbols, without their codes.
+// litSymbols and distSymbols are the entries of all symbols, without their codes: least
+// value and extra bits by the tables of RFC 1951, 3.2.5, which follow a rule.
 var litSymbols, distSymbols = symbols()
 
 func symbols() (lit [maxLit]uint32, dist [maxDist]uint32) {
@@ -86,7 +88,8 @@ func symbols() (lit [maxLit]uint32, dist [maxDist]uint32) {
 	return lit, dist
 }
 
-// fix sets the codes of blocks that bring none.
+// fix sets the codes of blocks that bring none. Writers use them for a few bytes at a
+// time, many blocks in a row, so they are kept until other codes are read.
 func (c *codes) fix() {
 	if c.fixed {
 		return
@@ -178,7 +181,8 @@ func fillTable(table []uint32, width uint, lengths []uint8, symbols []uint32) (r
 }
 
 // place puts the entries of all symbols into a table; next are the first codes by
-// length.
+// length. Short codes go first: what is still empty then belongs to prefixes of long ones,
+// which get second tables in the order in which they turn up.
 func place(table []uint32, width, rest uint, lengths []uint8, symbols []uint32, next *[maxBits + 1]int) {
 	main := table[:1<<width]
 	for i := range main {

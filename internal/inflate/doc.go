@@ -9,15 +9,14 @@
 //  3. What is valid, what is delivered before an error and what counts as one is the
 //     same as in compress/gzip; tests compare the two.
 //
-// Where things are:
+// # Files
 //
-//   - inflate.go: Reader, Filler and Error; the state machine that goes from member to
-//     member and from block to block
-//   - member.go: the header and the trailer of a gzip member
-//   - block.go: the blocks of deflate, resumable after every byte
-//   - fast.go: the same for most of the data, without a check per byte
-//   - codes.go: Huffman codes as lookup tables
-//   - lengths.go: the description of those codes at the head of a block
-//   - input.go: the compressed bytes, and the bits ready to be looked at
-//   - output.go: the buffer of the caller, and the checksum of what was put there
+//	inflate.go  Reader, Filler and Error; the state machine from member to member and block to block
+//	member.go   the header and the trailer of a gzip member
+//	block.go    the blocks of deflate; can stop and go on after every byte
+//	fast.go     the same for most of the data, without a check per byte
+//	codes.go    Huffman codes as lookup tables
+//	lengths.go  the description of those codes at the head of a block
+//	input.go    the compressed bytes, and the bits ready to be looked at
+//	output.go   the buffer of the caller, and the checksum of what was put there
 package inflate

@@ -3,8 +3,8 @@ package inflate
 import "encoding/binary"
 
 const (
-	inSlack  = 16  // bytes of input that a round of fast may look at
-	outSlack = 320 // bytes of output that a round of fast may write to
+	inSlack  = 16  // bytes of input that a round of fast may look at: two loads of eight
+	outSlack = 320 // bytes of output that a round of fast may write to: three entries, a match of 258, and 31 more
 )
 
 // fast decodes symbols as long as there is slack, and no further than where the checksum

@@ -15,7 +15,8 @@ type event struct{ fields, args []field }
 // layout appends an event, without the comma behind it, in one way of writing JSON.
 type layout func(out []byte, e event) []byte
 
-// kineto writes an event over several lines, as Kineto does.
+// kineto writes an event over several lines, as Kineto does: readers that are fast owe it
+// to the fact that each event of a kind is laid out like the one before.
 func kineto(out []byte, e event) []byte {
 	out = append(out, "\n  {\n    "...)
 	for i, f := range e.fields {
@@ -48,7 +49,7 @@ func member(out []byte, f field, colon string) []byte {
 	return append(append(out, colon...), f.value...)
 }
 
-// dense writes an event without any white space.
+// dense writes an event without any white space, as traces are that went through a tool.
 func dense(out []byte, e event) []byte {
 	start := len(out)
 	out = kineto(out, e)
@@ -59,7 +60,7 @@ func dense(out []byte, e event) []byte {
 	return append(out[:start], b.Bytes()...)
 }
 
-// indented writes an event with one value a line.
+// indented writes an event with one value a line, as json.tool and editors leave it.
 func indented(out []byte, e event) []byte {
 	start := len(out)
 	out = kineto(out, e)

@@ -98,7 +98,8 @@ func (g *generator) backwardNode(layer int, reduce bool) {
 	})
 }
 
-// linear writes an operator that launches a kernel.
+// linear writes an operator that launches a kernel, by way of the operator that it is
+// made of.
 func (g *generator) linear(thread int, name string) {
 	g.span(thread, "cpu_op", name, 2048, func() {
 		g.span(thread, "cpu_op", "aten::addmm", 2048, func() {
@@ -107,6 +108,7 @@ func (g *generator) linear(thread int, name string) {
 	})
 }
 
+// optimizer writes the update of all layers, and the collectives behind it.
 func (g *generator) optimizer() {
 	g.span(forward, "user_annotation", "Optimizer.step#AdamW.step", 0, func() {
 		for range layers {
@@ -164,6 +166,7 @@ func (g *generator) span(thread int, cat, name string, elements int, body func()
 	g.now += 100
 }
 
+// stack is a Python stack of twelve frames: about a kilobyte, of which most repeats.
 func (g *generator) stack() string {
 	var frames []string
 	for i := range 12 {
@@ -178,6 +181,8 @@ func (g *generator) complete(thread int, cat, name string, start, dur int64, arg
 	g.out.emit(event{fields: xFields(cat, name, g.run.pid, thread, start, dur), args: args})
 }
 
+// xFields are the fields of a complete event, in the order in which Kineto writes them.
+// start and dur are in ns.
 func xFields(cat, name string, pid, tid int, start, dur int64) []field {
 	return []field{{"ph", `"X"`}, {"cat", quote(cat)}, {"name", quote(name)}, {"pid", num(pid)}, {"tid", num(tid)},
 		{"ts", micros(start)}, {"dur", micros(dur)}}
@@ -208,6 +213,7 @@ func (g *generator) launch(thread, stream int, cat, name string, dur int64, comm
 	g.flow("f", g.run.device, stream, start)
 }
 
+// deviceArgs are the arguments of the event on a stream that the last call launched.
 func (g *generator) deviceArgs(cat string, stream int) []field {
 	args := []field{
 		{"External id", num(g.external)}, {"device", num(g.run.device)}, {"context", "1"}, {"stream", num(stream)},
@@ -222,6 +228,8 @@ func (g *generator) deviceArgs(cat string, stream int) []field {
 		field{"est. achieved occupancy %", "97"})
 }
 
+// flow writes one end of the arrow from the last launch to what it launched: ph is s for
+// the launch, f for the device event.
 func (g *generator) flow(ph string, pid, tid int, ts int64) {
 	fields := []field{{"ph", quote(ph)}, {"id", num(g.corr)}, {"pid", num(pid)}, {"tid", num(tid)}, {"ts", micros(ts)},
 		{"cat", `"ac2g"`}, {"name", `"ac2g"`}}
