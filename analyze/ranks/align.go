@@ -8,33 +8,35 @@ import (
 	"github.com/gaprof/gaprof/internal/units"
 )
 
-// pairing says which item of a sequence is which of the reference.
+// pairing says which item of a sequence is which item of the reference.
 type pairing struct {
-	at         []int32 // by item of the reference: the item of the sequence, -1 none
-	ambiguous  bool    // two fit
-	gapped     bool    // it has collectives missing in the middle, on either side
-	mismatches int     // pairs that would have to be one collective and cannot be
-	failed     string  // why there is none; empty if there is one
+	at         []int32 // by item of the reference: the item of the sequence, -1 for none
+	ambiguous  bool    // a second alignment fits nearly as well
+	gapped     bool    // an item in the middle of either has no partner
+	mismatches int     // pairs that would have to be the same collective and cannot be
+	failed     string  // why there is no pairing, "" if there is one
 }
 
-// ambiguity is how many times further away the second best alignment must be.
-const ambiguity = 10
-
-// mostShifts bounds how many alignments are looked at where clocks are not trusted,
-// and leastPairs is how many collectives such an alignment needs.
 const (
+	// ambiguity is how many times further apart the ends of the second best alignment must
+	// be. Steps repeat, so an alignment that is off by a whole step has no mismatch either;
+	// its ends are off by a step, which is far more than ten times the noise of clocks.
+	ambiguity = 10
+	// mostShifts bounds how many alignments are tried where clocks are not trusted.
 	mostShifts = 64
+	// leastPairs is how many collectives an alignment needs that does not rest on clocks
+	// or has gaps: with fewer, chance would find one.
 	leastPairs = 4
 )
 
-// align pairs a sequence with the reference.
+// align pairs a sequence with the reference, by the strongest evidence that both have.
 //
 //  1. By sequence numbers, where both have them.
-//  2. By the shift without a mismatch whose ends lie nearest to each other, if the
-//     second nearest is ten times further and the ends are no further apart than
+//  2. By the shift without a mismatch whose ends are nearest to each other, if the second
+//     nearest is ten times further away and the ends are no further apart than
 //     collectives last.
 //  3. Else the clocks may differ: by the shift whose ends are all equally far apart.
-//  4. Else, and where collectives that should be one do not even overlap in time, one
+//  4. Else, and where collectives that should be the same do not even overlap in time, one
 //     may be missing: with gaps, if the clocks are the same.
 func align(ref, q *sequence, power []uint64) pairing {
 	if p, ok := bySeq(ref, q); ok {
@@ -56,7 +58,7 @@ func align(ref, q *sequence, power []uint64) pairing {
 	return p // where pairs do not overlap, they give no figure later
 }
 
-// shifted pairs item i with item i+shift of the reference.
+// shifted pairs item i of q with item i+shift of the reference.
 func shifted(ref, q *sequence, shift int) []int32 {
 	at := make([]int32, len(ref.items))
 	for j := range at {
@@ -68,12 +70,13 @@ func shifted(ref, q *sequence, shift int) []int32 {
 	return at
 }
 
-// overlap is the items of q that a shift pairs: [from, to).
+// overlap returns the items of q that a shift pairs: [from, to).
 func overlap(ref, q *sequence, shift int) (from, to int) {
 	return max(0, -shift), min(len(q.items), len(ref.items)-shift)
 }
 
-// fits reports whether a shift is without a mismatch.
+// fits reports whether a shift is without a mismatch. The hash rejects nearly all wrong
+// shifts at once; what passes is compared item by item, as messages differ, too.
 func fits(ref, q *sequence, power []uint64, shift int) bool {
 	from, to := overlap(ref, q, shift)
 	if from >= to || q.stretch(power, from, to) != ref.stretch(power, from+shift, to+shift) {
@@ -82,7 +85,7 @@ func fits(ref, q *sequence, power []uint64, shift int) bool {
 	return mismatches(ref, q, shift, 1) == 0
 }
 
-// mismatches counts, up to limit, the pairs of a shift that cannot be one collective.
+// mismatches counts, up to limit, the pairs of a shift that cannot be the same collective.
 func mismatches(ref, q *sequence, shift, limit int) int {
 	from, to := overlap(ref, q, shift)
 	n := 0
@@ -94,9 +97,29 @@ func mismatches(ref, q *sequence, shift, limit int) int {
 	return n
 }
 
-// byEnds finds the shift without a mismatch whose ends lie nearest. As the ends of
-// both sequences ascend, the distance grows to both sides of one place: it is enough
-// to look there for the nearest two.
+// closest is the best of several shifts, and how good the second best was.
+type closest struct {
+	shift        int
+	best, second int64 // ns, the less the better; -1 for none
+}
+
+// offer takes a shift into account.
+func (c *closest) offer(shift int, distance int64) {
+	switch {
+	case c.best < 0 || distance < c.best:
+		c.second = c.best
+		c.shift, c.best = shift, distance
+	case c.second < 0 || distance < c.second:
+		c.second = distance
+	}
+}
+
+// ambiguous reports whether the second best is too good for the best to be trusted.
+func (c *closest) ambiguous() bool { return c.second >= 0 && c.second < ambiguity*max(c.best, 1) }
+
+// byEnds finds the shift without a mismatch whose ends are nearest. The ends of both
+// sequences ascend, so the distance grows with the shift's distance from the best one, and
+// the two candidates on either side of that are all that can be best or second best.
 func byEnds(ref, q *sequence, power []uint64, tolerance int64) pairing {
 	center := nearestShift(ref, q)
 	shifts := around(ref, q, power, center, 2)
@@ -104,27 +127,24 @@ func byEnds(ref, q *sequence, power []uint64, tolerance int64) pairing {
 		n := mismatches(ref, q, center, len(q.items))
 		return pairing{mismatches: n, failed: "no alignment is without a mismatch"}
 	}
-	best, second, at := int64(-1), int64(-1), 0
+	c := closest{best: -1, second: -1}
 	for _, s := range shifts {
-		switch d := endDistance(ref, q, s); {
-		case best < 0 || d < best:
-			best, second, at = d, best, s
-		case second < 0 || d < second:
-			second = d
-		}
+		c.offer(s, endDistance(ref, q, s))
 	}
-	p := pairing{at: shifted(ref, q, at), ambiguous: best <= tolerance && second >= 0 && second < ambiguity*max(best, 1)}
+	p := pairing{at: shifted(ref, q, c.shift), ambiguous: c.best <= tolerance && c.ambiguous()}
 	switch {
-	case best > tolerance:
-		p.failed = fmt.Sprintf("in the best alignment the ends of one collective are %s apart, which is longer than collectives last", units.Duration(best))
+	case c.best > tolerance:
+		p.failed = fmt.Sprintf("in the best alignment the ends of one collective are %s apart, "+
+			"which is longer than collectives last", units.Duration(c.best))
 	case p.ambiguous:
-		p.failed = fmt.Sprintf("two alignments fit: their ends are %s and %s apart", units.Duration(best), units.Duration(second))
+		p.failed = fmt.Sprintf("two alignments fit: their ends are %s and %s apart",
+			units.Duration(c.best), units.Duration(c.second))
 	}
 	return p
 }
 
-// around lists the shifts without a mismatch next to center: up to n on each side,
-// center itself counting as one of the right.
+// around lists the shifts without a mismatch next to center: up to n from center upwards
+// and n below it.
 func around(ref, q *sequence, power []uint64, center, n int) []int {
 	var list []int
 	for s, found := center, 0; s < len(ref.items) && found < n; s++ {
@@ -142,9 +162,9 @@ func around(ref, q *sequence, power []uint64, center, n int) []int {
 	return list
 }
 
-// nearestShift is the shift that the ends ask for: the median, over some items, of
-// the distance to the item of the reference that ends nearest. Recordings that do not
-// overlap are laid end to end.
+// nearestShift returns the shift that the clock suggests: the median, over a sample of
+// items, of the distance to the item of the reference that ends nearest. Recordings that do
+// not overlap are aligned at their ends.
 func nearestShift(ref, q *sequence) int {
 	const samples = 63
 	var shifts []int
@@ -162,7 +182,7 @@ func nearestShift(ref, q *sequence) int {
 	return shifts[len(shifts)/2]
 }
 
-// nearest is the item that ends nearest to a moment.
+// nearest returns the item that ends nearest to an instant, the earlier of two.
 func nearest(ref *sequence, end int64) int {
 	n := len(ref.items)
 	j := sort.Search(n, func(j int) bool { return ref.items[j].end >= end })
@@ -175,12 +195,14 @@ func nearest(ref *sequence, end int64) int {
 	return j
 }
 
-// endDistance is the median distance of ends, in ns.
+// endDistance returns the median distance between the ends that a shift pairs, in ns. A
+// mean would let one collective that a rank left late decide.
 func endDistance(ref, q *sequence, shift int) int64 {
 	return median(apply(endDifferences(ref, q, shift), abs))
 }
 
-// endDifferences is how much later q has each collective end, in ns.
+// endDifferences returns how much later each collective ends in q than in the reference, in
+// ns.
 func endDifferences(ref, q *sequence, shift int) []int64 {
 	from, to := overlap(ref, q, shift)
 	list := make([]int64, 0, to-from)
@@ -190,8 +212,8 @@ func endDifferences(ref, q *sequence, shift int) []int64 {
 	return list
 }
 
-// disjoint counts the pairs that are never active at the same time: no collective is
-// like that, for its transfer takes all ranks.
+// disjoint counts the pairs that are never active at the same time. No collective is like
+// that, because its transfer takes all ranks.
 func disjoint(ref, q *sequence, at []int32) int {
 	n := 0
 	for j, i := range at {
@@ -202,15 +224,17 @@ func disjoint(ref, q *sequence, at []int32) int {
 	return n
 }
 
+// together reports whether two items are active at the same time at some instant.
 func together(a, b *item) bool { return a.start < b.end && b.start < a.end }
 
-// byDifferences aligns where the clocks differ by a constant: at the right shift the
-// differences of ends are nearly equal. It asks for more: a second alignment must be
-// ten times worse, half of the shorter sequence must take part, and the clocks may
-// not be further apart than half of what is compared lasts.
+// byDifferences aligns sequences whose clocks differ by a constant: at the right shift the
+// differences of ends are nearly equal. As it gives up the evidence of the clocks it asks
+// for more of the rest: the second best alignment must be ten times worse, half of the
+// shorter sequence must be paired, and the clocks may not be further apart than half of
+// the time compared.
 func byDifferences(ref, q *sequence, power []uint64, tolerance int64) (pairing, bool) {
 	need := max(leastPairs, min(len(ref.items), len(q.items))/2)
-	best, second, at := int64(-1), int64(-1), 0
+	c := closest{best: -1, second: -1}
 	for _, s := range around(ref, q, power, nearestShift(ref, q), mostShifts) {
 		from, to := overlap(ref, q, s)
 		if to-from < need {
@@ -221,21 +245,15 @@ func byDifferences(ref, q *sequence, power []uint64, tolerance int64) (pairing, 
 		if abs(offset) > (q.items[to-1].end-q.items[from].start)/2 {
 			continue
 		}
-		spread := median(apply(differences, func(d int64) int64 { return abs(d - offset) }))
-		switch {
-		case best < 0 || spread < best:
-			best, second, at = spread, best, s
-		case second < 0 || spread < second:
-			second = spread
-		}
+		c.offer(s, median(apply(differences, func(d int64) int64 { return abs(d - offset) })))
 	}
-	if best < 0 || best > tolerance || second >= 0 && second < ambiguity*max(best, 1) {
+	if c.best < 0 || c.best > tolerance || c.ambiguous() {
 		return pairing{}, false
 	}
-	return pairing{at: shifted(ref, q, at)}, true
+	return pairing{at: shifted(ref, q, c.shift)}, true
 }
 
-// medianDuration is the median length of a sequence's collectives in ns.
+// medianDuration returns the median length of a sequence's collectives in ns.
 func medianDuration(q *sequence) int64 {
 	list := make([]int64, len(q.items))
 	for i := range q.items {
@@ -244,8 +262,8 @@ func medianDuration(q *sequence) int64 {
 	return median(list)
 }
 
-// median sorts a list and returns its middle, of an even number the mean of the two
-// in the middle rounded towards zero; 0 of none.
+// median sorts a list, in place, and returns the value in the middle: for an even number
+// the mean of the two in the middle, 0 for an empty list.
 func median(list []int64) int64 {
 	if len(list) == 0 {
 		return 0
@@ -256,7 +274,7 @@ func median(list []int64) int64 {
 	return low + (high-low)/2
 }
 
-// apply replaces every value by f of it.
+// apply replaces every value of a list by f of it and returns the list.
 func apply(list []int64, f func(int64) int64) []int64 {
 	for i, v := range list {
 		list[i] = f(v)

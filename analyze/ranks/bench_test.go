@@ -19,7 +19,8 @@ func generated(t testing.TB, ranks, steps int, noSeq bool) []Source {
 	var list []Source
 	for rank := range ranks {
 		var text bytes.Buffer
-		if err := tracegen.Write(&text, tracegen.Options{Steps: steps, Rank: rank, WorldSize: ranks, NoSeq: noSeq}); err != nil {
+		o := tracegen.Options{Steps: steps, Rank: rank, WorldSize: ranks, NoSeq: noSeq}
+		if err := tracegen.Write(&text, o); err != nil {
 			t.Fatal(err)
 		}
 		file := filepath.Join(dir, fmt.Sprintf("rank%d.json", rank))
@@ -41,7 +42,8 @@ func TestGeneratedRanks(t *testing.T) {
 	for _, noSeq := range []bool{false, true} {
 		r := Match(generated(t, 64, 2, noSeq), Options{})
 		g := r.Groups[0]
-		if len(r.Groups) != 1 || g.Status != Matched || g.NoFigures != "" || len(g.Collectives) != g.Count[0] || g.Impossible > 0 {
+		if len(r.Groups) != 1 || g.Status != Matched || g.NoFigures != "" ||
+			len(g.Collectives) != g.Count[0] || g.Impossible > 0 {
 			t.Fatalf("no Seq %v: %s", noSeq, print(r))
 		}
 		wait, most := int64(0), int64(20_000*len(g.Collectives))
@@ -107,7 +109,8 @@ func BenchmarkMatch(b *testing.B) {
 				sources := many(b, ranks, collectives)
 				b.ResetTimer()
 				for range b.N {
-					if r := Match(sources, Options{}); len(r.Groups) != 1 || len(r.Groups[0].Collectives) != collectives {
+					r := Match(sources, Options{})
+					if len(r.Groups) != 1 || len(r.Groups[0].Collectives) != collectives {
 						b.Fatal(r.Groups[0].Reason)
 					}
 				}

@@ -7,10 +7,13 @@ import (
 	"github.com/gaprof/gaprof/internal/units"
 )
 
-// clocks measures how far the clock of each rank is from those of the others: all
-// ranks leave a collective at nearly the same time, so the median distance of a
-// rank's ends from the middle of all ends is its clock. Where clocks cannot be
-// compared, the group has no figures.
+// clocks measures how far the clock of each rank is from those of the others. All ranks
+// leave a collective at nearly the same time, so the median distance of a rank's ends from
+// the middle of all ends is the difference of its clock. Starts would not do: a rank that
+// is late in every collective would look like one whose clock is ahead.
+//
+// Where clocks cannot be compared, the group has no figures. A difference is significant if
+// it exceeds the time that collectives last and stands out of the scatter of ends.
 func (g *Group) clocks(sources []Source, o Options) {
 	g.Residual, g.Drift = make([]int64, len(g.Ranks)), make([]int64, len(g.Ranks))
 	if g.Status != Matched {
@@ -42,19 +45,21 @@ func (g *Group) clocks(sources []Source, o Options) {
 		g.OffClock = append(g.OffClock, k)
 	}
 	if len(off) > 0 {
-		g.NoFigures = fmt.Sprintf("the clocks differ by more than collectives last (%s): %s", units.Duration(limit), someOf(off))
+		g.NoFigures = fmt.Sprintf("the clocks differ by more than collectives last (%s): %s",
+			units.Duration(limit), someOf(off))
 	}
 	if g.Aligned {
 		g.subtract()
 	}
 }
 
-// standsOut is how many times the scatter of its ends a clock must be off by to be told
-// from it. A steady drift over the whole recording makes 4 of its halves.
+// standsOut is by how many times the scatter of its ends a clock must be off to be
+// significant. A steady drift over the whole recording is off by 4 times the scatter of
+// its halves, so it is found whatever its size.
 const standsOut = 3
 
-// scatterOf is the median distance from the median: how far single ends lie apart
-// whatever the clock, where ranks leave a collective when their machine lets them.
+// scatterOf returns the median distance from the median: how far apart ends are when the
+// clocks are right, since a busy machine lets its ranks leave a collective one by one.
 func scatterOf(list []int64) int64 {
 	if len(list) == 0 {
 		return 0
@@ -69,7 +74,7 @@ func scatterOf(list []int64) int64 {
 
 func clone(list []int64) []int64 { return append([]int64(nil), list...) }
 
-// someOf lists a few things and counts the others.
+// someOf lists the first few texts and counts the others.
 func someOf(list []string) string {
 	const most = 4
 	if len(list) > most {
@@ -78,8 +83,8 @@ func someOf(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// endDistances is, by rank, how much later than the middle of all ranks each
-// collective ends, in ns.
+// endDistances returns, by rank and collective, how much later than the median of all ranks
+// the rank ends it, in ns.
 func (g *Group) endDistances() [][]int64 {
 	distance := make([][]int64, len(g.Ranks))
 	ends := make([]int64, len(g.Ranks))
@@ -96,8 +101,8 @@ func (g *Group) endDistances() [][]int64 {
 	return distance
 }
 
-// shortest is the median, over collectives, of the shortest kernel of any rank: about
-// the transfer, for that is of the rank that waits least.
+// shortest returns the median, over collectives, of the shortest kernel of any rank, in ns.
+// That is about the transfer, since the rank that enters last does not wait.
 func (g *Group) shortest() int64 {
 	list := make([]int64, len(g.Collectives))
 	for i := range g.Collectives {
@@ -127,7 +132,8 @@ func severalHosts(ranks []int, sources []Source) bool {
 	return false
 }
 
-// subtract puts all ranks on the clock that they have in common.
+// subtract moves the times of all ranks to the clock that they have in common, in place:
+// sequences belong to the group.
 func (g *Group) subtract() {
 	for k, q := range g.sequences {
 		for i := range q.items {
@@ -137,8 +143,8 @@ func (g *Group) subtract() {
 	}
 }
 
-// own is a moment of the k-th rank's own clock in ns, without the recording's base
-// time, for a moment on the clock of the group.
+// own converts an instant on the clock of the group to the k-th rank's own trace, in ns,
+// without the recording's base time.
 func (g *Group) own(k int, sources []Source, at int64) int64 {
 	at -= sources[g.Ranks[k]].Rank.BaseTime
 	if g.Aligned {

@@ -25,7 +25,8 @@ func TestSteadyDriftStandsOut(t *testing.T) {
 	for i := range int64(100) {
 		first, second = append(first, i), append(second, 100+i)
 	}
-	if drift := median(clone(second)) - median(clone(first)); drift <= standsOut*max(scatterOf(first), scatterOf(second)) {
-		t.Errorf("drift %d, scatter %d", drift, scatterOf(first))
+	drift, scatter := median(clone(second))-median(clone(first)), max(scatterOf(first), scatterOf(second))
+	if drift <= standsOut*scatter {
+		t.Errorf("drift %d, scatter %d", drift, scatter)
 	}
 }

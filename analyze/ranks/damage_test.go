@@ -160,7 +160,8 @@ func with(t *testing.T, changed map[int]*trace.Trace) []Source {
 }
 
 func TestCompactJSON(t *testing.T) {
-	if got := print(Match(with(t, map[int]*trace.Trace{0: decode(t, 0).read(t), 5: decode(t, 5).read(t)}), Options{})); got != wantNormuon {
+	sources := with(t, map[int]*trace.Trace{0: decode(t, 0).read(t), 5: decode(t, 5).read(t)})
+	if got := print(Match(sources, Options{})); got != wantNormuon {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -196,7 +197,8 @@ func TestOneCollectiveMissing(t *testing.T) {
 			if name == "at the start of the longest" {
 				want = 76
 			}
-			if g.Status != Matched || len(g.Collectives) != want || g.Impossible > 0 || g.NoFigures != "" || r.Straggler != 1 {
+			if g.Status != Matched || len(g.Collectives) != want || g.Impossible > 0 ||
+				g.NoFigures != "" || r.Straggler != 1 {
 				t.Fatalf("%s", print(r))
 			}
 			if len(g.Gaps) != c.gaps {
@@ -280,7 +282,8 @@ func TestClockOff(t *testing.T) {
 				if g.Status != Matched || g.NoFigures == "" || r.Figures[0].Known || r.Straggler != -1 {
 					t.Fatalf("%s", print(r))
 				}
-				if got := *r.Figures[rank].Residual; abs(got-off) > 5_000 || len(g.OffClock) != 1 || g.OffClock[0] != rank {
+				got := *r.Figures[rank].Residual
+				if abs(got-off) > 5_000 || len(g.OffClock) != 1 || g.OffClock[0] != rank {
 					t.Errorf("residual %d, off %v", got, g.OffClock)
 				}
 				checkAgainst(t, r, normuon(t))
@@ -347,7 +350,8 @@ func TestRankMissing(t *testing.T) {
 
 func TestOneRank(t *testing.T) {
 	r := Match(normuon(t)[3:4], Options{})
-	if g := r.Groups[0]; g.Status != Alone || r.Figures[0].Collectives != 76 || r.Figures[0].Matched != 0 || r.Figures[0].Known || r.Straggler != -1 {
+	f := r.Figures[0]
+	if r.Groups[0].Status != Alone || f.Collectives != 76 || f.Matched != 0 || f.Known || r.Straggler != -1 {
 		t.Fatalf("%s", print(r))
 	}
 }

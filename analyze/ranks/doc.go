@@ -1,14 +1,43 @@
-// Package ranks puts the traces of one run beside each other: which collective of
-// one rank is which of another, how long each rank waits in them, and for whom.
+// Package ranks compares the traces of one run's ranks: which collective of one rank is
+// which of another, how long each rank waits in them, and for whom.
 //
-// The duration of a communication kernel is transfer plus waiting for the rank that
-// comes last; one trace alone cannot tell them apart. Everything here rests on the
-// matching being right, so wherever it is in doubt there is no figure, and Group
-// says why.
+// The duration of a communication kernel is transfer plus waiting for the rank that comes
+// last, and one trace alone cannot separate the two. With the traces of all ranks
 //
-//   - sequence.go: the collectives of each rank by process group
-//   - align.go, seq.go, gap.go: which of a rank is which of the reference
-//   - group.go: a group as a whole, and what is missing on single ranks
-//   - clock.go, wait.go: clocks, then transfer, wait and skew
-//   - steps.go: whether the ranks show the same steps
+//	r := ranks.Match(sources, ranks.Options{})
+//	for i, f := range r.Figures {
+//		if f.Known {
+//			fmt.Println(r.Sources[i].ID, f.Wait, f.Caused) // ns
+//		}
+//	}
+//
+// gives both, by process group ([Group]) and by rank ([Figures]). A Result is a value that
+// refers to ranks by their position in the list of sources, since their numbers in the run
+// may be missing or made up. Match reads the facts it is given and changes nothing in them.
+//
+// Everything rests on two things that may be wrong: the matching, and the clocks. Wherever
+// either is in doubt there is no figure, and the Group says why:
+//
+//   - Collectives are matched by sequence number where all ranks recorded them, else by
+//     order: training repeats itself, so orders that fit are many, and the one whose
+//     collectives end at the same time must be ten times better than the next.
+//   - All ranks leave a collective at about the same time, so the median difference of
+//     ends is the difference of clocks. A clock that is off by more than collectives last,
+//     or drifts, leaves its group without figures.
+//
+// All ranks of a group are matched with a single reference rank rather than with each
+// other, and an alignment looks at a bounded number of shifts, so the time is linear in
+// the number of collectives, but for sorting.
+//
+// The files:
+//
+//	ranks.go     Match, Result, and the figures of each rank
+//	sequence.go  the collectives of each rank by process group
+//	group.go     a group as a whole: reference rank, what all ranks have, what some lack
+//	align.go     a rank's sequence aligned with the reference, by order and time
+//	seq.go       the same by sequence number
+//	gap.go       the same with collectives missing in the middle
+//	clock.go     residual and drift of clocks
+//	wait.go      transfer, wait and skew
+//	steps.go     whether the ranks recorded the same steps
 package ranks

@@ -2,21 +2,27 @@ package ranks
 
 import "math"
 
-// band is how far, in collectives, an alignment with gaps may leave the place where
-// the ends lie nearest; mostGaps is the share of collectives that may be missing, and
-// some are always allowed.
 const (
-	band       = 8
-	mostGaps   = 0.02
-	someGaps   = 2
+	// band is how many collectives away from the pair whose ends are nearest an alignment
+	// with gaps may go.
+	band = 8
+	// mostGaps is the share of collectives that may be missing, of which someGaps are
+	// allowed in any case. Where more seem to be, the alignment is wrong.
+	mostGaps = 0.02
+	someGaps = 2
+	// impossible is the cost of a cell that cannot be reached. Half of the greatest number
+	// leaves room to add to it.
 	impossible = math.MaxInt64 / 2
 )
 
-// withGaps aligns two sequences on one clock of which one lacks a collective here and
-// there. Of all ways to pair what is active at the same time and can be one collective
-// it takes the cheapest: a pair costs the distance of its ends less tolerance, leaving
-// one out costs tolerance, and nothing at both ends of the recordings. It takes time
-// and memory linear in the length: a band around the clock's diagonal.
+// withGaps aligns two sequences on one clock where either lacks a collective here and
+// there. Profilers drop events under load, and programs have ranks that log or checkpoint.
+//
+// It is an edit distance: of all ways to pair items that are active at the same time and
+// can be the same collective it takes the cheapest. A pair costs the distance of its ends
+// less tolerance, leaving an item out costs tolerance, and at both ends of the recordings
+// it costs nothing. As the clock says about where partners are, only a band of the table
+// around that is filled in, so time and memory are linear in the length.
 func withGaps(ref, q *sequence, tolerance int64) (pairing, bool) {
 	t := newTable(ref, q, tolerance)
 	for i := range t.rows {
@@ -34,39 +40,41 @@ func withGaps(ref, q *sequence, tolerance int64) (pairing, bool) {
 type move uint8
 
 const (
-	begin move = iota
-	pair
-	skip    // an item of q has no partner
-	skipRef // an item of the reference has none
+	begin   move = iota // nothing is paired yet
+	pair                // the last item of both is paired
+	skip                // the last item of q has no partner
+	skipRef             // the last item of the reference has none
 )
 
 // table holds the cost of pairing the first i items of q with the first j of the
-// reference, for j near the place that the clock says.
+// reference, for the j that are near to where the clock says.
 type table struct {
 	ref, q *sequence
-	gap    int64
-	rows   []tableRow
+	gap    int64      // ns: the cost of leaving out an item
+	rows   []tableRow // by i
 }
 
+// tableRow is the cells of one i: from is the first j, cell k that of from+k.
 type tableRow struct {
-	from int // the first j
+	from int
 	cost [2*band + 1]int64
 	how  [2*band + 1]move
 }
 
+// newTable lays out a table whose cells are yet to be filled.
 func newTable(ref, q *sequence, gap int64) *table {
 	t := &table{ref: ref, q: q, gap: max(gap, 1), rows: make([]tableRow, len(q.items)+1)}
 	for i := range t.rows {
 		at := nearest(ref, q.items[max(i-1, 0)].end)
 		if i > 0 {
-			at++ // as many are used up when its partner is
+			at++ // rows count items, and the nearest one is used up with its partner
 		}
 		t.rows[i].from = at - band
 	}
 	return t
 }
 
-// cost is that of a cell; outside of the band it cannot be reached.
+// cost returns the cost of a cell, impossible outside the band.
 func (t *table) cost(i, j int) int64 {
 	if i < 0 || j < 0 || j > len(t.ref.items) {
 		return impossible
@@ -78,65 +86,74 @@ func (t *table) cost(i, j int) int64 {
 	return t.rows[i].cost[k]
 }
 
-// fill computes a row. Items before the first pair and behind the last are free.
+// fill computes the cells of a row from the row before and, within it, from left to right.
 func (t *table) fill(i int) {
 	row := &t.rows[i]
 	for k := range row.cost {
-		j := row.from + k
-		if j < 0 || j > len(t.ref.items) {
+		if j := row.from + k; j < 0 || j > len(t.ref.items) {
 			row.cost[k] = impossible
-			continue
+		} else {
+			row.cost[k], row.how[k] = t.cheapest(i, j)
 		}
-		cost, how := int64(impossible), begin
-		if i == 0 || j == 0 {
-			cost = 0
-		}
-		if c := t.paired(i, j); c < cost {
-			cost, how = c, pair
-		}
-		if c := t.cost(i-1, j); c < impossible && i > 0 && c+t.price(j == len(t.ref.items)) < cost {
-			cost, how = c+t.price(j == len(t.ref.items)), skip
-		}
-		if k > 0 && row.cost[k-1] < impossible && row.cost[k-1]+t.price(i == len(t.q.items)) < cost {
-			cost, how = row.cost[k-1]+t.price(i == len(t.q.items)), skipRef
-		}
-		row.cost[k], row.how[k] = cost, how
 	}
 }
 
-// paired is the cost if the last of the first i items and the last of the first j of the
-// reference are one collective.
-func (t *table) paired(i, j int) int64 {
+// cheapest returns the least cost of a cell and the move to it. Before the first pair all
+// items are free.
+func (t *table) cheapest(i, j int) (cost int64, how move) {
+	cost = impossible
 	if i == 0 || j == 0 {
+		cost = 0
+	}
+	if c := t.paired(i, j); c < cost {
+		cost, how = c, pair
+	}
+	if c := t.without(t.cost(i-1, j), j == len(t.ref.items)); c < cost {
+		cost, how = c, skip
+	}
+	if c := t.without(t.cost(i, j-1), i == len(t.q.items)); c < cost {
+		cost, how = c, skipRef
+	}
+	return cost, how
+}
+
+// paired returns the cost of a cell whose last two items are paired, impossible if they
+// cannot be.
+func (t *table) paired(i, j int) int64 {
+	before := t.cost(i-1, j-1)
+	if before >= impossible {
 		return impossible
 	}
 	a, b := &t.q.items[i-1], &t.ref.items[j-1]
-	c := t.cost(i-1, j-1)
-	if c >= impossible || !together(a, b) || !a.compatible(b) {
+	if !together(a, b) || !a.compatible(b) {
 		return impossible
 	}
-	return c + abs(a.end-b.end) - t.gap
+	return before + abs(a.end-b.end) - t.gap
 }
 
-// price is what leaving an item out costs; behind the end of the other it is free.
-func (t *table) price(atEnd bool) int64 {
-	if atEnd {
-		return 0
+// without returns the cost of leaving an item out after cells of cost before. Behind the
+// end of the other sequence it is free.
+func (t *table) without(before int64, atEnd bool) int64 {
+	if atEnd || before >= impossible {
+		return before
 	}
-	return t.gap
+	return before + t.gap
 }
 
-// trace reads the cheapest way back from the end of q, or from the end of the
-// reference in the row where that is cheapest.
+// trace follows the cheapest way back from the end of q, and returns the partners of the
+// reference's items, -1 for none, and how many there are.
 func (t *table) trace() (at []int32, pairs int) {
 	at = make([]int32, len(t.ref.items))
 	for j := range at {
 		at[j] = -1
 	}
-	i, j, best := 0, 0, int64(impossible)
-	for k := range t.rows[len(t.q.items)].cost {
-		if c := t.rows[len(t.q.items)].cost[k]; c < best {
-			i, j, best = len(t.q.items), t.rows[len(t.q.items)].from+k, c
+	i, j := 0, 0
+	best := int64(impossible)
+	end := &t.rows[len(t.q.items)]
+	for k, c := range end.cost {
+		if c < best {
+			i, j = len(t.q.items), end.from+k
+			best = c
 		}
 	}
 	for i > 0 && j > 0 {
@@ -156,7 +173,8 @@ func (t *table) trace() (at []int32, pairs int) {
 	return at, pairs
 }
 
-// gaps counts what has no partner between the first and the last pair, on both sides.
+// gaps counts the items of both sequences that have no partner, between the first pair and
+// the last.
 func (t *table) gaps(at []int32) int {
 	first, last := bounds(at)
 	if first < 0 {

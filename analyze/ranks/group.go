@@ -9,93 +9,108 @@ import (
 	"github.com/gaprof/gaprof/internal/units"
 )
 
-// Status is how far a group was matched.
+// Status is how far a group was matched. Reports print its text.
 type Status string
 
-// A group is matched; or it is not, and Reason says why; or only one of its ranks
-// was given, so that there is nothing to match.
+// The outcomes of matching a group.
 const (
 	Matched   Status = "matched"
-	Unmatched Status = "unmatched"
-	Alone     Status = "one_rank"
+	Unmatched Status = "unmatched" // Reason says why
+	Alone     Status = "one_rank"  // one of its ranks was given: there is nothing to match
 )
 
-// Method is what made two collectives one.
+// Method is the evidence by which collectives of several ranks are taken for one.
 type Method uint8
 
-// Sequence numbers on all ranks, messages on all ranks, or the name of the kernel.
+// The methods, best first. A collective has the weakest that applies to any of its ranks.
 const (
-	BySeq Method = iota
-	ByMessage
-	ByName
+	BySeq     Method = iota // every rank recorded its sequence number
+	ByMessage               // every rank recorded its message
+	ByName                  // of some rank only the name of the kernel is known
 )
 
-// Group is the collectives of one process group on the ranks that were given. Lists
-// by rank have the order of Ranks.
+// Group is the collectives of one process group on the ranks that were given. Lists by
+// rank have the order of Ranks; a position in them is called k.
+//
+// Each of its parts is filled by one stage and read by the next: newGroup sets Membership,
+// Ranks and Count, match the Matching and Collectives, clocks the Clocks, figures the Waits.
 type Group struct {
-	Name       string  // "" where the trace names none
-	Size       int64   // ranks, 0 unknown
-	Members    []int64 // numbers of its ranks, nil unknown
-	Absent     []int64 // members of which no trace was given, where the numbers tell
-	Silent     []int64 // members that were given and have no collective of the group
-	Ranks      []int   // sources that have collectives of it
-	Count      []int   // collectives of each
-	Status     Status
-	Reason     string // why Status is Unmatched
-	Mismatches int    // pairs that would have to be one collective and cannot be
-	Gaps       []Gap
-	Methods    [ByName + 1]int // how many of Collectives were matched how
-
-	Collectives []Collective
+	Membership
+	Ranks []int // the sources that have collectives of the group
+	Count []int // by rank: its collectives
+	Matching
+	Collectives []Collective // those that every rank recorded, in order of the reference rank
 	Clocks
-	NoFigures  string // why there are none although the group is matched
-	Impossible int    // collectives without figures: no transfer, or one beyond the link
 	Waits
 
-	sequences []*sequence
-	mixed     string // why no sequence can be trusted, empty if all can
+	sequences []*sequence // by rank
+	mixed     string      // why no sequence can be trusted, "" if all can
 }
 
-// Clocks is what the ends of a group's collectives, which are one moment on all ranks, say
-// of the ranks' clocks.
+// Membership says which ranks a process group consists of.
+type Membership struct {
+	Name    string  // "" if the traces name none
+	Size    int64   // number of its ranks, 0 unknown
+	Members []int64 // numbers of its ranks, nil unknown
+	Absent  []int64 // members of which no trace was given; nil also where numbers are made up
+	Silent  []int64 // members that were given and have no collective of the group
+}
+
+// Matching says how far the collectives of a group could be matched.
+type Matching struct {
+	Status     Status
+	Reason     string          // why Status is Unmatched, else ""
+	Mismatches int             // pairs that would have to be the same collective and cannot be
+	Gaps       []Gap           // what single ranks lack, or have beyond the others
+	Methods    [ByName + 1]int // by Method: how many of Collectives it matched
+}
+
+// Clocks compares the clocks of a group's ranks. Lists are by rank, and zero where the
+// group is not matched.
 type Clocks struct {
-	Residual []int64 // median distance of a rank's ends from those of all, ns
-	Drift    []int64 // how much that changes from the first to the second half, ns
-	Aligned  bool    // the residuals were subtracted
+	Residual []int64 // ns: median of how much later than all ranks' middle it ends collectives
+	Drift    []int64 // ns: how much that changes from the first to the second half
+	Aligned  bool    // the residuals were subtracted from all times
 	OnHosts  bool    // its ranks are known to run on several machines
-	OffClock []int   // places in Ranks of those whose clock cannot be compared
+	OffClock []int   // positions in Ranks of those whose clock cannot be compared
 }
 
-// Waits is who waits for whom in a group, by rank.
+// Waits says how long a group's ranks wait for each other. Lists are by rank, and mean
+// nothing where the group is not matched or NoFigures is not "".
 type Waits struct {
-	Wait   []int64 // until the last rank enters, summed, ns
-	Caused []int64 // of all others, by coming later than the next to last, ns
-	Last   []int   // collectives that the rank enters last
+	NoFigures  string  // why there are no figures although the group is matched, else ""
+	Impossible int     // collectives that have no figures because their times contradict each other
+	Wait       []int64 // ns: how long a rank waits
+	Caused     []int64 // ns: how long it makes others wait
+	Last       []int   // collectives that it enters last
 }
 
 // Gap is a collective that a rank lacks, or alone has, in the middle of what it recorded.
 type Gap struct {
-	Rank    int // the source that differs from the others
-	Extra   bool
-	Owner   int // a source that has the collective
-	Message int // in the owner's Rank.Collectives
+	Rank       int  // the source that differs from the others
+	Extra      bool // it alone has the collective; else it lacks one that the others have
+	Owner      int  // a source that has the collective
+	Collective int  // index into the owner's Rank.Collectives
 }
 
-// Collective is one collective on all ranks of its group that were given.
+// Collective is one collective on all ranks of its group that were given. Times are on the
+// clock of the group, which Clocks.Aligned describes.
 type Collective struct {
-	OfRank     []int32 // by rank, index into Rank.Collectives
+	OfRank     []int32 // by rank: index into Rank.Collectives
 	Method     Method
-	Impossible bool  // the times contradict each other: it has no figures
-	Transfer   int64 // from the latest start to the earliest end, ns
-	Skew       int64 // from the earliest to the latest end, ns
-	Latest     int   // place in Ranks of the one that enters last
-	LatestAt   int64 // ns, on the common clock
-	NextAt     int64 // when the next to last entered, ns, on the common clock
+	Impossible bool  // its times contradict each other: it has no figures
+	Transfer   int64 // ns: from the latest start to the earliest end
+	Skew       int64 // ns: from the earliest to the latest end
+	Latest     int   // position in Ranks of the rank that enters last
+	LatestAt   int64 // ns: when that enters
+	NextAt     int64 // ns: when the next to last entered
 	items      []int32
 }
 
+// newGroup creates a group and works out which of its members were given. That takes the
+// numbers of all ranks: if any is made up, a member that seems absent may be right there.
 func newGroup(key groupKey, sequences []*sequence, sources []Source) *Group {
-	g := &Group{Name: key.name, Size: max(key.size, 0), sequences: sequences}
+	g := &Group{Membership: Membership{Name: key.name, Size: max(key.size, 0)}, sequences: sequences}
 	given := make(map[int64]bool)
 	numbered := true
 	for _, s := range sources {
@@ -126,14 +141,16 @@ func newGroup(key groupKey, sequences []*sequence, sources []Source) *Group {
 	return g
 }
 
-// number is what the caller calls the k-th rank of the group.
+// number returns the caller's number of the k-th rank of the group.
 func (g *Group) number(sources []Source, k int) int64 { return sources[g.Ranks[k]].ID }
 
-// references is how many sequences may serve as the reference: a recording that is
-// damaged itself makes all others look damaged.
+// references is how many sequences are tried as the reference. A recording that is damaged
+// itself makes all others look damaged; that three of the longest are is unlikely.
 const references = 3
 
-// match pairs the collectives of all ranks with those of one of them, the reference.
+// match pairs the collectives of all ranks with those of one of them, the reference: the
+// longest sequence with which most ranks agree. Comparing each rank with each would take
+// time in the square of their number, and runs have thousands.
 func (g *Group) match(sources []Source) {
 	switch {
 	case len(g.Ranks) < 2:
@@ -143,17 +160,16 @@ func (g *Group) match(sources []Source) {
 		g.fail("%s", g.mixed)
 		return
 	case g.Size > 0 && len(g.Ranks) > int(g.Size):
-		g.fail("%d ranks have collectives of a group of %d: several groups have this name and their members are unknown", len(g.Ranks), g.Size)
+		g.fail("%d ranks have collectives of a group of %d: several groups have this name "+
+			"and their members are unknown", len(g.Ranks), g.Size)
 		return
 	}
 	order := make([]int, len(g.Ranks)) // longest first
-	longest := 0
 	for k := range order {
 		order[k] = k
-		longest = max(longest, g.Count[k])
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return g.Count[b] - g.Count[a] })
-	power := powers(longest)
+	power := powers(g.Count[order[0]])
 	var best []pairing
 	bestRef, fewest := 0, -1
 	for _, ref := range order[:min(references, len(order))] {
@@ -168,8 +184,8 @@ func (g *Group) match(sources []Source) {
 	g.take(bestRef, best, sources)
 }
 
-// alignAll pairs every sequence with that of rank ref. Bad counts those that cannot be
-// paired or not without gaps.
+// alignAll pairs every sequence with that of the ref-th rank. bad counts those that cannot
+// be paired, or only with gaps.
 func (g *Group) alignAll(ref int, power []uint64) (pairings []pairing, bad int) {
 	pairings = make([]pairing, len(g.sequences))
 	for k, q := range g.sequences {
@@ -185,17 +201,20 @@ func (g *Group) alignAll(ref int, power []uint64) (pairings []pairing, bad int) 
 	return pairings, bad
 }
 
+// fail leaves the group unmatched for a reason.
 func (g *Group) fail(format string, args ...any) {
 	g.Status, g.Reason = Unmatched, fmt.Sprintf(format, args...)
 }
 
-// take keeps what all ranks have; one rank that cannot be paired leaves all without.
+// take keeps the collectives that all ranks have. A single rank that cannot be paired
+// leaves the group unmatched: whoever is last may be that one, so no wait is known.
 func (g *Group) take(ref int, pairings []pairing, sources []Source) {
 	g.Status = Matched
 	for k := range pairings {
 		g.Mismatches += pairings[k].mismatches
 		if pairings[k].failed != "" && g.Status == Matched {
-			g.fail("rank %d and rank %d: %s%s", g.number(sources, ref), g.number(sources, k), pairings[k].failed, apart(g.sequences[ref], g.sequences[k]))
+			g.fail("rank %d and rank %d: %s%s", g.number(sources, ref), g.number(sources, k),
+				pairings[k].failed, apart(g.sequences[ref], g.sequences[k]))
 		}
 	}
 	if g.Status == Unmatched {
@@ -219,7 +238,7 @@ func (g *Group) take(ref int, pairings []pairing, sources []Source) {
 	}
 }
 
-// apart says by how much two recordings miss each other.
+// apart says by how much two recordings miss each other, "" if they overlap.
 func apart(a, b *sequence) string {
 	if a.items[0].start > b.items[0].start {
 		a, b = b, a
@@ -231,12 +250,12 @@ func apart(a, b *sequence) string {
 	return ", and between the recordings lie " + units.Duration(gap)
 }
 
-// describe fills the messages of a collective and says what made them one.
+// describe fills in which collective of each rank a collective is, and the method.
 func (g *Group) describe(c *Collective) {
 	c.Method = BySeq
 	for k, i := range c.items {
 		it := &g.sequences[k].items[i]
-		c.OfRank[k] = it.message
+		c.OfRank[k] = it.collective
 		switch {
 		case !it.described:
 			c.Method = ByName
@@ -247,8 +266,9 @@ func (g *Group) describe(c *Collective) {
 	g.Methods[c.Method]++
 }
 
-// findGaps lists what single ranks lack or alone have between their first and last
-// pair. The reference was chosen so that most ranks agree with it.
+// findGaps lists what single ranks lack or alone have between their first and last pair.
+// Recordings begin and end at different moments, so what is missing outside is no gap. The
+// blame is on the other rank, never on the reference, with which most ranks agree.
 func (g *Group) findGaps(ref int, pairings []pairing) {
 	for k := range pairings {
 		if !pairings[k].gapped {
@@ -272,5 +292,10 @@ func (g *Group) findGaps(ref int, pairings []pairing) {
 
 // gap notes that a rank lacks an item of the owner, or has one that the others lack.
 func (g *Group) gap(rank int, extra bool, owner int, i int32) {
-	g.Gaps = append(g.Gaps, Gap{Rank: g.Ranks[rank], Extra: extra, Owner: g.Ranks[owner], Message: int(g.sequences[owner].items[i].message)})
+	g.Gaps = append(g.Gaps, Gap{
+		Rank:       g.Ranks[rank],
+		Extra:      extra,
+		Owner:      g.Ranks[owner],
+		Collective: int(g.sequences[owner].items[i].collective),
+	})
 }

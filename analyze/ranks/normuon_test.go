@@ -97,8 +97,9 @@ func print(r *Result) string {
 			(f.Wait+500)/1000, (f.Caused+500)/1000, f.Last)
 	}
 	for _, g := range r.Groups {
-		fmt.Fprintf(&b, "straggler %d, %d matched, %d mismatches, %d by sequence number, %d by message, %d by name, %d gaps\n", r.Straggler,
-			len(g.Collectives), g.Mismatches, g.Methods[BySeq], g.Methods[ByMessage], g.Methods[ByName], len(g.Gaps))
+		fmt.Fprintf(&b, "straggler %d, %d matched, %d mismatches, ", r.Straggler, len(g.Collectives), g.Mismatches)
+		fmt.Fprintf(&b, "%d by sequence number, %d by message, %d by name, %d gaps\n",
+			g.Methods[BySeq], g.Methods[ByMessage], g.Methods[ByName], len(g.Gaps))
 		for _, why := range []string{g.Reason, g.NoFigures} {
 			if why != "" {
 				fmt.Fprintln(&b, why)
@@ -106,7 +107,8 @@ func print(r *Result) string {
 		}
 	}
 	if skews, transfers := r.Distribution(); len(skews) > 0 {
-		fmt.Fprintf(&b, "skew %d to %d, transfer %d and %d\n", median(skews), skews[len(skews)-1], transfers[0], median(transfers))
+		fmt.Fprintf(&b, "skew %d to %d, transfer %d and %d\n",
+			median(skews), skews[len(skews)-1], transfers[0], median(transfers))
 	}
 	fmt.Fprintf(&b, "steps same %v, %d in common\n", r.Steps.Same, r.Steps.Common)
 	return b.String()

@@ -5,43 +5,49 @@ import (
 	"slices"
 )
 
-// Options are the choices of a matching.
+// Options are the choices of a matching. The zero value works.
 type Options struct {
-	// AlignClocks subtracts each rank's residual from its times. It is done without
-	// being asked where a group's ranks run on several hosts.
+	// AlignClocks subtracts each rank's clock residual from its times. Groups whose ranks
+	// run on several hosts are always aligned, since their clocks are known to differ.
 	AlignClocks bool
-	// Link is what a rank can send or receive at the most, in bytes/s, 0 unknown.
+	// Link returns what a rank can send or receive at most, in bytes/s, 0 if unknown.
+	// A transfer faster than that is impossible. Nil: no transfer is.
 	Link func(s Source) int64
 }
 
-// Result is what several ranks say together. Ranks are meant by their place in
-// the list of sources.
+// Result is what the traces of several ranks say together. It refers to ranks by their
+// position in Sources.
 type Result struct {
-	Sources   []Source
-	Groups    []*Group
+	Sources   []Source  // as they were given
+	Groups    []*Group  // process groups by name
 	Figures   []Figures // by source
-	Straggler int       // the source that causes the most wait; -1 where none is known to cause any
-	Steps     Steps
+	Straggler int       // the source that causes the most wait, the first of equals; -1 if none causes any
+	Steps     Steps     // whether the ranks recorded the same steps
 }
 
-// Figures are those of one rank over all groups, times in ns. Those of waiting say
-// nothing where Known is false.
+// Figures are the figures of one rank over all its groups. Wait, Caused and Last mean
+// something only where Known is true.
 type Figures struct {
-	Collectives  int // point-to-point messages are not among them
-	PointToPoint int
-	Matched      int
-	Known        bool // a group with figures has this rank
-	Wait         int64
-	Caused       int64 // wait of all others that this rank causes
-	Last         int   // collectives that this rank enters last
-	Residual     *int64
-	Drift        *int64
+	Collectives  int    // without point-to-point messages
+	PointToPoint int    // sends and receives, which concern two ranks and are not matched
+	Matched      int    // those of Collectives that every rank of their group recorded
+	Known        bool   // the rank is in a group with figures
+	Wait         int64  // ns: how long it waits in collectives for the last rank to enter
+	Caused       int64  // ns: the wait of all others that it causes by entering last
+	Last         int    // collectives that it enters last
+	Residual     *int64 // ns: its clock against the others' in its largest group; nil if unmatched
+	Drift        *int64 // ns: how much Residual changes over the recording; nil if unmatched
 }
 
-// Match puts the collectives of several ranks beside each other. It takes time
-// linear in the number of collectives, but for sorting.
+// Match matches the collectives of several ranks and measures how long they wait for each
+// other. It takes time linear in the number of collectives, but for sorting.
 func Match(sources []Source, o Options) *Result {
-	r := &Result{Sources: sources, Figures: make([]Figures, len(sources)), Straggler: -1, Steps: compareSteps(sources)}
+	r := &Result{
+		Sources:   sources,
+		Figures:   make([]Figures, len(sources)),
+		Straggler: -1,
+		Steps:     compareSteps(sources),
+	}
 	sequences, pointToPoint := sortIntoGroups(sources)
 	for i, n := range pointToPoint {
 		r.Figures[i].PointToPoint = n
@@ -64,9 +70,10 @@ func Match(sources []Source, o Options) *Result {
 	return r
 }
 
-// sum adds the figures of groups by rank and names the straggler.
+// sum adds up the figures of all groups by rank and names the straggler. Of the residuals
+// that a rank has in its groups, that of the largest counts: it is a median of more.
 func (r *Result) sum() {
-	most := make([]int, len(r.Sources)) // collectives of the group that a residual is of
+	most := make([]int, len(r.Sources)) // by source: collectives of the group of its residual
 	for _, g := range r.Groups {
 		for k, source := range g.Ranks {
 			f := &r.Figures[source]
@@ -76,7 +83,8 @@ func (r *Result) sum() {
 			}
 			f.Matched += len(g.Collectives)
 			if n := len(g.Collectives); n > most[source] && len(g.Ranks) > 1 {
-				most[source], f.Residual, f.Drift = n, &g.Residual[k], &g.Drift[k]
+				most[source] = n
+				f.Residual, f.Drift = &g.Residual[k], &g.Drift[k]
 			}
 			if g.NoFigures == "" {
 				f.Known = true
@@ -93,8 +101,8 @@ func (r *Result) sum() {
 	}
 }
 
-// Distribution returns end skews and transfers, in ns, of all collectives with
-// figures, each ascending.
+// Distribution returns the end skews and the transfers of all collectives with figures, in
+// ns, each list ascending. The caller owns both.
 func (r *Result) Distribution() (skews, transfers []int64) {
 	for _, g := range r.Groups {
 		if g.NoFigures != "" {

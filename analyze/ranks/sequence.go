@@ -14,28 +14,28 @@ import (
 
 // Source is one rank of the run.
 type Source struct {
-	Rank     *facts.Rank
-	ID       int64  // the rank's number in the run
-	Host     string // the machine it ran on, "" unknown
-	Assigned bool   // ID was made up: it says nothing about membership
+	Rank     *facts.Rank // read-only
+	ID       int64       // the rank's number in the run
+	Host     string      // the machine it ran on, "" unknown
+	Assigned bool        // ID was made up, so it says nothing about membership in groups
 }
 
-// item is one collective of a rank in the sequence of its process group. Times are
-// on the clock of the rank, with the recording's base time, in ns.
+// item is one collective of a rank in the sequence of its process group. Matching compares
+// items of all ranks again and again, so it holds small copies with texts as numbers.
 type item struct {
-	message    int32 // index into Rank.Collectives
-	kernel     int32 // its kernel's name, numbered for all ranks
-	dtype      int32
+	collective int32 // index into Rank.Collectives
+	kernel     int32 // the kernel's name, numbered over all ranks
+	dtype      int32 // the element type, numbered likewise; 0 unknown
 	kind       timeline.CollectiveKind
-	described  bool // its message is known; else only the kernel's name is
-	in, out    int64
-	seq        int64 // -1 unknown
-	start, end int64
+	described  bool  // its message was recorded; else only the kernel's name is known
+	in, out    int64 // elements of the message, 0 unknown
+	seq        int64 // sequence number in the group, -1 unknown
+	start, end int64 // ns on the rank's clock, with the recording's base time added
 }
 
-// compatible reports whether two items can be one collective: their kernels have one
-// name, and what is known of both messages agrees. What is known of one alone never
-// speaks against it.
+// compatible reports whether two items can be the same collective on two ranks: their
+// kernels have the same name, and what is known of both messages agrees. What only one of
+// the two knows never speaks against it, since traces drop arguments.
 func (a *item) compatible(b *item) bool {
 	if a.kernel != b.kernel {
 		return false
@@ -46,50 +46,56 @@ func (a *item) compatible(b *item) bool {
 	if a.kind != b.kind || a.dtype != b.dtype && a.dtype != 0 && b.dtype != 0 {
 		return false
 	}
-	// All-to-all, gather, scatter and point-to-point messages differ by rank.
+	// The sizes of all-to-all, gather, scatter and point-to-point messages differ by rank.
 	if a.kind == timeline.AllToAll || a.kind == timeline.Reduce || a.kind == timeline.UnknownCollective {
 		return true
 	}
 	return agree(a.in, b.in) && agree(a.out, b.out)
 }
 
+// agree reports whether two sizes can be the same, 0 being unknown.
 func agree(a, b int64) bool { return a == b || a == 0 || b == 0 }
 
-// sequence is the collectives of one rank in one process group, by start.
+// sequence is the collectives of one rank in one process group, in order of start.
 type sequence struct {
-	source int
+	source int // index of the rank among the sources
 	items  []item
-	names  []uint64 // names[i] hashes the kernels of items[:i]
+	names  []uint64 // names[i] is a hash of the kernels of items[:i]: see stretch
 }
 
-// groupKey tells process groups apart: groups of other ranks may have the same name.
+// groupKey identifies a process group. The name alone does not: tensor-parallel groups of
+// different ranks often share one.
 type groupKey struct {
 	name    string
-	size    int64
-	members string // of Group.Members, or as the trace has it where that was shortened
+	size    int64  // 0 unknown
+	members string // a list as fmt prints it, or as the trace has it if PyTorch abbreviated it
 }
 
-// sorter gives every collective of all ranks to a process group.
+// sorter assigns every collective of all ranks to a process group.
+//
+// It is more than a lookup because traces leave out so much: a collective that was launched
+// before the recording began has no message at all, PyTorch abbreviates the members of
+// large groups, and some versions write no group. What one rank lacks another may have.
 type sorter struct {
 	sources []Source
-	numbers map[string]int32 // of kernel names and dtypes; 0 is the empty one
-	keys    map[groupKey]bool
-	toAll   bool // some group has all-to-all messages
-	placed  [][]groupKey
+	numbers map[string]int32  // of kernel names and dtypes; 0 is ""
+	keys    map[groupKey]bool // of all messages that name a group
+	toAll   bool              // some group has all-to-all messages, which run as SendRecv kernels
+	placed  [][]groupKey      // by source and collective; nowhere until it is known
 
-	// What follows is known when the messages of all sources are.
-	wholes map[string][]groupKey // keys with all members by name
-	found  map[groupKey]groupKey // what whole found
-	only   *groupKey             // the group of the run where there is one alone
+	// What follows is known once the messages of all sources have been read.
+	wholes map[string][]groupKey // keys with all members, by name
+	found  map[groupKey]groupKey // what whole found before
+	only   *groupKey             // the group of the run, if there is just one
 }
 
-// sortIntoGroups makes the sequences of every group, in the order of sources, groups
-// by name. Point-to-point messages concern two ranks and are left out; their number
-// is returned by source.
+// sortIntoGroups builds the sequences of every process group, those of a group in the order
+// of sources. Point-to-point messages concern two ranks and are left out; their number is
+// returned by source.
 func sortIntoGroups(sources []Source) (map[groupKey][]*sequence, []int) {
 	s := &sorter{sources: sources, numbers: map[string]int32{"": 0}, keys: make(map[groupKey]bool)}
 	for _, source := range sources {
-		s.placed = append(s.placed, s.described(source.Rank))
+		s.placed = append(s.placed, s.named(source.Rank))
 	}
 	s.findWholes()
 	for i := range sources {
@@ -105,8 +111,8 @@ func sortIntoGroups(sources []Source) (map[groupKey][]*sequence, []int) {
 // nowhere is the key of a collective whose group is not known yet.
 var nowhere = groupKey{size: -1}
 
-// described returns the groups of the messages that name one.
-func (s *sorter) described(r *facts.Rank) []groupKey {
+// named returns the group of each collective whose message names one, nowhere for others.
+func (s *sorter) named(r *facts.Rank) []groupKey {
 	type said struct {
 		name, members string
 		size          int64
@@ -114,16 +120,16 @@ func (s *sorter) described(r *facts.Rank) []groupKey {
 	seen := make(map[said]groupKey)
 	list := make([]groupKey, len(r.Collectives))
 	for i := range r.Collectives {
-		m := &r.Collectives[i]
+		c := &r.Collectives[i]
 		list[i] = nowhere
-		s.toAll = s.toAll || m.Kind == timeline.AllToAll && isDescribed(m)
-		if m.Group == "" && m.GroupSize == 0 {
+		s.toAll = s.toAll || c.Kind == timeline.AllToAll && isDescribed(c)
+		if c.Group == "" && c.GroupSize == 0 {
 			continue
 		}
-		what := said{m.Group, m.Members, m.GroupSize}
+		what := said{c.Group, c.Members, c.GroupSize}
 		key, ok := seen[what]
 		if !ok {
-			key = groupKey{m.Group, m.GroupSize, membersOf(r.Distributed, m)}
+			key = groupKey{c.Group, c.GroupSize, membersOf(r.Distributed, c)}
 			seen[what] = key
 			s.keys[key] = true
 		}
@@ -132,29 +138,30 @@ func (s *sorter) described(r *facts.Rank) []groupKey {
 	return list
 }
 
-// isDescribed reports whether more than the kernel is known of a message.
-func isDescribed(m *facts.Collective) bool { return m.Dtype != "" || m.Group != "" || m.GroupSize > 0 }
+// isDescribed reports whether more than the kernel of a collective is known.
+func isDescribed(c *facts.Collective) bool { return c.Dtype != "" || c.Group != "" || c.GroupSize > 0 }
 
-// membersOf is the ranks of a message's group: those of pg_config, else those that
-// the message lists, which PyTorch shortens above 30.
-func membersOf(d *trace.Distributed, m *facts.Collective) string {
+// membersOf returns the ranks of a collective's group: those of pg_config in the trace's
+// header, else those in its message, which PyTorch abbreviates above 30.
+func membersOf(d *trace.Distributed, c *facts.Collective) string {
 	if d != nil {
 		for _, g := range d.Groups {
-			if g.Name == m.Group && len(g.Ranks) > 0 && (m.GroupSize == 0 || m.GroupSize == int64(len(g.Ranks))) {
+			if g.Name == c.Group && len(g.Ranks) > 0 && agree(c.GroupSize, int64(len(g.Ranks))) {
 				return fmt.Sprint(g.Ranks)
 			}
 		}
 	}
 	var list []int64
-	if json.Unmarshal([]byte(m.Members), &list) == nil && len(list) > 0 {
+	if json.Unmarshal([]byte(c.Members), &list) == nil && len(list) > 0 {
 		return fmt.Sprint(list)
 	}
-	return m.Members
+	return c.Members
 }
 
-// placeRest places the collectives of a source whose messages are not known: with the
-// only group of their stream; where nothing of the rank is described, in the only
-// group of the run; else in a group without a name.
+// placeRest assigns the collectives of a source whose group is not recorded: to the only
+// group of their stream, since PyTorch gives each process group a stream of its own; where
+// the rank has no messages at all, to the only group of the run; else to a group without
+// a name.
 func (s *sorter) placeRest(source int) {
 	r, list := s.sources[source].Rank, s.placed[source]
 	byStream := make(map[int32]groupKey)
@@ -167,7 +174,7 @@ func (s *sorter) placeRest(source int) {
 		any = true
 		stream := r.Collectives[i].Stream
 		if other, ok := byStream[stream]; ok && other != list[i] {
-			byStream[stream] = groupKey{} // several groups on one stream: it does not tell
+			byStream[stream] = groupKey{} // several groups share the stream: it says nothing
 			continue
 		}
 		byStream[stream] = list[i]
@@ -183,8 +190,8 @@ func (s *sorter) placeRest(source int) {
 	}
 }
 
-// findWholes notes which keys have all members, by name, and whether all keys are of
-// one group. Runs have as many groups as ranks and more: nothing here or behind may
+// findWholes notes which keys have all members, by name, and whether all keys are of the
+// same group. Runs have at least as many groups as ranks, so nothing here or later may
 // compare each message, or each key, with all others.
 func (s *sorter) findWholes() {
 	s.wholes, s.found = make(map[string][]groupKey), make(map[groupKey]groupKey)
@@ -203,8 +210,8 @@ func (s *sorter) findWholes() {
 	}
 }
 
-// whole is the key with all members where another trace has them and there is no
-// choice: a shortened list "[0, 1, ..., 63]" and a missing one agree with a longer.
+// whole returns the key with all members if some trace has it and only one such key fits:
+// an abbreviated list "[0, 1, ..., 63]" fits a longer one, and a missing list fits any.
 func (s *sorter) whole(key groupKey) groupKey {
 	if key == nowhere || isWhole(key.members) {
 		return key
@@ -230,26 +237,30 @@ func (s *sorter) findWhole(key groupKey) groupKey {
 	return found
 }
 
+// isWhole reports whether a list has all members: those were read and printed without
+// commas, while an abbreviated one stays as the trace has it.
 func isWhole(members string) bool { return members != "" && !strings.Contains(members, ",") }
 
-// startsAlike reports whether a list as fmt prints it begins as one that JSON writes.
+// startsAlike reports whether a list as fmt prints it begins like an abbreviated one of
+// JSON.
 func startsAlike(whole, short string) bool {
 	head, _, _ := strings.Cut(short, "...")
 	return strings.HasPrefix(whole, strings.TrimRight(strings.ReplaceAll(head, ",", ""), " "))
 }
 
-// collect puts the collectives of a source into the sequences of their groups and
-// counts the point-to-point messages, which it leaves out.
+// collect appends the collectives of a source to the sequences of their groups and counts
+// the point-to-point messages, which it leaves out. SendRecv kernels without a message may
+// belong to an all-to-all, so they count as point-to-point only where none is known.
 func (s *sorter) collect(source int, groups map[groupKey][]*sequence) (pointToPoint int) {
 	r := s.sources[source].Rank
 	base := r.BaseTime
 	own := make(map[groupKey]*sequence)
 	kernels := s.kernels(r.Kernels)
 	var q *sequence
-	var last groupKey // of q
+	var last groupKey // that of q: the next collective is mostly of the same group
 	for i := range r.Collectives {
-		m := &r.Collectives[i]
-		if m.Kind == timeline.SendRecv && (isDescribed(m) || !s.toAll) {
+		c := &r.Collectives[i]
+		if c.Kind == timeline.SendRecv && (isDescribed(c) || !s.toAll) {
 			pointToPoint++
 			continue
 		}
@@ -260,17 +271,34 @@ func (s *sorter) collect(source int, groups map[groupKey][]*sequence) (pointToPo
 				groups[key] = append(groups[key], q)
 			}
 		}
-		q.items = append(q.items, item{message: int32(i), kernel: kernels[m.Kernel], dtype: s.number(m.Dtype),
-			kind: m.Kind, described: isDescribed(m), in: m.InElems, out: m.OutElems, seq: m.Seq, start: base + m.Start, end: base + m.End})
+		q.items = append(q.items, s.item(int32(i), c, kernels[c.Kernel], base))
 	}
 	for _, q := range own {
-		slices.SortStableFunc(q.items, func(a, b item) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+		slices.SortStableFunc(q.items, func(a, b item) int {
+			return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
+		})
 		q.hash()
 	}
 	return pointToPoint
 }
 
-// kernels are the numbers of the names of kernels.
+// item is the i-th collective of a rank, whose recording counts from base.
+func (s *sorter) item(i int32, c *facts.Collective, kernel int32, base int64) item {
+	return item{
+		collective: i,
+		kernel:     kernel,
+		dtype:      s.number(c.Dtype),
+		kind:       c.Kind,
+		described:  isDescribed(c),
+		in:         c.InElems,
+		out:        c.OutElems,
+		seq:        c.Seq,
+		start:      base + c.Start,
+		end:        base + c.End,
+	}
+}
+
+// kernels returns the numbers of kernels' names.
 func (s *sorter) kernels(names []string) []int32 {
 	numbers := make([]int32, len(names))
 	for i, name := range names {
@@ -279,6 +307,7 @@ func (s *sorter) kernels(names []string) []int32 {
 	return numbers
 }
 
+// number returns the number of a text, a new one for a new text.
 func (s *sorter) number(text string) int32 {
 	n, ok := s.numbers[text]
 	if !ok {
@@ -288,8 +317,9 @@ func (s *sorter) number(text string) int32 {
 	return n
 }
 
-// hash prepares the comparison of stretches of kernels, whatever their length, by
-// one number each.
+// hash computes a polynomial rolling hash over the kernels, so that stretches of any length
+// can be compared in constant time. Of the many alignments that are tried, nearly all fail
+// there, and only the rest are compared item by item.
 func (q *sequence) hash() {
 	q.names = make([]uint64, len(q.items)+1)
 	for i := range q.items {
@@ -297,15 +327,15 @@ func (q *sequence) hash() {
 	}
 }
 
-// hashBase is the base of the hash, an odd number; arithmetic is modulo 2^64.
+// hashBase is the base of the hash. It is odd, so no power of it vanishes modulo 2^64.
 const hashBase = 0x9e3779b97f4a7c15
 
-// stretch is the hash of items[from:to]; power[n] is hashBase to the n-th.
+// stretch returns the hash of items[from:to]; power[n] is hashBase to the n-th.
 func (q *sequence) stretch(power []uint64, from, to int) uint64 {
 	return q.names[to] - q.names[from]*power[to-from]
 }
 
-// powers is hashBase to the 0th, 1st, ... n-th.
+// powers returns hashBase to the 0th, 1st, ... n-th.
 func powers(n int) []uint64 {
 	p := make([]uint64, n+1)
 	p[0] = 1

@@ -9,13 +9,14 @@ import (
 // Steps says whether all ranks recorded the same optimizer steps.
 type Steps struct {
 	Same     bool
-	Common   int    // steps at the end of the recordings that all ranks have alike
-	Differ   string // in what they differ; empty if in nothing
-	Recorded []int  // steps of each source
+	Common   int    // steps at the end of the recordings that are alike on all ranks
+	Differ   string // how they differ, "" if they do not
+	Recorded []int  // number of steps, by source
 }
 
-// compareSteps compares the steps of the ranks from the end, by the optimizers that
-// they run. Recordings begin at different moments, so the first may be missing.
+// compareSteps compares the steps of the ranks by the optimizers that they run. It goes
+// backwards from the end, because recordings begin at different moments and the first steps
+// of some may be missing.
 func compareSteps(sources []Source) Steps {
 	s := Steps{Same: true}
 	if len(sources) == 0 {
@@ -32,7 +33,9 @@ func compareSteps(sources []Source) Steps {
 	}
 	switch {
 	case s.Common < least:
-		who := slices.IndexFunc(kinds, func(k []string) bool { return fromEnd(k, s.Common) != fromEnd(kinds[0], s.Common) })
+		who := slices.IndexFunc(kinds, func(k []string) bool {
+			return fromEnd(k, s.Common) != fromEnd(kinds[0], s.Common)
+		})
 		s.Differ = fmt.Sprintf("counted from the end, step %d runs %s on rank %d and %s on rank %d", s.Common+1,
 			fromEnd(kinds[0], s.Common), sources[0].ID, fromEnd(kinds[who], s.Common), sources[who].ID)
 	case least < most:
@@ -46,7 +49,7 @@ func compareSteps(sources []Source) Steps {
 	return s
 }
 
-// stepKinds names what each step of a rank runs.
+// stepKinds returns the optimizers of each step of a rank, as a text to compare and print.
 func stepKinds(s Source) []string {
 	kinds := make([]string, len(s.Rank.Steps))
 	for i := range s.Rank.Steps {
@@ -58,9 +61,10 @@ func stepKinds(s Source) []string {
 	return kinds
 }
 
+// fromEnd returns the n-th text from the end, the last being the 0th.
 func fromEnd(list []string, n int) string { return list[len(list)-1-n] }
 
-// alike reports whether the n-th step from the end is of one kind on all ranks.
+// alike reports whether the n-th step from the end runs the same optimizers on all ranks.
 func alike(kinds [][]string, n int) bool {
 	for _, k := range kinds {
 		if fromEnd(k, n) != fromEnd(kinds[0], n) {

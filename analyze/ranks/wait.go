@@ -11,6 +11,8 @@ import (
 const tooMany = 1
 
 // figures computes transfer, wait and skew of every collective, and sums them by rank.
+// The rank that enters last causes only the wait that it alone is to blame for: had it been
+// in time, the others would have waited for the next to last all the same.
 //
 //   - transfer: from the latest start to the earliest end;
 //   - wait of a rank: from its own start to the latest start;
@@ -18,7 +20,9 @@ const tooMany = 1
 //     own, for each of the others;
 //   - skew: from the earliest to the latest end.
 func (g *Group) figures(sources []Source, o Options) {
-	g.Wait, g.Caused, g.Last = make([]int64, len(g.Ranks)), make([]int64, len(g.Ranks)), make([]int, len(g.Ranks))
+	g.Wait = make([]int64, len(g.Ranks))
+	g.Caused = make([]int64, len(g.Ranks))
+	g.Last = make([]int, len(g.Ranks))
 	if g.Status != Matched || g.NoFigures != "" {
 		return
 	}
@@ -37,25 +41,28 @@ func (g *Group) figures(sources []Source, o Options) {
 		g.Caused[c.Latest] += (c.LatestAt - c.NextAt) * int64(len(g.Ranks)-1)
 	}
 	if g.Impossible*100 > tooMany*len(g.Collectives) {
-		g.NoFigures = fmt.Sprintf("%d of %d collectives would end before the last rank begins, or move more than the link can: the matching or the clocks are wrong",
+		g.NoFigures = fmt.Sprintf("%d of %d collectives would end before the last rank begins, "+
+			"or move more than the link can: the matching or the clocks are wrong",
 			g.Impossible, len(g.Collectives))
 	}
 }
 
-// measure reads the moments of one collective. Of two that start last the first in
-// the order of ranks counts; it causes no wait.
+// measure fills in the times of one collective. Of two ranks that enter last together the
+// first in the order of ranks counts; it causes no wait.
 func (g *Group) measure(c *Collective) {
 	var earliestEnd, latestEnd int64
 	for k, at := range c.items {
 		it := &g.sequences[k].items[at]
 		if k == 0 {
-			c.Latest, c.LatestAt, c.NextAt = 0, it.start, it.start
+			c.Latest = 0
+			c.LatestAt, c.NextAt = it.start, it.start
 			earliestEnd, latestEnd = it.end, it.end
 			continue
 		}
 		switch {
 		case it.start > c.LatestAt:
-			c.Latest, c.LatestAt, c.NextAt = k, it.start, c.LatestAt
+			c.Latest = k
+			c.NextAt, c.LatestAt = c.LatestAt, it.start
 		case k == 1 || it.start > c.NextAt:
 			c.NextAt = it.start
 		}
@@ -64,8 +71,8 @@ func (g *Group) measure(c *Collective) {
 	c.Transfer, c.Skew = earliestEnd-c.LatestAt, latestEnd-earliestEnd
 }
 
-// link is what the slowest rank of the group can send or receive, in bytes/s; 0 where
-// it is not known of all.
+// link returns what the slowest rank of the group can send or receive, in bytes/s; 0 if any
+// is unknown.
 func (g *Group) link(sources []Source, o Options) int64 {
 	slowest := int64(0)
 	for k, r := range g.Ranks {
@@ -83,30 +90,37 @@ func (g *Group) link(sources []Source, o Options) int64 {
 	return slowest
 }
 
-// beyond reports whether the transfer of a collective is shorter than its message takes
-// on the link. Whatever the algorithm, a rank sends or receives (n-1)/n of the message
-// at the least: of a reduce-scatter it sends all parts but its own, of an all-gather
-// it receives them, and a switch that reduces spares an all-reduce one of both.
+// beyond reports whether the transfer of a collective is shorter than its message takes on
+// the link. Whatever the algorithm, a rank sends or receives at least (n-1)/n of the
+// message: in a reduce-scatter it sends all parts but its own, in an all-gather it receives
+// them, and in an all-reduce a switch that reduces saves it one of the two. For the other
+// kinds there is no such bound.
 func (g *Group) beyond(sources []Source, c *Collective, link int64) bool {
 	n := max(g.Size, int64(len(g.Ranks)))
 	if link == 0 || n < 2 {
 		return false
 	}
-	m := &sources[g.Ranks[c.Latest]].Rank.Collectives[c.OfRank[c.Latest]]
-	if m.Bytes <= 0 || m.Kind != timeline.ReduceScatter && m.Kind != timeline.AllGather && m.Kind != timeline.AllReduce {
+	last := &sources[g.Ranks[c.Latest]].Rank.Collectives[c.OfRank[c.Latest]]
+	switch last.Kind {
+	case timeline.ReduceScatter, timeline.AllGather, timeline.AllReduce:
+	default:
 		return false
 	}
-	least := float64(m.Bytes) * float64(n-1) / float64(n) / float64(link) * 1e9
+	if last.Bytes <= 0 {
+		return false
+	}
+	least := float64(last.Bytes) * float64(n-1) / float64(n) / float64(link) * 1e9
 	return float64(c.Transfer) < least
 }
 
-// Late is how long the rank that enters last keeps the others waiting: on the clock
-// of the k-th rank, from the start of the next to last on, in ns.
+// Late returns the stretch in which the k-th rank of the group waits for the rank that
+// enters a collective last and for no other: from the entry of the next to last to that of
+// the last, in ns on the k-th rank's own clock, so that it can be looked up in its trace.
 func (g *Group) Late(sources []Source, c *Collective, k int) (from, to int64) {
 	return g.own(k, sources, c.NextAt), g.own(k, sources, c.LatestAt)
 }
 
-// Window is from the first start to the last end of what was matched, in ns since
+// Window returns the first start and the last end of all matched collectives, in ns since
 // 1970 or since whatever the recordings count from; ok is false without any.
 func (g *Group) Window() (start, end int64, ok bool) {
 	for i := range g.Collectives {

@@ -46,7 +46,7 @@ func runST002(p *analyze.Pass) {
 			if len(evidence) < maxEvidence {
 				why = append(why, describeGap(m, gap))
 				owner := m.Ranks[gap.Owner]
-				evidence = append(evidence, analyze.EvidenceOf(owner, owner.Event(gap.Message)))
+				evidence = append(evidence, analyze.EvidenceOf(owner, owner.Event(gap.Collective)))
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func unmatchedText(groups, gaps int) string {
 
 func describeGap(m *analyze.Matched, gap ranks.Gap) string {
 	owner := m.Ranks[gap.Owner]
-	e := analyze.EvidenceOf(owner, owner.Event(gap.Message))
+	e := analyze.EvidenceOf(owner, owner.Event(gap.Collective))
 	if gap.Extra {
 		return fmt.Sprintf("rank %d alone has %s at %.3f us", owner.ID, timeline.ShortKernel(e.Name), units.US(e.Start))
 	}
