@@ -13,16 +13,16 @@ const Unknown = -1
 
 // OptimizerStep is one optimizer's part of a step.
 type OptimizerStep struct {
-	Name         string
-	Accumulation int // gradient accumulations of its parameters since its last update, Unknown
+	Name         string // of the optimizer
+	Accumulation int    // how often a gradient of its parameters was accumulated since its last update, or Unknown
 }
 
-// Step is what the gradients of one optimizer step show.
+// Step is what the gradients show of one optimizer step.
 type Step struct {
-	Kind         string          // "A", "B", ...: the optimizers with their accumulation steps, by first appearance
+	Kind         string          // "A", "B", ...: same optimizers, same accumulation, by first appearance
 	PerOptimizer []OptimizerStep // by name
-	MicroBatches int             // forward passes, Unknown
-	Backwards    []Backward      // passes that begin in the host window
+	MicroBatches int             // forward passes, or Unknown
+	Backwards    []Backward      // those that begin in the host window; a part of Gradients.Backwards
 }
 
 // accumulate counts, per step and optimizer, how often a gradient was accumulated.
@@ -53,9 +53,11 @@ func accumulate(list []steps.Step, optimizers []Optimizer, params *Params, passe
 }
 
 // accumulations counts, for each update of an optimizer, how often a gradient was
-// accumulated since the one before: the mode over its parameters, because some
-// losses hit single parameters more often. What lies before the first update is only
-// known where it is as much as before a later one.
+// accumulated since the one before. It takes the mode over the optimizer's parameters,
+// because tied weights and auxiliary losses make single parameters accumulate more often.
+//
+// Recording may have begun in the middle of the first step, so its count is trusted only
+// if a later step has the same.
 func accumulations(o *Optimizer, list []steps.Step, params *Params, passes []Backward) []int {
 	counts := make([]int, len(o.Updates))
 	for k, step := range o.Updates {
@@ -71,8 +73,9 @@ func accumulations(o *Optimizer, list []steps.Step, params *Params, passes []Bac
 	return counts
 }
 
-// kindsByAccumulation makes steps of the same optimizers with other accumulation steps
-// another kind. What is unknown is taken to be as in the next step of the optimizer.
+// kindsByAccumulation gives steps the same kind if they have the same optimizers with the
+// same accumulation. An unknown accumulation is assumed to be that of the optimizer's next
+// step, so that a first step that was recorded in part is not a kind of its own.
 func kindsByAccumulation(list []Step) []string {
 	next := make(map[string]int)
 	keys := make([]string, len(list))
@@ -89,8 +92,9 @@ func kindsByAccumulation(list []Step) []string {
 	return steps.Kinds(len(list), func(i int) string { return keys[i] })
 }
 
-// modeOf is the most frequent number of accumulations over the parameters of some
-// classes; Unknown where there is no class or no pass.
+// modeOf returns the most frequent number of accumulations over the parameters of some
+// classes, the greater of two that are equally frequent; Unknown without parameters.
+// Accumulations are counted by class, so all parameters of one vote for its mean, rounded.
 func (p *Params) modeOf(classes []int, passes []Backward) int {
 	votes := make(map[int]int)
 	for _, class := range classes {
@@ -115,7 +119,8 @@ func (p *Params) modeOf(classes []int, passes []Backward) int {
 	return best
 }
 
-// forwardsOf is how many forward passes one of these backward passes runs through.
+// forwardsOf returns how many forward passes one of these backward passes runs back
+// through: the least of them, and at least 1.
 func forwardsOf(passes []Backward) int {
 	least := 0
 	for _, b := range passes {

@@ -11,32 +11,37 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Backward is one backward pass of a rank: a maximal run of autograd nodes without
-// a forward operator between them. Times are host times in ns.
+// Backward is one backward pass of a rank: a maximal run of autograd nodes without a
+// forward operator between them. PyTorch records no span around backward() itself.
 type Backward struct {
-	Start, End  int64
-	First, Last int64 // start of the first and end of the last gradient accumulation
-	Accumulated []int // by class of Params: how often one was accumulated
-	InPlace     int   // accumulations that add to a gradient that was there
-	Forwards    int   // forward passes that it runs back through: see smallestCount
-	FromLoss    bool  // it begins with the loss itself, not with a product or a quotient of it
+	Start, End  int64 // ns on the host: of its first and its last autograd node
+	First, Last int64 // ns on the host: start of the first and end of the last gradient accumulation
+	Accumulated []int // by class of Params, as far as reached: gradient accumulations
+	InPlace     int   // accumulations that add to an existing gradient rather than setting it
+	Forwards    int   // forward passes that it runs back through, at least 1: see smallestCount
+	FromLoss    bool  // it begins at the loss itself, not at a product or a quotient of it
 }
 
-// Backwards is the backward passes of a rank, by start, and what they show at once.
+// Backwards is the backward passes of a rank and the parameters that they show.
 type Backwards struct {
-	List    []Backward
-	Params  Params
-	forward []int64 // starts of forward operators on the threads that drive training, ascending
+	List    []Backward // in order of start
+	Params  Params     // all that accumulates a gradient, leaves that are no parameters included
+	forward []int64    // starts of forward operators on the driving threads, ascending
 }
 
-// FindBackwards finds the backward passes and, from them, the parameters: a parameter
-// of a shape and dtype is what one pass accumulates once.
+// FindBackwards finds the backward passes and, from them, the parameters: as a pass
+// accumulates the gradient of each parameter once, the most accumulations of a class in one
+// pass are its parameters.
 func FindBackwards(x *timeline.Rank) Backwards {
 	if len(x.Nodes) == 0 {
 		return Backwards{}
 	}
-	f := finder{x: x, in: x.Inputs(), nodeCount: make(map[trace.StringID]int),
-		classes: classNumbers{of: make(map[classKey]int), seen: make(map[*timeline.Operand]int)}}
+	f := finder{
+		x:         x,
+		in:        x.Inputs(),
+		nodeCount: make(map[trace.StringID]int),
+		classes:   classNumbers{of: make(map[classKey]int), seen: make(map[*timeline.Operand]int)},
+	}
 	f.forward = forwardStarts(x)
 	slack := rounding(x)
 	end := x.Nodes[0].Start
@@ -53,23 +58,28 @@ func FindBackwards(x *timeline.Rank) Backwards {
 	return f.Backwards
 }
 
-// finder goes over the nodes of backward in the order of time.
+// finder goes over the autograd nodes in the order of time and builds the backward passes.
 type finder struct {
 	Backwards
 	x         *timeline.Rank
 	in        *timeline.Operands
 	classes   classNumbers
-	nodeCount map[trace.StringID]int // of the last pass, by name
+	nodeCount map[trace.StringID]int // by name: the nodes of the last pass
 }
 
-// begin ends the last backward pass and begins one with its first node.
+// begin ends the last backward pass and begins another with its first node.
 func (f *finder) begin(first timeline.Span) {
 	f.finish()
-	f.List = append(f.List, Backward{Start: first.Start, End: first.End, Accumulated: make([]int, 0, len(f.Params.Classes)),
-		FromLoss: strings.HasPrefix(timeline.NodeName(f.x.Name(first.Row)), "NllLoss")})
+	f.List = append(f.List, Backward{
+		Start:       first.Start,
+		End:         first.End,
+		Accumulated: make([]int, 0, len(f.Params.Classes)),
+		FromLoss:    strings.HasPrefix(timeline.NodeName(f.x.Name(first.Row)), "NllLoss"),
+	})
 }
 
-// add adds a node to the last backward pass.
+// add adds a node to the last backward pass. The evaluate_function span around an
+// accumulation that is recorded itself is neither an accumulation nor a node of the model.
 func (f *finder) add(n timeline.Span) {
 	b := &f.List[len(f.List)-1]
 	b.End = max(b.End, n.End)
@@ -97,7 +107,7 @@ func (f *finder) accumulate(b *Backward, n timeline.Span, class int) {
 	f.Params.Classes[class].Count = max(f.Params.Classes[class].Count, b.Accumulated[class])
 }
 
-// finish gives the last backward pass its number of forwards.
+// finish sets the number of forward passes of the last backward pass.
 func (f *finder) finish() {
 	if n := len(f.List); n > 0 {
 		f.List[n-1].Forwards = smallestCount(f.x, f.nodeCount)
@@ -105,7 +115,8 @@ func (f *finder) finish() {
 	clear(f.nodeCount)
 }
 
-// addsInside reports whether an accumulation adds to a gradient instead of setting it.
+// addsInside reports whether an accumulation adds to a gradient instead of setting it: then
+// aten::add_ runs inside it.
 func addsInside(x *timeline.Rank, row int32) bool {
 	end, trackEnd := x.End(row), x.TrackEnd(row)
 	for i := row + 1; i < trackEnd && x.Col.Start[i] < end; i++ {
@@ -116,9 +127,9 @@ func addsInside(x *timeline.Rank, row int32) bool {
 	return false
 }
 
-// joinPartial joins a backward pass that reaches less than half of the parameters with
-// the next one of its step: a chunked loss runs the head backward for each chunk and
-// then the model once.
+// joinPartial joins a backward pass that reaches less than half of the parameters with the
+// next one of its step. A chunked loss runs backward through the head once per chunk and
+// then once through the model; counted apart, each chunk would be a micro-batch.
 func joinPartial(passes []Backward, params *Params, s *steps.Steps) []Backward {
 	var list []Backward
 	open := false
@@ -131,12 +142,14 @@ func joinPartial(passes []Backward, params *Params, s *steps.Steps) []Backward {
 			list = append(list, b)
 		}
 		next := i + 1
-		open = 2*params.reached(b.Accumulated) < params.Count && next < len(passes) && s.At(b.Start) == s.At(passes[next].Start)
+		open = 2*params.reached(b.Accumulated) < params.Count && next < len(passes) &&
+			s.At(b.Start) == s.At(passes[next].Start)
 	}
 	return list
 }
 
-// join adds the pass that follows.
+// join adds the backward pass that follows. Accumulated becomes a slice of its own, since
+// the old one belongs to the pass before joining.
 func (b *Backward) join(next Backward) {
 	sum := make([]int, max(len(b.Accumulated), len(next.Accumulated)))
 	for i := range b.Accumulated {
@@ -145,13 +158,16 @@ func (b *Backward) join(next Backward) {
 	for i := range next.Accumulated {
 		sum[i] += next.Accumulated[i]
 	}
-	b.End, b.Last, b.Accumulated = max(b.End, next.End), max(b.Last, next.Last), sum
+	b.End, b.Last = max(b.End, next.End), max(b.Last, next.Last)
+	b.Accumulated = sum
 	b.InPlace += next.InPlace
 	b.Forwards = max(b.Forwards, next.Forwards)
 }
 
-// rounding is how far a child may seem to begin after its parent's end: writers that
-// give whole microseconds cut start and duration, up to one each.
+// rounding returns by how many ns an operator may seem to start before the node that
+// precedes it ends, 0 if times are exact. Writers that give whole microseconds truncate
+// start and duration, by up to one each. It looks at a sample of rows, as one time with
+// nanoseconds in it settles the question.
 func rounding(x *timeline.Rank) int64 {
 	const sample = 10_000
 	for i := range min(sample, len(x.Col.Start)) {
@@ -162,14 +178,20 @@ func rounding(x *timeline.Rank) int64 {
 	return 2000
 }
 
-// forwardStarts are the starts of operators on the threads that drive training,
-// outside backward and optimizer. Other threads (data loading) say nothing.
+// forwardStarts returns the starts of forward operators, ascending: operators on the threads
+// that drive training, outside backward, optimizer and framework. Threads that load data run
+// operators at any time and would cut backward passes in two.
+//
+// Only outermost operators count. aten::linear calls aten::addmm and more, to a depth that
+// differs by version and device; the outermost ones are the calls that the model makes, and
+// a forward pass has about as many of them everywhere (see leastForward).
 func forwardStarts(x *timeline.Rank) []int64 {
-	const elsewhere = timeline.OptimizerStep | timeline.EvaluateFunction | timeline.AccumulateGrad | timeline.Framework | timeline.BackwardNode
+	const elsewhere = timeline.OptimizerStep | timeline.EvaluateFunction | timeline.AccumulateGrad |
+		timeline.Framework | timeline.BackwardNode
 	var starts []int64
 	x.Each(drivingThreads(x), timeline.AtenOp|timeline.Compiled, func(row int32) {
 		if parent := x.Col.Parent[row]; parent != trace.NoParent && x.Is(parent, timeline.AtenOp) {
-			return // only outermost operators count
+			return
 		}
 		if !x.Inside(row, elsewhere) {
 			starts = append(starts, x.Col.Start[row])
@@ -179,8 +201,8 @@ func forwardStarts(x *timeline.Rank) []int64 {
 	return starts
 }
 
-// drivingThreads are those that step an optimizer outside backward or carry
-// ProfilerStep#; where there are none, all that are not autograd's.
+// drivingThreads returns the threads that run the training loop: those that step an
+// optimizer outside backward or carry ProfilerStep#; without any, all but autograd's.
 func drivingThreads(x *timeline.Rank) []trace.TrackID {
 	var drive, rest []trace.TrackID
 	for _, id := range x.Host {
@@ -198,17 +220,19 @@ func drivingThreads(x *timeline.Rank) []trace.TrackID {
 	return rest
 }
 
-// lossArithmetic are nodes that join the losses of several forward passes into one
-// and so may occur once however many forwards there were.
+// lossArithmetic are the nodes that combine the losses of several forward passes into one,
+// and so may occur once however many forward passes there were.
 var lossArithmetic = map[string]bool{
-	"AddBackward0": true, "SubBackward0": true, "MulBackward0": true, "DivBackward0": true, "SumBackward0": true, "StackBackward0": true,
-	"MeanBackward0": true, "NegBackward0": true, "CatBackward0": true, "SumBackward1": true, "MeanBackward1": true, "ToCopyBackward0": true,
+	"AddBackward0": true, "SubBackward0": true, "MulBackward0": true, "DivBackward0": true,
+	"SumBackward0": true, "SumBackward1": true, "MeanBackward0": true, "MeanBackward1": true,
+	"NegBackward0": true, "StackBackward0": true, "CatBackward0": true, "ToCopyBackward0": true,
 }
 
-// smallestCount is how often the rarest backward node occurs: each forward pass
-// leaves every node of the model at least once. Nodes that join losses do not count
-// where there are others, and a single name says nothing: that many equal layers look
-// like that many forwards.
+// smallestCount returns how many forward passes a backward pass runs back through: the count
+// of its rarest node, as each forward pass leaves every node of the model at least once.
+// Programs that add up the losses of several micro-batches and call backward() once are
+// recognized by this. Nodes that combine losses count only where there are no others, and
+// a single name says nothing, as n equal layers look like n forward passes.
 func smallestCount(x *timeline.Rank, nodeCount map[trace.StringID]int) int {
 	if len(nodeCount) < 2 {
 		return 1
@@ -224,6 +248,7 @@ func smallestCount(x *timeline.Rank, nodeCount map[trace.StringID]int) int {
 	return cmp.Or(least, leastJoin, 1)
 }
 
+// leastOf returns the lesser of two counts, where least 0 means that there is none yet.
 func leastOf(least, n int) int {
 	if least == 0 || n < least {
 		return n
@@ -231,13 +256,15 @@ func leastOf(least, n int) int {
 	return least
 }
 
-// between returns the passes that begin in [start, end), of a list by start.
+// between returns the part of a list of backward passes, in order of start, that begins in
+// [start, end).
 func between(passes []Backward, start, end int64) []Backward {
 	from := firstFrom(passes, start)
 	return passes[from:max(from, firstFrom(passes, end))]
 }
 
-// firstFrom is the index of the first backward pass from a moment on, of a list by start.
+// firstFrom returns the index of the first backward pass that begins at start or later, in
+// a list in order of start.
 func firstFrom(passes []Backward, start int64) int {
 	return sort.Search(len(passes), func(i int) bool { return passes[i].Start >= start })
 }

@@ -7,8 +7,10 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// measure fills in what a pass costs: on the device where it launched work, else on
-// the host.
+// measure fills in what a gradient pass costs: on the device if it launched work there, else
+// on the host. Busy is the time of its own kernels; Span also holds the gaps between them,
+// which a pass of many small kernels cannot avoid, so its cost is Span without the compute
+// of others that fits in between.
 func measure(x *timeline.Rank, p *Pass, list []operation) {
 	var spans []timeline.Span
 	for i := range list {

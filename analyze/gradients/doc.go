@@ -1,14 +1,37 @@
-// Package gradients says what a rank does with its gradients: which parameters it
-// trains, its backward passes, how often gradients are accumulated before each
-// optimizer steps, where they are reduced over ranks, and which passes over them the
-// loop makes and at what cost.
+// Package gradients works out what a rank does with its gradients: which parameters it
+// trains, its backward passes, how often gradients are accumulated before each optimizer
+// steps, where they are reduced over ranks, and which gradient passes the training loop
+// makes and at what cost.
 //
-// [FindBackwards] reads the backward passes from the index of a rank; [Compute] derives
-// the rest from them and from the steps. What it returns is a value. Times are integer
-// nanoseconds, those of passes on the device's clock where the pass launched work there,
-// all others on the host's; what a trace cannot tell is [Unknown] or empty.
+// A backward pass is one run of autograd through the model. A gradient pass, [Pass], is
+// something else: a loop over the gradients of all parameters that scales, clips, casts or
+// clears them, once per optimizer step or more often. It reads and writes every gradient,
+// and whether it is needed is one of the questions that gaprof answers.
 //
-// The files, from the bottom up; none knows of those below it in this list:
+//	x := timeline.New(t).Ranks[0]
+//	s, b := steps.Find(x), gradients.FindBackwards(x) // may run at the same time
+//	g, _ := gradients.Compute(x, s, b, 0)
+//	for _, p := range g.Passes {
+//		fmt.Println(p.Step, p.Kind, p.Place, p.Busy) // ns
+//	}
+//
+// No writer records what a parameter is. Everything here is inferred from the shapes that
+// operators were recorded with, so traces without shapes have no gradient passes, and:
+//
+//   - Parameters are counted by class, of one shape and dtype: equal ones are
+//     interchangeable here, and nothing in a trace says which is which.
+//   - A run of operators is a gradient pass only if it covers 90 % of an optimizer's
+//     parameters. What covers less may be anything and is left out.
+//   - What a trace cannot tell is [Unknown] or empty, never a guess.
+//
+// Gradients is a value: once its texts are cloned ([Gradients.Texts]) it holds no reference
+// into the trace. Times are integer nanoseconds, those of gradient passes on the device's
+// clock where the pass launched work there, all others on the host's.
+//
+// The time is linear in the host rows of the trace; operators that cannot be part of a
+// gradient pass are rejected by the id of their name.
+//
+// The files, from the bottom up; each uses only those above it in this list:
 //
 //	params.go          classes of parameters, by shape and dtype
 //	leaves.go          what accumulates a gradient and is no parameter

@@ -7,8 +7,8 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// findPasses finds the passes over the gradients of every step. own is what each step
-// shows, list the gradient operations of the rank by start.
+// findPasses finds the gradient passes of every step. own is what each step shows, list the
+// gradient operations of the rank in order of start.
 func findPasses(x *timeline.Rank, s []steps.Step, own []Step, m *matcher, list []operation) []Pass {
 	if !m.params.Known() {
 		return nil

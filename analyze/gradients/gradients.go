@@ -9,21 +9,22 @@ import (
 )
 
 // Gradients is what a rank does with its gradients: a value that holds no reference
-// into the trace once its texts are copied.
+// into the trace once its texts are cloned.
 type Gradients struct {
-	Params          Params
-	Optimizers      []Optimizer // by name
-	Backwards       []Backward  // by start
-	HostCollectives []HostCollective
-	Sync            Sync
-	Tokens          TokenAllReduce
-	Passes          []Pass // by step
-	Steps           []Step // what each of the rank's steps shows
+	Params          Params           // without leaves that no optimizer touches
+	Optimizers      []Optimizer      // by name
+	Backwards       []Backward       // in order of start; partial ones are joined
+	HostCollectives []HostCollective // in order of start
+	Sync            Sync             // how gradients are reduced over ranks
+	Tokens          TokenAllReduce   // where the token count is reduced over ranks
+	Passes          []Pass           // by step
+	Steps           []Step           // by index of the rank's steps
 }
 
 // Compute derives what a rank does with its gradients from its index, its steps and its
-// backward passes. world is the number of ranks, 0 unknown. The rows of the host
-// collectives stand beside, for those who join others to them.
+// backward passes. world is the number of ranks, 0 unknown. rows are the rows of
+// HostCollectives, entry by entry: they would not survive the trace, but the caller needs
+// them to join device collectives to these.
 func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gradients, rows []int32) {
 	g = &Gradients{}
 	var list []operation
@@ -45,8 +46,8 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 	return g, rows
 }
 
-// Texts calls visit for every text that may be a piece of the trace's own, and so hold
-// that in memory.
+// Texts calls visit for every text that may be a piece of the trace's memory, and so would
+// keep all of it alive. The caller replaces each with a copy.
 func (g *Gradients) Texts(visit func(*string)) {
 	visit(&g.Sync.Site.Name)
 	for i := range g.Params.Classes {

@@ -39,7 +39,8 @@ func (s *script) accumulate(node string, shapes []string) {
 
 // reduce asks for one collective of 500 elements under AccumulateGrad.
 func (s *script) reduce() {
-	fmt.Fprintf(&s.text, "1/1 %dus +20us cpu_op \"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\"\n", s.now)
+	fmt.Fprintf(&s.text, "1/1 %dus +20us cpu_op ", s.now)
+	s.text.WriteString("\"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\"\n")
 	s.now++
 	s.event(3, "record_param_comms", "coll="+s.kind+" in=500 out=500 dtype=Float group=0 gsize=4")
 	s.now += 20
@@ -66,10 +67,11 @@ func (s *script) move(m rune) {
 		s.event(3, "record_param_comms", "coll=allreduce in=1 out=1 dtype=Long group=0 gsize=4")
 	case 'd':
 		for i, shape := range []string{"25,20", "16", "75,20"} {
-			fmt.Fprintf(&s.text, "1/1 %dus +20us cpu_op aten::mul_ dims=[[%s],[]] type=[\"float\",\"float\"]\n", s.now, s.params[i])
-			fmt.Fprintf(&s.text, "1/1 %dus +18us cpu_op PythonSubclass dims=[[%s],[]] type=[\"float\",\"float\"]\n", s.now+1, s.params[i])
+			const op = "1/1 %dus +%dus cpu_op %s dims=[[%s],[]] type=[\"float\",\"float\"]\n"
+			fmt.Fprintf(&s.text, op, s.now, 20, "aten::mul_", s.params[i])
+			fmt.Fprintf(&s.text, op, s.now+1, 18, "PythonSubclass", s.params[i])
 			fmt.Fprintf(&s.text, "1/1 %dus +2us cpu_op aten::detach dims=[[%s]] type=[\"float\"]\n", s.now+2, shape)
-			fmt.Fprintf(&s.text, "1/1 %dus +2us cpu_op aten::mul_ dims=[[%s],[]] type=[\"float\",\"float\"]\n", s.now+6, shape)
+			fmt.Fprintf(&s.text, op, s.now+6, 2, "aten::mul_", shape)
 			s.now += 21
 		}
 	case 's', 'S':
@@ -190,7 +192,8 @@ func TestReducingRanks(t *testing.T) {
 		}
 		r := one(t, s.text.String())
 		if r.Sync.Ranks != test.ranks || r.Sync.Shards != test.shards {
-			t.Errorf("%s: %d ranks, %d shards, want %d and %d", test.name, r.Sync.Ranks, r.Sync.Shards, test.ranks, test.shards)
+			t.Errorf("%s: %d ranks, %d shards, want %d and %d",
+				test.name, r.Sync.Ranks, r.Sync.Shards, test.ranks, test.shards)
 		}
 	}
 }

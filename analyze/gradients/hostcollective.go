@@ -10,17 +10,18 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// HostCollective is a collective as the host asked for it, on any backend.
+// HostCollective is a collective as a host thread calls for it, on any backend. On a CPU
+// (gloo) it is all there is; with NCCL each launches one device collective, or several.
 type HostCollective struct {
-	Event     timeline.Event
-	Kind      timeline.CollectiveKind
-	Elems     int64 // elements of the larger side of the message, Unknown
-	Dtype     string
-	GroupSize int64 // ranks in the group, 0 unknown
-	Site      timeline.LaunchSite
-	Backward  int  // index of the last backward pass begun before it, -1 before the first
-	Step      int  // index of the step, -1 after the last update
-	Gradient  bool // it reduces gradients
+	Event     timeline.Event          // its span on the host
+	Kind      timeline.CollectiveKind // never NotCommunication
+	Elems     int64                   // elements of the larger side of the message, or Unknown
+	Dtype     string                  // element type, "" unknown
+	GroupSize int64                   // ranks in the process group, 0 unknown
+	Site      timeline.LaunchSite     // the part of the program that calls for it
+	Backward  int                     // index of the last backward pass that begins before it, -1 for none
+	Step      int                     // index of the step, -1 after the last update
+	Gradient  bool                    // it reduces gradients: see Params.Reduces
 }
 
 // asked is a host collective and its row.
@@ -29,10 +30,14 @@ type asked struct {
 	row int32
 }
 
-// hostCollectives lists the collectives that the host threads of a rank ask for, by
-// start: one per record_param_comms, else one per c10d operator, else one per span of
-// the backend. Their rows stand beside.
-func hostCollectives(x *timeline.Rank, s *steps.Steps, params *Params, passes []Backward) (list []HostCollective, rows []int32) {
+// hostCollectives lists the collectives that the host threads of a rank call for, in order
+// of start, and their rows. PyTorch records each up to three times, one inside the other:
+// as an operator (c10d::allreduce_), as record_param_comms and as a span of the backend
+// (nccl:all_reduce, gloo:all_reduce). One of the three must count, and the whole trace has
+// to agree on which: record_param_comms if there is any, else operators, else the backend.
+func hostCollectives(
+	x *timeline.Rank, s *steps.Steps, params *Params, passes []Backward,
+) (list []HostCollective, rows []int32) {
 	found := askedFor(x)
 	list, rows = make([]HostCollective, len(found)), make([]int32, len(found))
 	for i := range found {
@@ -47,6 +52,8 @@ func hostCollectives(x *timeline.Rank, s *steps.Steps, params *Params, passes []
 	return list, rows
 }
 
+// askedFor lists host collectives with what their spans say of them; the rest of their
+// fields is filled in by hostCollectives.
 func askedFor(x *timeline.Rank) []asked {
 	spans := x.Spans(x.Host, timeline.CollectiveSpan)
 	var described, operators, backend []int32
@@ -70,7 +77,8 @@ func askedFor(x *timeline.Rank) []asked {
 	return operatorCollectives(x, backend, backend)
 }
 
-// describedCollectives reads the messages of record_param_comms spans.
+// describedCollectives reads the messages of record_param_comms spans. Those of barriers and
+// the like are left out.
 func describedCollectives(x *timeline.Rank, rows []int32) []asked {
 	list := make([]asked, 0, len(rows))
 	kinds := make(map[trace.Arg]timeline.CollectiveKind)
@@ -86,20 +94,24 @@ func describedCollectives(x *timeline.Rank, rows []int32) []asked {
 			continue
 		}
 		m := x.MessageAt(row)
-		c := asked{row: row}
-		c.Kind, c.Elems, c.Dtype, c.GroupSize = kind, max(m.InElems, m.OutElems), m.Dtype, m.GroupSize
+		c := HostCollective{
+			Kind:      kind,
+			Elems:     max(m.InElems, m.OutElems),
+			Dtype:     m.Dtype,
+			GroupSize: m.GroupSize,
+		}
 		if _, ok := e.Arg(trace.KeyInElems); !ok {
 			c.Elems = Unknown
 		}
-		list = append(list, c)
+		list = append(list, asked{c, row})
 	}
 	return list
 }
 
-// operatorCollectives takes the size of each c10d operator from the backend's span that
-// did it. Nothing links the two but their order: queues are first in, first out. Where
-// there are as many spans as operators they pair off whatever they are called (gloo
-// does a reduce-scatter as an all-reduce), else kind by kind.
+// operatorCollectives takes the size of each c10d operator from the span in which the
+// backend executed it. Only their order links the two, since queues are first in, first
+// out. If there are as many spans as operators, they are paired whatever they are called
+// (gloo executes a reduce-scatter as an all-reduce), else kind by kind.
 func operatorCollectives(x *timeline.Rank, operators, backend []int32) []asked {
 	in, inOrder := x.Inputs(), len(operators) == len(backend)
 	byKind := make(map[timeline.CollectiveKind][]int32)
@@ -126,10 +138,11 @@ func operatorCollectives(x *timeline.Rank, operators, backend []int32) []asked {
 	return list
 }
 
-// afterColon is what stands behind the last colon of a name.
+// afterColon returns the part of a name after its last colon.
 func afterColon(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 
-// elements is the number of elements of all tensors of some operands.
+// elements returns the number of elements of all tensors of some operands, and the dtype of
+// the first; Unknown without operands.
 func elements(ops []timeline.Operand) (n int64, dtype string) {
 	if len(ops) == 0 {
 		return Unknown, ""
@@ -142,7 +155,7 @@ func elements(ops []timeline.Operand) (n int64, dtype string) {
 	return n, ops[0].Dtype
 }
 
-// reductions are the starts of the collectives that reduce gradients, ascending.
+// reductions returns the starts of the collectives that reduce gradients, ascending.
 func reductions(list []HostCollective) []int64 {
 	var starts []int64
 	for i := range list {
@@ -153,8 +166,10 @@ func reductions(list []HostCollective) []int64 {
 	return starts
 }
 
-// Reduces reports whether a collective of so many elements (Unknown) can be one that
-// reduces gradients: a reduction of more elements than norms and counters have.
+// Reduces reports whether a collective of so many elements (or Unknown) can be one that
+// reduces gradients. Training loops also reduce norms, losses and counts, of one or a few
+// elements; anything larger is taken for gradients, and anything smaller if a parameter has
+// exactly as many elements. If the size is unknown, the kind and the site decide.
 func (p *Params) Reduces(kind timeline.CollectiveKind, elems int64, site timeline.LaunchSite) bool {
 	if kind != timeline.AllReduce && kind != timeline.ReduceScatter {
 		return false
@@ -163,10 +178,11 @@ func (p *Params) Reduces(kind timeline.CollectiveKind, elems int64, site timelin
 		elems == Unknown && (kind == timeline.ReduceScatter || site.Site == timeline.SiteBackwardHook)
 }
 
-// maxCounter is the greatest number of elements of a message that is taken for norms,
-// counts and losses unless a parameter has just as many.
+// maxCounter is the greatest number of elements that norms, counts and losses are taken to
+// have.
 const maxCounter = 16
 
+// has reports whether some parameter has so many elements.
 func (p *Params) has(numel int64) bool {
 	return slices.ContainsFunc(p.Classes, func(c ParamClass) bool { return c.Numel == numel })
 }

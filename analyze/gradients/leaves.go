@@ -6,10 +6,14 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// withoutLeaves is params without what accumulates a gradient and is no parameter, such as the
-// hidden state that a chunked loss detaches: single tensors of a shape that no optimizer
-// touches. It does so only where the spans of every optimizer show the shapes of its
-// parameters, most of all parameters among them.
+// withoutLeaves returns params without what accumulates a gradient and is no parameter, such
+// as the hidden state that a chunked loss detaches: single tensors of a shape that no
+// optimizer touches. Their classes stay, with a count of 0, because Backward.Accumulated
+// refers to them.
+//
+// It leaves params as they are unless the spans of every optimizer show shapes, and those
+// are the shapes of most parameters: fused and foreach optimizers of older versions record
+// none, and then every parameter would seem untouched.
 func withoutLeaves(x *timeline.Rank, params Params) Params {
 	if len(x.Optimizers) == 0 {
 		return params
@@ -29,7 +33,7 @@ func withoutLeaves(x *timeline.Rank, params Params) Params {
 	return kept
 }
 
-// steppedShapes are the shapes of all tensors inside the spans of each optimizer.
+// steppedShapes returns, by optimizer, the shapes of all tensors inside its spans.
 func steppedShapes(x *timeline.Rank) map[string]map[string]bool {
 	stepped := make(map[string]map[string]bool)
 	in := x.Inputs()
@@ -50,6 +54,7 @@ func steppedShapes(x *timeline.Rank) map[string]map[string]bool {
 	return stepped
 }
 
+// noteShapes adds the shapes of operands to a set.
 func noteShapes(stepped map[string]bool, ops []timeline.Operand) {
 	for _, o := range ops {
 		for _, s := range o.Shapes {
@@ -58,6 +63,7 @@ func noteShapes(stepped map[string]bool, ops []timeline.Operand) {
 	}
 }
 
+// anyHas reports whether any of some sets has a key.
 func anyHas(sets map[string]map[string]bool, key string) bool {
 	for _, set := range sets {
 		if set[key] {
@@ -68,7 +74,7 @@ func anyHas(sets map[string]map[string]bool, key string) bool {
 }
 
 // covered reports whether the shapes that optimizers touch are those of most parameters,
-// by number and by elements, and every optimizer touches some.
+// both by number and by elements, and every optimizer touches the shape of some parameter.
 func (p *Params) covered(stepped map[string]map[string]bool) bool {
 	count, elements := 0, int64(0)
 	touches := make(map[string]bool)

@@ -6,19 +6,19 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// matcher reports whether tensors are the gradients of an optimizer.
+// matcher decides whether tensors are the gradients of an optimizer's parameters.
 type matcher struct {
 	params *Params
-	ranks  int64 // that shard the gradients
-	owners []owner
+	ranks  int64   // over which gradients are sharded, 0 unknown
+	owners []owner // the optimizers; with none or several, then all parameters together
 }
 
-// owner is the parameters of one optimizer, or all where none can be told.
+// owner is the parameters of one optimizer, or all parameters with name "".
 type owner struct {
 	name    string
-	classes []int
-	bytes   int64
-	numel   int64
+	classes []int // into Params.Classes
+	bytes   int64 // of the gradients
+	numel   int64 // elements of the parameters
 }
 
 func newMatcher(params *Params, optimizers []Optimizer, ranks int64) *matcher {
@@ -43,7 +43,8 @@ func newMatcher(params *Params, optimizers []Optimizer, ranks int64) *matcher {
 	return m
 }
 
-// passKinds is what a run of a family is where it stands.
+// passKind returns what a run does. Its family alone does not decide for products: the same
+// multiplication averages, clips or scales, depending on what precedes it and where.
 func passKind(g *run) PassKind {
 	switch {
 	case g.family == zeroFill:
@@ -62,11 +63,13 @@ func passKind(g *run) PassKind {
 	return ScalePass
 }
 
-// coverage is the share of an optimizer's parameter bytes from which a run of
-// operators counts as a pass over its gradients.
+// coverage is the share of an optimizer's parameters, by elements, from which a run of
+// operators counts as a pass over its gradients. It is below 1 since programs leave out
+// single tensors, such as those without a gradient in some step.
 const coverage = 0.9
 
-// pass makes a gradient pass of a run if it covers an optimizer's parameters.
+// pass turns a run into a gradient pass if it covers the parameters of an optimizer.
+// Optimizers are tried by name, and all parameters together last.
 func (m *matcher) pass(g run) (Pass, bool) {
 	p := Pass{Kind: passKind(&g), Place: g.place, Launches: len(g.operations)}
 	if !m.plausible(&g, p.Kind) {
@@ -93,13 +96,16 @@ func (m *matcher) pass(g run) (Pass, bool) {
 	return p, false
 }
 
-// traffic is how often a pass moves each byte of the gradients: read and written,
-// zero and norm only once.
-var traffic = map[PassKind]int64{ScalePass: 2, ClipPass: 2, UnscalePass: 2, DividePass: 2, CopyPass: 2, CastPass: 2, ZeroPass: 1, NormPass: 1}
+// traffic is how often a pass moves each byte of the gradients: most read and write it,
+// clearing only writes, a norm only reads.
+var traffic = map[PassKind]int64{
+	ScalePass: 2, ClipPass: 2, UnscalePass: 2, DividePass: 2,
+	CopyPass: 2, CastPass: 2, ZeroPass: 1, NormPass: 1,
+}
 
-// plausible leaves out what looks like a pass over gradients and is none: weights
-// that decay, averages that are updated, anything before backward, copies of the
-// program's own (checkpoints, averages), the optimizer's moments.
+// plausible rejects runs that look like a pass over gradients and are none, because weights,
+// averages and moments have the same shapes: weight decay, updates of averages, whatever
+// precedes backward, the program's own copies (checkpoints, averages), the optimizer's work.
 func (m *matcher) plausible(g *run, kind PassKind) bool {
 	switch {
 	case g.place == "" || g.place == AfterOptimizer && kind != ZeroPass:
@@ -116,8 +122,10 @@ func (m *matcher) plausible(g *run, kind PassKind) bool {
 	return 2*g.updates < len(g.operations)
 }
 
-// cover counts how many elements of an owner's parameters some tensors are: as whole
-// shapes, as shards by dimension 0, or as flat buffers of that total.
+// cover counts how many elements of an owner's parameters some tensors are, and how many
+// tensors that takes: as whole shapes, as shards by dimension 0 (FSDP2), or as flat buffers
+// of that total (DDP's buckets, FSDP1). size is that of an element in bytes, 0 unknown. Each
+// parameter is matched once, so touching one tensor many times does not cover the others.
 func (m *matcher) cover(o owner, tensors [][]int64, dtype string) (elements int64, count int, size int64) {
 	size = timeline.DtypeBytes(dtype)
 	left := make(map[string]int)
@@ -149,8 +157,9 @@ func (m *matcher) cover(o owner, tensors [][]int64, dtype string) (elements int6
 	return elements, count, size
 }
 
-// forms are the shapes that a parameter's gradient can have on this rank: its own,
-// or a shard of dimension 0, rounded up.
+// forms returns the shapes, as text, that a parameter's gradient can have on this rank: its
+// own, or a shard of dimension 0, rounded up. The last ranks have smaller shards of some,
+// which is within what coverage allows.
 func (m *matcher) forms(p *ParamClass) []string {
 	forms := []string{shapeKey(p.Dims)}
 	if m.ranks > 1 && len(p.Dims) > 0 {
@@ -162,7 +171,8 @@ func (m *matcher) forms(p *ParamClass) []string {
 	return forms
 }
 
-// shards is over how many ranks a flat buffer must be spread to hold all parameters.
+// shards returns over how many ranks flat buffers of so many elements are spread if they hold
+// all parameters: 1 unless they are too small for that on one rank and not on all.
 func (m *matcher) shards(flat, numel int64) int64 {
 	if m.ranks > 1 && flat > 0 && flat*m.ranks >= numel*9/10 && flat < numel*9/10 {
 		return m.ranks
@@ -170,7 +180,7 @@ func (m *matcher) shards(flat, numel int64) int64 {
 	return 1
 }
 
-// elements is how many elements the tensors of a run have on this rank.
+// elements returns how many elements the tensors of a run have on this rank.
 func (g *run) elements() int64 {
 	n := int64(0)
 	for _, t := range g.operations {
@@ -184,7 +194,8 @@ func (g *run) elements() int64 {
 	return n
 }
 
-// nearOne reports whether a factor is a decay: of weights, or of an average of them.
+// nearOne reports whether a factor is a decay, of weights or of an average of them: the
+// factors of gradients, such as 1/N, are nowhere near.
 func nearOne(factor string) bool {
 	v, err := strconv.ParseFloat(factor, 64)
 	return err == nil && v >= 0.9 && v < 1

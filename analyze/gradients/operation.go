@@ -6,20 +6,21 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// operation is one gradient operation: an operator that may be part of a pass.
+// operation is one gradient operation: an operator that may be part of a gradient pass.
+// Traces have many of them, so it stays small and shares its operands.
 type operation struct {
-	start, end int64
-	of         *timeline.Operand // nil where nothing is known of it
-	local      int64             // elements on this rank, where of is a tensor that is spread over ranks; 0 where it says it itself
-	factor     string            // value of a number, "" unknown
+	start, end int64             // ns on the host
+	of         *timeline.Operand // what it touches, nil if nothing is known of that
+	local      int64             // elements on this rank if of is a tensor sharded over ranks, else 0
+	factor     string            // what it multiplies by, if that is a number and recorded, else ""
 	row        int32
 	family     family
-	framework  bool // by DDP, FSDP or a hook beside AccumulateGrad
-	averaged   bool // a gradient collective stands right before it
-	tensor     bool // the factor is one
+	framework  bool // run by DDP, FSDP or a hook at AccumulateGrad
+	averaged   bool // a gradient collective ran right before it
+	tensor     bool // what it multiplies by is a tensor
 }
 
-// shapes are those of the tensors that it touches, as far as they are known.
+// shapes returns the shapes of the tensors that it touches, as far as they are known.
 func (t *operation) shapes() [][]int64 {
 	if t.of == nil {
 		return nil
@@ -37,18 +38,20 @@ func (t *operation) dtype() string {
 // family groups operators that do the same to their tensors.
 type family uint8
 
+// The families. Gradient passes consist of operations of the first five; the others show
+// what a run is for.
 const (
-	noFamily family = iota
-	multiply
-	unscale
-	zeroFill
-	copyInto
-	norm
-	clampFactor
-	countMade // a number is inverted, or a whole number read, as the factor of a scaling is made of a count
-	adjust    // adds another tensor: weights, averages, moments
-	decayMade // a number is taken from one, as the factor of decaying weights is made of a learning rate
-	meanLoss  // a loss that is a mean already: nothing is left to divide by a count
+	noFamily    family = iota
+	multiply           // by a number or by a tensor
+	unscale            // by GradScaler, which also looks for infinities
+	zeroFill           // fills with zeros
+	copyInto           // copies into another tensor, or casts
+	norm               // reads all, writes a number
+	clampFactor        // limits a number: the factor by which gradients are clipped
+	countMade          // inverts a number or reads a whole one: the factor of a scaling comes from a count
+	adjust             // adds another tensor: to weights, averages, moments
+	decayMade          // subtracts a number from one: the factor of weight decay comes from a learning rate
+	meanLoss           // a loss that is a mean already, so nothing is left to divide by a count
 )
 
 // families are the operators that passes are made of, by name.
@@ -56,20 +59,27 @@ var families = map[string]family{
 	"aten::mul_": multiply, "aten::div_": multiply, "aten::_foreach_mul_": multiply, "aten::_foreach_div_": multiply,
 	"aten::_amp_foreach_non_finite_check_and_unscale_": unscale,
 	"aten::zero_": zeroFill, "aten::_foreach_zero_": zeroFill,
-	"aten::copy_": copyInto, "aten::_foreach_copy_": copyInto, "torch.distributed.ddp.reducer::copy_bucket_to_grad": copyInto,
+	"aten::copy_": copyInto, "aten::_foreach_copy_": copyInto,
+	"torch.distributed.ddp.reducer::copy_bucket_to_grad": copyInto,
 	"aten::norm": norm, "aten::linalg_vector_norm": norm, "aten::_foreach_norm": norm, "aten::linalg_norm": norm,
-	"aten::clamp": clampFactor, "aten::clamp_": clampFactor, "aten::clamp_max": clampFactor, "aten::clamp_max_": clampFactor,
-	"aten::minimum": clampFactor, "aten::reciprocal": countMade, "aten::item": countMade, "aten::rsub": decayMade,
+	"aten::clamp": clampFactor, "aten::clamp_": clampFactor,
+	"aten::clamp_max": clampFactor, "aten::clamp_max_": clampFactor, "aten::minimum": clampFactor,
+	"aten::reciprocal": countMade, "aten::item": countMade,
+	"aten::rsub":               decayMade,
 	"aten::cross_entropy_loss": meanLoss,
-	"aten::add_":               adjust, "aten::sub_": adjust, "aten::lerp_": adjust, "aten::addcdiv_": adjust, "aten::addcmul_": adjust,
-	"aten::_foreach_add_": adjust, "aten::_foreach_sub_": adjust, "aten::_foreach_lerp_": adjust,
+	"aten::add_":               adjust, "aten::_foreach_add_": adjust,
+	"aten::sub_": adjust, "aten::_foreach_sub_": adjust,
+	"aten::lerp_": adjust, "aten::_foreach_lerp_": adjust,
+	"aten::addcdiv_": adjust, "aten::addcmul_": adjust,
 }
 
-// outOfPlace are multiplications into another tensor, which DDP uses, in its hook
-// beside AccumulateGrad, to average while it copies a gradient into its bucket.
+// outOfPlace are multiplications into another tensor. Models are full of them, but inside
+// its hook at AccumulateGrad DDP uses one to average a gradient while copying it into its
+// bucket.
 var outOfPlace = map[string]family{"aten::mul": multiply, "aten::div": multiply}
 
-// familiesOf is the family of every name of a trace, by id.
+// familiesOf returns the family of every name of a trace, by id. It looks up the few names
+// in the trace rather than every name of the trace in the table.
 func familiesOf(t *trace.Trace) []family {
 	ids := make([]family, t.NumStrings())
 	for _, table := range []map[string]family{families, outOfPlace} {
@@ -82,9 +92,10 @@ func familiesOf(t *trace.Trace) []family {
 	return ids
 }
 
-// markAveraged notes which products follow a gradient collective each: loops that reduce
-// and divide gradients one by one. A single one is the first of a pass behind them all.
-// reductions are the starts of gradient collectives, ascending.
+// markAveraged notes which products each follow a gradient collective of their own: the
+// loop reduces and divides gradients one by one. A single such product is no sign of that,
+// as it is the first of a pass after all reductions. reductions are the starts of gradient
+// collectives, ascending.
 func markAveraged(reductions []int64, list []operation) {
 	if len(reductions) == 0 {
 		return
@@ -98,12 +109,13 @@ func markAveraged(reductions []int64, list []operation) {
 		}
 	}
 	for k, i := range products {
-		before, after := k > 0 && follows[products[k-1]], k+1 < len(products) && follows[products[k+1]]
+		before := k > 0 && follows[products[k-1]]
+		after := k+1 < len(products) && follows[products[k+1]]
 		list[i].averaged = follows[i] && (before || after)
 	}
 }
 
-// normStarts are the host starts of norms, ascending.
+// normStarts returns the host starts of norms, ascending.
 func normStarts(list []operation) []int64 {
 	var starts []int64
 	for i := range list {

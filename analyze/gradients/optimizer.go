@@ -12,15 +12,15 @@ import (
 
 // Optimizer is an optimizer and the classes of parameters that it steps.
 type Optimizer struct {
-	Name    string
-	Classes []int // into Params.Classes
-	Updates []int // steps in which it runs
+	Name    string // the class in its spans, such as AdamW
+	Classes []int  // indexes into Params.Classes, ascending; none if no class can be attributed
+	Updates []int  // indexes of the steps in which it runs, ascending
 }
 
-// findOptimizers lists the optimizers of all steps by name and gives classes of
-// parameters to them: all to the only one, else to the one whose spans carry tensors,
-// or whose collectives carry messages, of that many elements and that dtype. A class
-// that several claim, or none, stays without.
+// findOptimizers lists the optimizers of all steps by name and attributes classes of
+// parameters to them. A single optimizer steps everything. Of several, the one steps a
+// class inside whose spans tensors or messages with its number of elements and its dtype
+// occur; a class that fits none or several of them stays without one.
 func findOptimizers(x *timeline.Rank, list []steps.Step, params *Params) []Optimizer {
 	optimizers := named(list)
 	switch len(optimizers) {
@@ -36,7 +36,7 @@ func findOptimizers(x *timeline.Rank, list []steps.Step, params *Params) []Optim
 	for class := range params.Classes {
 		p := &params.Classes[class]
 		owner := ownerOf(optimizers, carried, p.key())
-		if owner < 0 { // lists of tensors are recorded without the type of their elements
+		if owner < 0 { // lists of tensors are recorded without the dtype of their elements
 			owner = ownerOf(optimizers, carried, numelKey{p.Numel, ""})
 		}
 		if owner >= 0 {
@@ -49,13 +49,13 @@ func findOptimizers(x *timeline.Rank, list []steps.Step, params *Params) []Optim
 // named lists the optimizers of all steps by name, with the steps they run in.
 func named(list []steps.Step) []Optimizer {
 	var optimizers []Optimizer
-	places := make(map[string]int)
+	numbers := make(map[string]int)
 	for i := range list {
 		for _, name := range list[i].Optimizers {
-			at, known := places[name]
+			at, known := numbers[name]
 			if !known {
 				at = len(optimizers)
-				places[name] = at
+				numbers[name] = at
 				optimizers = append(optimizers, Optimizer{Name: name})
 			}
 			optimizers[at].Updates = append(optimizers[at].Updates, i)
@@ -65,7 +65,8 @@ func named(list []steps.Step) []Optimizer {
 	return optimizers
 }
 
-// ownerOf is the only optimizer that carries tensors or messages of some kind, or -1.
+// ownerOf returns the index of the only optimizer with tensors or messages of some kind, -1
+// if there is none or more than one.
 func ownerOf(optimizers []Optimizer, carried map[string]map[numelKey]bool, key numelKey) int {
 	owner := -1
 	for i := range optimizers {
@@ -80,7 +81,8 @@ func ownerOf(optimizers []Optimizer, carried map[string]map[numelKey]bool, key n
 	return owner
 }
 
-// numelKey is a number of elements and an element type in its plain name.
+// numelKey is a number of elements and a dtype as plainDtype has it, "" for any. Shapes are
+// no part of it, because optimizers view and flatten their tensors.
 type numelKey struct {
 	numel int64
 	dtype string
@@ -88,18 +90,18 @@ type numelKey struct {
 
 func (p *ParamClass) key() numelKey { return numelKey{p.Numel, plainDtype(p.Dtype)} }
 
-// plainDtype makes one name of c10::BFloat16 and BFloat16.
+// plainDtype maps the names of a dtype, such as c10::BFloat16 and BFloat16, to one.
 func plainDtype(name string) string {
 	return strings.ToLower(strings.TrimPrefix(name, "c10::"))
 }
 
-// carrier is what the spans of one optimizer carry.
+// carrier collects what occurs inside the spans of one optimizer.
 type carrier struct {
 	tensors map[numelKey]bool
-	seen    map[*timeline.Operand]bool // by the first of them: equal texts are parsed once
+	seen    map[*timeline.Operand]bool // operands examined before, by the first: equal texts share them
 }
 
-// carried collects, per optimizer, the tensors and messages inside its spans.
+// carried collects, by optimizer, the tensors and messages inside its spans.
 func carried(x *timeline.Rank) map[string]map[numelKey]bool {
 	all, carriers := make(map[string]map[numelKey]bool), make(map[string]*carrier)
 	var before timeline.SeenArgs
@@ -123,14 +125,16 @@ func carried(x *timeline.Rank) map[string]map[numelKey]bool {
 }
 
 // eachStepped calls do once for each row inside spans of optimizers, with the name of the
-// innermost of them that has one.
+// innermost of them that has one. It goes over each row once, with a stack of open spans,
+// however deep spans are nested.
 func eachStepped(x *timeline.Rank, do func(row int32, optimizer string)) {
 	type span struct {
 		end       int64
 		optimizer string
 	}
 	var open []span
-	done, track := int32(0), trace.Track{} // rows before done were visited or are in no span
+	track := trace.Track{} // that of the last span
+	done := int32(0)       // rows before it were visited or are in no span
 	enter := func(row int32) {
 		if name := timeline.OptimizerName(x.Name(row)); name != "" {
 			open = append(open, span{x.End(row), name})
@@ -158,6 +162,7 @@ func eachStepped(x *timeline.Rank, do func(row int32, optimizer string)) {
 	})
 }
 
+// carryShapes adds the tensors of operands, but not single numbers, to a set.
 func carryShapes(set map[numelKey]bool, ops []timeline.Operand) {
 	for _, o := range ops {
 		dtype := plainDtype(o.Dtype)
@@ -172,6 +177,7 @@ func carryShapes(set map[numelKey]bool, ops []timeline.Operand) {
 	}
 }
 
+// carryMessage adds both sides of the message that a row describes, if it does, to a set.
 func carryMessage(set map[numelKey]bool, x *timeline.Rank, row int32) {
 	if _, ok := x.Trace.Event(int(row)).Arg(trace.KeyDtype); !ok {
 		return

@@ -17,13 +17,17 @@ func TestEachStepped(t *testing.T) {
 		text string
 		want string
 	}{
-		{"one", stepSpan("10us +90us", "A") + "1/1 5us +1us cpu_op before\n1/1 20us +1us cpu_op x\n1/1 100us +1us cpu_op behind\n", "x:A"},
-		{"partly overlapping", stepSpan("10us +90us", "A") + stepSpan("90us +60us", "D") + stepSpan("95us +15us", "E") + "1/1 105us +1us cpu_op x\n1/1 120us +1us cpu_op y\n",
+		{"one", stepSpan("10us +90us", "A") + "1/1 5us +1us cpu_op before\n1/1 20us +1us cpu_op x\n" +
+			"1/1 100us +1us cpu_op behind\n", "x:A"},
+		{"partly overlapping", stepSpan("10us +90us", "A") + stepSpan("90us +60us", "D") +
+			stepSpan("95us +15us", "E") + "1/1 105us +1us cpu_op x\n1/1 120us +1us cpu_op y\n",
 			"Optimizer.step#D.step:A Optimizer.step#E.step:D x:E y:D"},
-		{"nested, without a name", stepSpan("10us +90us", "A") + stepSpan("20us +60us", "") + "1/1 30us +1us cpu_op x\n", "Optimizer.step#.step:A x:A"},
+		{"nested, without a name", stepSpan("10us +90us", "A") + stepSpan("20us +60us", "") +
+			"1/1 30us +1us cpu_op x\n", "Optimizer.step#.step:A x:A"},
 		{"without a name alone", stepSpan("20us +60us", "") + "1/1 30us +1us cpu_op x\n", ""},
 		{"no length", stepSpan("20us +0us", "A") + "1/1 20us +0us cpu_op x\n", ""},
-		{"two threads", stepSpan("10us +20us", "A") + "1/1 15us +1us cpu_op x\n1/2 15us +1us cpu_op y\n1/2 20us +9us user_annotation Optimizer.step#B.step\n1/2 21us +1us cpu_op z\n", "x:A z:B"},
+		{"two threads", stepSpan("10us +20us", "A") + "1/1 15us +1us cpu_op x\n1/2 15us +1us cpu_op y\n" +
+			"1/2 20us +9us user_annotation Optimizer.step#B.step\n1/2 21us +1us cpu_op z\n", "x:A z:B"},
 	} {
 		tr, err := text.Read(strings.NewReader(c.text), "test")
 		if err != nil {

@@ -9,25 +9,25 @@ import (
 // ParamClass is the parameters of one shape and dtype. Without recorded shapes all
 // parameters are one class with Dims nil and Numel 0.
 type ParamClass struct {
-	Dims  []int64
-	Numel int64
-	Dtype string
-	Size  int64 // bytes of one element, 0 unknown
-	Count int   // parameters, as one backward pass accumulates them
+	Dims  []int64 // elements by dimension, shared and read-only; nil if not recorded
+	Numel int64   // elements of one parameter
+	Dtype string  // of the gradients, as PyTorch prints it; "" unknown
+	Size  int64   // bytes of one element, 0 unknown
+	Count int     // number of parameters; 0 if the class turned out to be none
 }
 
-// Params is what a rank trains, read from its gradient accumulations.
+// Params is what a rank trains, as its gradient accumulations show it.
 type Params struct {
-	Classes []ParamClass
-	Count   int
-	Numel   int64
-	Bytes   int64 // of the gradients
+	Classes []ParamClass // in order of their first accumulation
+	Count   int          // number of parameters
+	Numel   int64        // elements of all of them, 0 if shapes were not recorded
+	Bytes   int64        // of their gradients; classes of unknown element size count as 0
 }
 
-// classKey tells classes apart.
+// classKey identifies a class.
 type classKey struct{ dims, dtype string }
 
-// shapeKey is a shape as text, for maps.
+// shapeKey returns a shape as text, as a key of maps.
 func shapeKey(dims []int64) string {
 	var buf [64]byte
 	key := buf[:0]
@@ -37,6 +37,7 @@ func shapeKey(dims []int64) string {
 	return string(key)
 }
 
+// add adds a class of which no parameter has been counted yet.
 func (p *Params) add(dims []int64, dtype string) {
 	c := ParamClass{Dims: dims, Dtype: dtype, Size: timeline.DtypeBytes(dtype)}
 	if dims != nil {
@@ -45,6 +46,7 @@ func (p *Params) add(dims []int64, dtype string) {
 	p.Classes = append(p.Classes, c)
 }
 
+// total sums up the classes.
 func (p *Params) total() {
 	p.Count, p.Numel, p.Bytes = 0, 0, 0
 	for _, c := range p.Classes {
@@ -57,7 +59,7 @@ func (p *Params) total() {
 // Known reports whether shapes were recorded.
 func (p *Params) Known() bool { return p.Numel > 0 }
 
-// reached is how many parameters some accumulations are of.
+// reached returns how many parameters some accumulations, by class, belong to.
 func (p *Params) reached(accumulated []int) int {
 	n := 0
 	for i, count := range accumulated {
@@ -66,13 +68,15 @@ func (p *Params) reached(accumulated []int) int {
 	return n
 }
 
-// classNumbers numbers the classes of parameters as they come.
+// classNumbers numbers the classes of parameters in order of appearance.
 type classNumbers struct {
 	of   map[classKey]int
-	seen map[*timeline.Operand]int // by the first of several operands: equal texts are parsed once
+	seen map[*timeline.Operand]int // by the first of several operands, which equal texts share
 }
 
-// number is the class of what an accumulation takes; a new one is added to p.
+// number returns the class of an accumulation with some operands, and adds it to p if it is
+// new. Most accumulations find theirs by the address of their operands, without building a
+// key.
 func (k *classNumbers) number(p *Params, ops []timeline.Operand) int {
 	if len(ops) == 0 || len(ops[0].Shapes) != 1 {
 		return k.numberOf(p, nil, "", classKey{})

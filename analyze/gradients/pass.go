@@ -4,52 +4,52 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// PassKind is what a pass over the gradients does.
+// PassKind is what a gradient pass does. Reports print its text.
 type PassKind string
 
 // The kinds of gradient passes.
 const (
-	ScalePass   PassKind = "scale"
-	ClipPass    PassKind = "clip"
-	UnscalePass PassKind = "unscale" // GradScaler
+	ScalePass   PassKind = "scale"   // multiplies by a number of the program
+	ClipPass    PassKind = "clip"    // multiplies by what a norm calls for
+	UnscalePass PassKind = "unscale" // by GradScaler
 	DividePass  PassKind = "divide"  // by DDP or FSDP, before or after the reduction
-	CopyPass    PassKind = "copy"
-	CastPass    PassKind = "cast"
-	ZeroPass    PassKind = "zero"
-	NormPass    PassKind = "norm" // reads only; the first half of clipping
+	CopyPass    PassKind = "copy"    // by DDP or FSDP, between gradients and buffers
+	CastPass    PassKind = "cast"    // to another dtype
+	ZeroPass    PassKind = "zero"    // clears
+	NormPass    PassKind = "norm"    // reads only; the first half of clipping
 )
 
-// Place is where in a step a pass over the gradients stands.
+// Place is the part of a step in which a gradient pass runs. Reports print its text.
 type Place string
 
 // The places of gradient passes.
 const (
-	InBackward          Place = "in_backward"
-	BetweenMicroBatches Place = "between_micro_batches"
-	AfterBackward       Place = "after_backward"
-	InOptimizer         Place = "in_optimizer"
-	AfterOptimizer      Place = "after_optimizer"
+	InBackward          Place = "in_backward"           // during a backward pass, or by a hook after it
+	BetweenMicroBatches Place = "between_micro_batches" // between two backward passes
+	AfterBackward       Place = "after_backward"        // between the last backward pass and the update
+	InOptimizer         Place = "in_optimizer"          // inside an optimizer span
+	AfterOptimizer      Place = "after_optimizer"       // after the update
 )
 
-// Pass is a run of operators that touches the gradients of at least 90 % of
-// one optimizer's parameter bytes. Times are of the device where there is one, else
-// of the host, in ns.
+// Pass is a gradient pass: a run of operators that touches at least 90 % of the gradients of
+// one optimizer's parameters. Busy, Span and OtherIn are times of the device if the pass
+// launched work there, else of the host.
 type Pass struct {
-	Step       int
-	Kind       PassKind
-	Place      Place
-	Optimizer  string // empty where one optimizer cannot be told
-	Parameters int    // tensors touched
-	Launches   int    // calls: one foreach call is one
-	Bytes      int64  // read and written, by shapes
-	Busy       int64
-	Span       int64 // from the first start to the last end
-	OtherIn    int64 // compute of others inside the span
-	OnDevice   bool
-	Tensor     bool           // the factor is a tensor, not a number of the program
-	Doubtful   bool           // the factor is a number that the trace does not hold: weights may decay so, too
-	Kernels    int            // device events launched
-	First      timeline.Event // the first kernel, else the first operator
-	HostStart  int64
-	HostEnd    int64
+	Step       int            // index of the step
+	Kind       PassKind       // what it does
+	Place      Place          // where in the step
+	Optimizer  string         // whose gradients; "" if several optimizers' or unclear
+	Parameters int            // tensors that it touches
+	Launches   int            // operators; one foreach call is one
+	Bytes      int64          // read and written on this rank, by shapes
+	Busy       int64          // ns: union of its kernels, or operators
+	Span       int64          // ns: from the first start to the last end
+	OtherIn    int64          // ns: compute kernels of others inside the span, 0 on the host
+	OnDevice   bool           // it launched work on a device
+	Tensor     bool           // it multiplies by a tensor rather than a number of the program
+	Doubtful   bool           // its factor was not recorded, and it may as well be weight decay
+	Kernels    int            // device events that it launched
+	First      timeline.Event // its first kernel, else its first operator
+	HostStart  int64          // ns: start of its first operator
+	HostEnd    int64          // ns: end of its last operator
 }

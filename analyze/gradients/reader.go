@@ -8,8 +8,9 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// operations lists the operators of all host threads that passes can be made of, by
-// start; those inside another one of their family are that one's.
+// operations lists the gradient operations of all host threads, in order of start. Operators
+// nested in one of the same family are a part of it and do not count: a foreach call on a
+// CPU runs one operator per tensor, and counting both would double the pass.
 func operations(x *timeline.Rank) []operation {
 	r := reader{x: x, in: x.Inputs(), families: familiesOf(x.Trace)}
 	list := make([]operation, 0, r.count())
@@ -36,7 +37,8 @@ type reader struct {
 	families []family // of names, by id
 }
 
-// count is how many rows are looked at for operations: more than become one.
+// count returns how many rows have the name of a gradient operation, which is an upper bound
+// of how many are one.
 func (r *reader) count() (n int) {
 	for _, id := range r.x.Host {
 		track := r.x.Trace.Tracks()[id]
@@ -49,12 +51,17 @@ func (r *reader) count() (n int) {
 	return n
 }
 
-// read reads one operator; ok is false where it is none that passes are made of.
-// Out-of-place products count only inside DDP's and FSDP's spans; elsewhere they are the
-// model's.
+// read reads one operator; ok is false if it cannot be part of a gradient pass. Out-of-place
+// products count only inside spans of DDP and FSDP; elsewhere they belong to the model.
 func (r *reader) read(row int32, f family) (t operation, ok bool) {
 	x := r.x
-	t = operation{row: row, start: x.Col.Start[row], end: x.End(row), family: f, framework: x.Is(row, timeline.Reducer)}
+	t = operation{
+		row:       row,
+		start:     x.Col.Start[row],
+		end:       x.End(row),
+		family:    f,
+		framework: x.Is(row, timeline.Reducer),
+	}
 	nested := false
 	x.Stack(row, func(span int32) bool {
 		nested = nested || r.families[x.Col.Name[span]] == f
@@ -71,7 +78,9 @@ func (r *reader) read(row int32, f family) (t operation, ok bool) {
 	return t, r.operands(&t)
 }
 
-// operands fills in what an operation touches, and reports whether that can be gradients.
+// operands fills in what an operation touches and reports whether that can be gradients.
+// Numbers (decayMade, countMade) are recorded as tensors without dimensions, which is how
+// older versions record lists of tensors, too; what those contain their children show.
 func (r *reader) operands(t *operation) bool {
 	ops := r.in.Of(t.row)
 	if len(ops) > 0 && len(ops[0].Shapes) > 0 {
@@ -94,18 +103,18 @@ func (r *reader) operands(t *operation) bool {
 	return t.family != multiply || len(ops) < 2 || scales(ops[1])
 }
 
-// scales reports whether a second operand can be a factor of a whole tensor, or of each
-// of a list.
+// scales reports whether a second operand can be a factor for a whole tensor or for each of
+// a list. A tensor of the same shape cannot: that is a product of two tensors, in the model.
 func scales(o timeline.Operand) bool { return o.Scalar() || len(o.Shapes) == 0 || o.List }
 
-// lists reports whether the shapes of a list of tensors were not recorded: older
-// versions print an empty shape for it.
+// lists reports whether shapes may be those of a list of tensors that was not recorded:
+// older versions print an empty shape for it.
 func lists(shapes [][]int64) bool {
 	return len(shapes) == 0 || len(shapes) == 1 && len(shapes[0]) == 0
 }
 
-// children are the first operands of the operators inside a foreach call, which on
-// a CPU or with mixed dtypes runs one operator a tensor; nil for none.
+// children returns the first operands of the operators inside a foreach call, which on a CPU
+// or with mixed dtypes runs one operator per tensor; nil if there are none.
 func (r *reader) children(row int32) (all *timeline.Operand) {
 	x := r.x
 	end, trackEnd := x.End(row), x.TrackEnd(row)
@@ -123,9 +132,9 @@ func (r *reader) children(row int32) (all *timeline.Operand) {
 	return all
 }
 
-// localElements counts the elements that an operator on DTensors touches on this rank: it
-// is recorded twice, outside with whole shapes, and within PythonSubclass with those of
-// the shards. 0 for any other operator.
+// localElements counts the elements that an operator on DTensors touches on this rank. Such
+// an operator is recorded twice, on the outside with the whole shapes and, within
+// PythonSubclass, with those of the shards. It is 0 for any other operator.
 func (r *reader) localElements(row int32) int64 {
 	x := r.x
 	within, ok := x.Trace.Find("PythonSubclass")
@@ -148,7 +157,7 @@ func (r *reader) localElements(row int32) int64 {
 	return n
 }
 
-// child is the first span of some name right inside another one.
+// child returns the first span of some name that is a direct child of another one.
 func child(x *timeline.Rank, row int32, name trace.StringID) (int32, bool) {
 	end, trackEnd := x.End(row), x.TrackEnd(row)
 	for i := row + 1; i < trackEnd && x.Col.Start[i] <= end; i++ {
@@ -159,8 +168,8 @@ func child(x *timeline.Rank, row int32, name trace.StringID) (int32, bool) {
 	return 0, false
 }
 
-// factor reads what a multiplication multiplies by: the value of a number where
-// Concrete Inputs has it, and whether it is a tensor.
+// factor reads what a multiplication multiplies by: its value if Concrete Inputs has it, and
+// whether it is a tensor.
 func (r *reader) factor(row int32, ops []timeline.Operand) (value string, tensor bool) {
 	if len(ops) < 2 {
 		return "", false

@@ -8,38 +8,43 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// region is a place of a step and, inside and between backward passes, which one.
+// region is a place in a step together with the index of the backward pass there, or before.
 type region struct {
 	place Place
 	pass  int
 }
 
-// run is operators of one family in one region of a step, one after the other.
+// run is the operations of one family in one region of a step that belong together.
 type run struct {
 	region
-	operations []operation
+	operations []operation // at least one, in order of start
 	family     family
-	afterNorm  bool // norms stand before it in its region: it clips
+	afterNorm  bool // norms precede it in its region, so it clips
 	counted    bool // a count was inverted before it in its region
-	decays     bool // a number was taken from one before it in its region
-	updates    int  // touched tensors that are updated by another right after: weights
+	decays     bool // a number was subtracted from one before it in its region
+	updates    int  // its tensors that another tensor is added to right after: weights, not gradients
 }
 
-// window is a step and its backward passes, of which there is one at the least.
+// window is a step and its backward passes, of which there is at least one.
 type window struct {
 	x         *timeline.Rank
 	step      *steps.Step
 	backwards []Backward
 }
 
-// runs cuts the operators of a step into runs.
+// runs cuts the operations of a step into runs.
 //
-//  1. The region follows from the backward passes and the update around it.
-//  2. A norm or a clamp ends the runs before it in its region: scale, norms, clip.
-//  3. The first product behind norms clips; the next one scales again.
+//  1. The region follows from the backward passes and the update around an operation.
+//  2. A norm or a clamp ends the runs before it in its region, as clipping goes over the
+//     gradients three times: scale, norms, clip.
+//  3. The first product after norms clips; the next one scales again.
+//
+// Runs of several kinds may be open at the same time, because loops interleave them tensor
+// by tensor, and threads of backward run in between.
 func (w *window) runs(list []operation) []run {
 	var done, open []run
-	afterNorm, counted, decays := make(map[region]bool), make(map[region]bool), make(map[region]bool)
+	afterNorm := make(map[region]bool)
+	counted, decays := make(map[region]bool), make(map[region]bool)
 	mean := false
 	for _, t := range list {
 		at := w.regionOf(t)
@@ -68,16 +73,23 @@ func (w *window) runs(list []operation) []run {
 		i := openRun(open, t, at)
 		if i < 0 {
 			i = len(open)
-			open = append(open, run{region: at, family: t.family, afterNorm: afterNorm[at] && t.family == multiply, counted: counted[at], decays: decays[at]})
+			open = append(open, run{
+				region:    at,
+				family:    t.family,
+				afterNorm: afterNorm[at] && t.family == multiply,
+				counted:   counted[at],
+				decays:    decays[at],
+			})
 			afterNorm[at] = afterNorm[at] && t.family != multiply
-			counted[at], decays[at] = false, false // each factor is for one pass; clipping inverts a norm, and weights may decay next
+			// Each factor is for one run: clipping inverts a norm, and weights may decay next.
+			counted[at], decays[at] = false, false
 		}
 		open[i].operations = append(open[i].operations, t)
 	}
 	return append(done, open...)
 }
 
-// closeRuns moves the open runs of a region to those that are done.
+// closeRuns moves the open runs of a region to those that are done, and returns both lists.
 func closeRuns(done, open []run, at region) (closed, rest []run) {
 	for _, r := range open {
 		if r.region == at {
@@ -89,19 +101,24 @@ func closeRuns(done, open []run, at region) (closed, rest []run) {
 	return done, rest
 }
 
-// openRun is the run that a touch continues, or -1.
+// openRun returns the index of the open run that an operation continues, -1 for none.
 func openRun(open []run, t operation, at region) int {
 	for i := range open {
-		first := &open[i].operations[0]
-		if open[i].region == at && open[i].family == t.family && first.framework == t.framework && first.tensor == t.tensor && first.averaged == t.averaged {
+		r := &open[i]
+		if r.region == at && r.family == t.family && r.operations[0].alike(&t) {
 			return i
 		}
 	}
 	return -1
 }
 
-// markUpdate counts a product whose tensor is updated by another one next: the two
-// together are an average or a weight, not a gradient.
+// alike reports whether two operations of one family can belong to the same run.
+func (t *operation) alike(o *operation) bool {
+	return t.framework == o.framework && t.tensor == o.tensor && t.averaged == o.averaged
+}
+
+// markUpdate counts a product to whose tensor another one is added next: the two together
+// are weight decay or a moving average, and the tensor is no gradient.
 func markUpdate(open []run, t *operation, at region) {
 	for i := range open {
 		r := &open[i]
@@ -115,8 +132,8 @@ func markUpdate(open []run, t *operation, at region) {
 	}
 }
 
-// regionOf is the region of an operator in its step; its place is empty before the
-// first backward pass. What DDP and FSDP do behind the last node of a pass still
+// regionOf returns the region of an operation in its step; its place is empty before the
+// first backward pass. What DDP and FSDP do after the last node of a backward pass still
 // belongs to that pass.
 func (w *window) regionOf(t operation) region {
 	pass := max(0, sort.Search(len(w.backwards), func(i int) bool { return w.backwards[i].Start > t.start })-1)

@@ -8,30 +8,33 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// SyncPattern says in which micro-batches of a step gradients are reduced.
+// SyncPattern says in which micro-batches of a step gradients are reduced. Reports print its
+// text.
 type SyncPattern string
 
-// The patterns of gradient synchronisation. With one micro-batch it is every one.
+// The patterns of gradient synchronization. With a single micro-batch it is SyncEvery.
 const (
-	SyncEvery   SyncPattern = "every_micro_batch"
-	SyncLast    SyncPattern = "last_micro_batch"
-	SyncNone    SyncPattern = "none"
-	SyncUnknown SyncPattern = "unknown"
+	SyncEvery   SyncPattern = "every_micro_batch" // in each of them
+	SyncLast    SyncPattern = "last_micro_batch"  // only in the last, as with no_sync
+	SyncNone    SyncPattern = "none"              // in none
+	SyncUnknown SyncPattern = "unknown"           // in some, or without backward passes
 )
 
-// Sync is the gradient synchronisation of a rank.
+// Sync is the gradient synchronization of a rank.
 type Sync struct {
 	Pattern SyncPattern
-	PerPass []int // gradient collectives by backward pass of a step, as most steps have them
-	Kind    timeline.CollectiveKind
-	Site    timeline.LaunchSite
-	Ranks   int64 // ranks that reduce gradients together, 0 unknown: of shards times replicas (HSDP)
-	Shards  int64 // ranks over which gradients are reduce-scattered, 0 unknown or none
+	PerPass []int                   // by backward pass of a typical step: its gradient collectives
+	Kind    timeline.CollectiveKind // the most frequent one; ReduceScatter if any is
+	Site    timeline.LaunchSite     // the most frequent one
+	Ranks   int64                   // ranks that reduce gradients together, 0 unknown; with HSDP shards times replicas
+	Shards  int64                   // ranks over which gradients are reduce-scattered, 0 for none or unknown
 }
 
-// synchronization derives the pattern from the complete steps. own is what each of them
-// shows, world the number of ranks, 0 unknown.
-func synchronization(list []steps.Step, own []Step, passes []Backward, collectives []HostCollective, world int64) Sync {
+// synchronization derives the synchronization from the gradient collectives. own is what
+// each step shows, world the number of ranks, 0 unknown.
+func synchronization(
+	list []steps.Step, own []Step, passes []Backward, collectives []HostCollective, world int64,
+) Sync {
 	perStep := make([][]int, len(list))
 	for i := range list {
 		perStep[i] = make([]int, len(own[i].Backwards))
@@ -52,11 +55,12 @@ func synchronization(list []steps.Step, own []Step, passes []Backward, collectiv
 		kinds[c.Kind]++
 		sizes[c.Kind] = max(sizes[c.Kind], c.GroupSize)
 	}
-	s.Site, s.Kind = mostFrequent(sites, timeline.UnknownSite), mostFrequent(kinds, timeline.NotCommunication)
+	s.Site = mostFrequent(sites, timeline.UnknownSite)
+	s.Kind = mostFrequent(kinds, timeline.NotCommunication)
 	s.Shards = sizes[timeline.ReduceScatter]
 	s.Ranks = max(s.Shards, sizes[timeline.AllReduce])
 	if kinds[timeline.ReduceScatter] > 0 {
-		s.Kind = timeline.ReduceScatter // the all-reduces are of replicas of the shards, in a group of their own
+		s.Kind = timeline.ReduceScatter // all-reduces are then between replicas of a shard (HSDP)
 		if product := s.Shards * max(1, sizes[timeline.AllReduce]); world == 0 || product <= world {
 			s.Ranks = product
 		}
@@ -66,7 +70,8 @@ func synchronization(list []steps.Step, own []Step, passes []Backward, collectiv
 	return s
 }
 
-// typical is the list that most complete steps have; the first wins a draw.
+// typical returns the list that most complete steps have, the first of equally frequent
+// ones. A single step counts even if it is not complete.
 func typical(lists [][]int, list []steps.Step) []int {
 	count, keys := make(map[string]int), make([]string, len(lists))
 	for i, l := range lists {
@@ -84,6 +89,8 @@ func typical(lists [][]int, list []steps.Step) []int {
 	return best
 }
 
+// patternOf returns the pattern of a step with so many gradient collectives in each of its
+// backward passes.
 func patternOf(perPass []int) SyncPattern {
 	if len(perPass) == 0 {
 		return SyncUnknown
@@ -104,7 +111,8 @@ func patternOf(perPass []int) SyncPattern {
 	return SyncUnknown
 }
 
-// mostFrequent is the key with the greatest count; ties go to the one that prints first.
+// mostFrequent returns the key with the greatest count, none if there is no key. Of equally
+// frequent ones it takes the one that prints first, as the order of a map is random.
 func mostFrequent[K comparable](count map[K]int, none K) K {
 	best, most := none, 0
 	for k, n := range count {

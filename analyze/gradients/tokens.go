@@ -5,29 +5,33 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// TokenPlace says where in a step the token count is reduced over ranks.
+// TokenPlace says where in a step the token count is reduced over ranks. Reports print its
+// text.
 type TokenPlace string
 
-// The places of a token all-reduce: before the first forward pass of the step (so
-// that losses can be scaled) or behind the last backward pass (so that gradients are).
+// The places of a token all-reduce. Where it is decides what it can be for: with the count
+// of all ranks known before the first forward pass, losses can be scaled; after the last
+// backward pass only gradients can.
 const (
-	TokensBeforeForward TokenPlace = "before_forward"
-	TokensBeforeScale   TokenPlace = "before_scale"
-	TokensNowhere       TokenPlace = ""
+	TokensBeforeForward TokenPlace = "before_forward" // before the first forward pass of the step
+	TokensBeforeScale   TokenPlace = "before_scale"   // after the last backward pass
+	TokensNowhere       TokenPlace = ""               // there is none
 )
 
-// TokenAllReduce is the reduction of single numbers, such as the number of tokens
-// and the loss, over ranks.
+// TokenAllReduce is the all-reduce of single numbers, such as the number of tokens and the
+// loss. A trace does not say what a number means, so any that is in the right place counts.
 type TokenAllReduce struct {
 	Place    TokenPlace
-	PerStep  int // calls in a step, as most steps have them
-	Judgable bool
+	PerStep  int  // all-reduces in a typical step, 0 if there are none
+	Judgable bool // the trace would show one if there were one
 }
 
-// tokenAllReduce counts the all-reduces of one element before the first forward and
+// tokenAllReduce counts the all-reduces of one element before the first forward pass and
 // between the last accumulation and the optimizer of each step. own is what each step
 // shows; norms and forward are host starts, ascending.
-func tokenAllReduce(x *timeline.Rank, list []steps.Step, own []Step, collectives []HostCollective, norms, forward []int64) TokenAllReduce {
+func tokenAllReduce(
+	x *timeline.Rank, list []steps.Step, own []Step, collectives []HostCollective, norms, forward []int64,
+) TokenAllReduce {
 	before, after := make(map[int]int), make(map[int]int)
 	judged, from := 0, 0
 	for i := range list {
@@ -57,9 +61,9 @@ func tokenAllReduce(x *timeline.Rank, list []steps.Step, own []Step, collectives
 	return t
 }
 
-// counts tells how many all-reduces of one element a step with some backward passes has
-// before its first forward pass and behind its last accumulation. Those behind a norm
-// belong to clipping.
+// counts returns how many all-reduces of one element a step with some backward passes has
+// before its first forward pass and after its last accumulation. Those after a norm belong
+// to clipping.
 func counts(passes []Backward, collectives []HostCollective, norms, forward []int64) (before, after int) {
 	first, last := passes[0], passes[len(passes)-1].Last
 	for i := range collectives {
@@ -77,11 +81,12 @@ func counts(passes []Backward, collectives []HostCollective, norms, forward []in
 	return before, after
 }
 
-// leastForward is how few operators a forward pass with its loss has at the least: fewer
-// between a moment and the backward pass are the arithmetic of a loss, so a moment lies
-// before the first forward pass where a whole one still fits.
+// leastForward is the least number of operators that a forward pass with its loss consists
+// of. Fewer between an instant and the backward pass are the arithmetic of a loss, so an
+// instant precedes the forward pass if at least as many follow it.
 const leastForward = 4
 
+// mostFrequentCount returns the most frequent number, the greater of equally frequent ones.
 func mostFrequentCount(count map[int]int) int {
 	best, most := 0, 0
 	for n, times := range count {
