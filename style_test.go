@@ -75,8 +75,8 @@ func TestFileLength(t *testing.T) {
 // code and in tests. None is added to them: wrap the line.
 var (
 	wideCode = []string{
-		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate",
-		"analyze/pprof", "analyze/render", "analyze/render/plots", "analyze/rules", "cmd/gaprof",
+		"analyze/drawing", "analyze/facts", "analyze/gate", "analyze/pprof", "analyze/render",
+		"analyze/render/plots", "cmd/gaprof",
 	}
 	wideTests = []string{
 		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate",

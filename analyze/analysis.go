@@ -66,8 +66,15 @@ func assemble(files []placed, o *Options) *Result {
 	health := healthOf(list)
 	normalization, normalized := normalizationOf(list, logs{Logs: o.Logs, declared: o.Normalization})
 	matched := match(list, o.AlignClocks)
-	findings, skipped := findingsOf(o.Rules, &Pass{Ranks: list, Problems: health.Problems, UniformTokens: o.UniformTokens,
-		Normalized: normalized, matched: matched, peak: o.PeakBandwidth}, limits{o.MinCost, o.MinShare})
+	pass := &Pass{
+		Ranks:         list,
+		Problems:      health.Problems,
+		UniformTokens: o.UniformTokens,
+		Normalized:    normalized,
+		matched:       matched,
+		peak:          o.PeakBandwidth,
+	}
+	findings, skipped := findingsOf(o.Rules, pass, limits{o.MinCost, o.MinShare})
 	r := &report.Report{
 		Schema: report.Schema, Version: o.Version,
 		Source: sourceOf(files, list),

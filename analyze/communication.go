@@ -36,8 +36,14 @@ func collectivesRows(list []*Rank) (rows []report.Collectives) {
 				continue
 			}
 			o := r.Measure(messages)
-			rows = append(rows, report.Collectives{Rank: r.ID, Kind: kind.String(), Count: o.Count, Overlap: overlapRow(o),
-				InSteps: exposedInSteps(r, r.Exposed(messages, timeline.BucketOf(kind))), Sites: siteRows(r.Rank, kind)})
+			rows = append(rows, report.Collectives{
+				Rank:    r.ID,
+				Kind:    kind.String(),
+				Count:   o.Count,
+				Overlap: overlapRow(o),
+				InSteps: exposedInSteps(r, r.Exposed(messages, timeline.BucketOf(kind))),
+				Sites:   siteRows(r.Rank, kind),
+			})
 		}
 	}
 	return rows
@@ -97,8 +103,18 @@ func groupRows(list []*Rank) (rows []report.CollectiveGroup) {
 }
 
 func groupRow(r *Rank, g *facts.Group) report.CollectiveGroup {
-	row := report.CollectiveGroup{Rank: r.ID, Kind: g.Kind.String(), Site: string(g.Site.Site), Name: g.Site.Name, Inferred: g.Inferred,
-		Count: len(g.Members), Busy: g.Overlap.Busy, Over: g.Overlap.Overlapped, FirstBusy: g.First.Busy, FirstOver: g.First.Overlapped}
+	row := report.CollectiveGroup{
+		Rank:      r.ID,
+		Kind:      g.Kind.String(),
+		Site:      string(g.Site.Site),
+		Name:      g.Site.Name,
+		Inferred:  g.Inferred,
+		Count:     len(g.Members),
+		Busy:      g.Overlap.Busy,
+		Over:      g.Overlap.Overlapped,
+		FirstBusy: g.First.Busy,
+		FirstOver: g.First.Overlapped,
+	}
 	if g.Step >= 0 {
 		row.Step = &g.Step
 	}

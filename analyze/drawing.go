@@ -85,7 +85,9 @@ func drawingOf(list []*Rank) *report.Drawing {
 		}
 	}
 	if n := len(d.Collectives); n > mostCollectives {
-		slices.SortStableFunc(d.Collectives, func(x, y report.Collective) int { return cmp.Compare(y.Duration, x.Duration) })
+		slices.SortStableFunc(d.Collectives, func(x, y report.Collective) int {
+			return cmp.Compare(y.Duration, x.Duration)
+		})
 		d.Collectives, d.LeftOut = d.Collectives[:mostCollectives], n-mostCollectives
 		slices.SortStableFunc(d.Collectives, func(x, y report.Collective) int {
 			return cmp.Or(cmp.Compare(x.Rank, y.Rank), cmp.Compare(x.Start, y.Start))

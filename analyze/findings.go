@@ -71,5 +71,11 @@ func (p *Pass) findings() []report.Finding {
 
 // EvidenceOf is the view of an event for a person with the trace open.
 func EvidenceOf(r *Rank, e timeline.Event) report.Evidence {
-	return report.Evidence{Rank: r.ID, Name: e.Name, Track: e.Process + "/" + e.Thread, Start: e.Start, Duration: e.Duration}
+	return report.Evidence{
+		Rank:     r.ID,
+		Name:     e.Name,
+		Track:    e.Process + "/" + e.Thread,
+		Start:    e.Start,
+		Duration: e.Duration,
+	}
 }

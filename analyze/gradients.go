@@ -39,7 +39,8 @@ func passRows(list []*Rank, uniform, equal bool, peak int64) (rows []report.Grad
 			row := passRow(r, p, peak)
 			row.Verdict, row.Reason = VerdictOf(r.Rank, p, uniform)
 			if equal && row.Verdict == report.Avoidable && p.Kind == gradients.ScalePass {
-				row.Reason += "; the ranks have equally many tokens in the recorded step, which a few steps do not prove for all"
+				row.Reason += "; the ranks have equally many tokens in the " +
+					"recorded step, which a few steps do not prove for all"
 			}
 			rows = append(rows, row)
 		}
@@ -49,8 +50,19 @@ func passRows(list []*Rank, uniform, equal bool, peak int64) (rows []report.Grad
 
 // passRow is a pass without its verdict.
 func passRow(r *Rank, p *gradients.Pass, peak int64) report.GradientPass {
-	row := report.GradientPass{Rank: r.ID, Step: p.Step, Kind: string(p.Kind), Where: string(p.Place), Optimizer: p.Optimizer,
-		Parameters: p.Parameters, Launches: p.Launches, Bytes: p.Bytes, Busy: p.Busy, Span: p.Span, OnDevice: p.OnDevice}
+	row := report.GradientPass{
+		Rank:       r.ID,
+		Step:       p.Step,
+		Kind:       string(p.Kind),
+		Where:      string(p.Place),
+		Optimizer:  p.Optimizer,
+		Parameters: p.Parameters,
+		Launches:   p.Launches,
+		Bytes:      p.Bytes,
+		Busy:       p.Busy,
+		Span:       p.Span,
+		OnDevice:   p.OnDevice,
+	}
 	if p.OnDevice && p.Bytes > 0 {
 		if floor := floorOf(p.Bytes, bandwidthOf(r.Rank, peak)); floor > 0 {
 			row.Floor = &floor

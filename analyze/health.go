@@ -12,7 +12,12 @@ func healthOf(list []*Rank) report.Health {
 	told := make(map[problemPlace]bool)
 	for _, r := range list {
 		if r.DeviceEvents > 0 {
-			h.DeviceEvents = append(h.DeviceEvents, report.DeviceEvents{Rank: r.ID, Count: r.DeviceEvents, Unlinked: r.Unlinked, Edge: r.UnlinkedAtStart})
+			h.DeviceEvents = append(h.DeviceEvents, report.DeviceEvents{
+				Rank:     r.ID,
+				Count:    r.DeviceEvents,
+				Unlinked: r.Unlinked,
+				Edge:     r.UnlinkedAtStart,
+			})
 		}
 		for _, p := range r.Problems {
 			place := problemPlace{r.File, p.Code, p.Offset}

@@ -26,7 +26,12 @@ func kernelRows(list []*Rank) (rows []report.Kernel) {
 func topKernels(x *timeline.Rank, n int) []report.Kernel {
 	rows := []report.Kernel{}
 	for _, t := range largest(x, nameTotals(x), n) {
-		rows = append(rows, report.Kernel{Name: strings.Clone(x.Name(t.row)), Cat: x.Trace.CatName(x.Col.Cat[t.row]), Count: t.count, Busy: t.ns})
+		rows = append(rows, report.Kernel{
+			Name:  strings.Clone(x.Name(t.row)),
+			Cat:   x.Trace.CatName(x.Col.Cat[t.row]),
+			Count: t.count,
+			Busy:  t.ns,
+		})
 	}
 	return rows
 }

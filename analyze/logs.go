@@ -36,7 +36,13 @@ func (l *logs) table() *tokenCounts {
 	if len(list) == 0 && l.Losses != nil {
 		for _, m := range l.Losses.Micro {
 			if m.Tokens >= 0 {
-				list = append(list, sidecar.TokenCount{Rank: m.Rank, Step: m.Step, MicroBatch: m.MicroBatch, Tokens: m.Tokens, Global: -1})
+				list = append(list, sidecar.TokenCount{
+					Rank:       m.Rank,
+					Step:       m.Step,
+					MicroBatch: m.MicroBatch,
+					Tokens:     m.Tokens,
+					Global:     -1,
+				})
 			}
 		}
 	}

@@ -5,34 +5,64 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// Need is an input that a rule cannot do without.
+// Need is an input that a rule cannot do without. One of Met and All is set.
 type Need struct {
-	Name    string
-	Missing string // why it is missing and what would supply it
-	Met     func(*Rank) bool
-	All     func(*Pass) bool // of all ranks together; then Met is nil
+	Name    string           // what reports call it: "launch sites"
+	Missing string           // why it is missing and what would supply it
+	Met     func(*Rank) bool // reports whether one rank has it; rules run on the ranks that do
+	All     func(*Pass) bool // reports whether all ranks together have it; then Met is nil
 }
 
 // The needs of the rules that exist.
 var (
-	NeedDevice = Need{"device events", "no device events: record with ProfilerActivity.CUDA",
-		func(r *Rank) bool { return r.DeviceEvents > 0 }, nil}
-	NeedCollectives = Need{"collectives", "no device collectives in the trace (gloo spans on the CPU are not device collectives)",
-		func(r *Rank) bool { return len(r.Collectives) > 0 }, nil}
-	NeedLaunches = Need{"launches", "no device event is linked to a host call: record with ProfilerActivity.CPU too",
-		func(r *Rank) bool { return r.DeviceEvents > r.Unlinked }, nil}
-	NeedSteps = Need{"steps", "no optimizer steps in the trace: profile through optimizer.step(), or call profiler.step()",
-		func(r *Rank) bool { return len(r.Steps) > 0 }, nil}
-	NeedStreams = Need{"streams", "communication overlaps compute on one and the same stream, which is impossible: the tracks are wrong and so is any overlap",
-		func(r *Rank) bool { return !r.SelfOverlap }, nil}
-	NeedOneRank = Need{"ranks that can be told apart", "several ranks were merged into one process, and their figures cannot be told apart: give each rank its own file",
-		func(r *Rank) bool { return !r.Mixed() }, nil}
-	NeedSites = Need{"launch sites", "no Optimizer.step and no backward spans around the launches: every launch site is unknown",
-		hasSites, nil}
-	NeedRanks = Need{"several ranks", report.OneRank,
-		nil, func(p *Pass) bool { return len(p.Ranks) > 1 }}
-	NeedWaits = Need{"matched collectives", "no collectives were matched between ranks, or their clocks cannot be compared: the notes under ranks say why",
-		nil, (*Pass).WaitsKnown}
+	NeedDevice = Need{
+		Name:    "device events",
+		Missing: "no device events: record with ProfilerActivity.CUDA",
+		Met:     func(r *Rank) bool { return r.DeviceEvents > 0 },
+	}
+	NeedCollectives = Need{
+		Name:    "collectives",
+		Missing: "no device collectives in the trace (gloo spans on the CPU are not device collectives)",
+		Met:     func(r *Rank) bool { return len(r.Collectives) > 0 },
+	}
+	NeedLaunches = Need{
+		Name:    "launches",
+		Missing: "no device event is linked to a host call: record with ProfilerActivity.CPU too",
+		Met:     func(r *Rank) bool { return r.DeviceEvents > r.Unlinked },
+	}
+	NeedSteps = Need{
+		Name:    "steps",
+		Missing: "no optimizer steps in the trace: profile through optimizer.step(), or call profiler.step()",
+		Met:     func(r *Rank) bool { return len(r.Steps) > 0 },
+	}
+	NeedStreams = Need{
+		Name: "streams",
+		Missing: "communication overlaps compute on one and the same stream, which is impossible: " +
+			"the tracks are wrong and so is any overlap",
+		Met: func(r *Rank) bool { return !r.SelfOverlap },
+	}
+	NeedOneRank = Need{
+		Name: "ranks that can be told apart",
+		Missing: "several ranks were merged into one process, and their figures cannot be told apart: " +
+			"give each rank its own file",
+		Met: func(r *Rank) bool { return !r.Mixed() },
+	}
+	NeedSites = Need{
+		Name:    "launch sites",
+		Missing: "no Optimizer.step and no backward spans around the launches: every launch site is unknown",
+		Met:     hasSites,
+	}
+	NeedRanks = Need{
+		Name:    "several ranks",
+		Missing: report.OneRank,
+		All:     func(p *Pass) bool { return len(p.Ranks) > 1 },
+	}
+	NeedWaits = Need{
+		Name: "matched collectives",
+		Missing: "no collectives were matched between ranks, or their clocks cannot be compared: " +
+			"the notes under ranks say why",
+		All: (*Pass).WaitsKnown,
+	}
 )
 
 func hasSites(r *Rank) bool {

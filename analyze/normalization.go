@@ -21,8 +21,12 @@ const noCounts = `no token counts: pass {tokens}, or annotate the trainer with r
 // are those of the log that was passed, else of annotations in the traces, else of a log
 // that was found beside them.
 func normalizationOf(list []*Rank, l logs) (report.Normalization, []NormalizedStep) {
-	n := report.Normalization{Mode: string(normalization.Unknown), Basis: string(normalization.ByNothing), Declared: string(l.declared),
-		Tokens: [][]int64{}}
+	n := report.Normalization{
+		Mode:     string(normalization.Unknown),
+		Basis:    string(normalization.ByNothing),
+		Declared: string(l.declared),
+		Tokens:   [][]int64{},
+	}
 	noted := notedTokens(list)
 	l = l.alignedTo(list, noted)
 	counts, from := l.counts(noted)

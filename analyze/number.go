@@ -13,8 +13,14 @@ func ranksOf(files []placed, o *Options) []*Rank {
 	for _, f := range files {
 		for i := range f.Ranks {
 			of := &f.Ranks[i]
-			list = append(list, &Rank{Rank: of.Facts, ID: of.Facts.ID, File: f.File, Problems: slices.Clone(of.Facts.Problems),
-				to: len(of.Facts.Steps), reduced: of})
+			list = append(list, &Rank{
+				Rank:     of.Facts,
+				ID:       of.Facts.ID,
+				File:     f.File,
+				Problems: slices.Clone(of.Facts.Problems),
+				to:       len(of.Facts.Steps),
+				reduced:  of,
+			})
 		}
 	}
 	number(list, o)

@@ -19,8 +19,10 @@ func observeAll(list []*Rank) normalization.Observation {
 	o := observe(list[0].Rank)
 	for _, r := range list[1:] {
 		seen := observe(r.Rank)
-		for _, pair := range [][2]*normalization.Answer{{&o.Mean, &seen.Mean}, {&o.Divided, &seen.Divided}, {&o.Scaled, &seen.Scaled},
-			{&o.Reduced, &seen.Reduced}, {&o.Inverted, &seen.Inverted}} {
+		for _, pair := range [][2]*normalization.Answer{
+			{&o.Mean, &seen.Mean}, {&o.Divided, &seen.Divided}, {&o.Scaled, &seen.Scaled},
+			{&o.Reduced, &seen.Reduced}, {&o.Inverted, &seen.Inverted},
+		} {
 			if *pair[0] != *pair[1] {
 				*pair[0] = normalization.NotKnown
 			}
@@ -57,7 +59,9 @@ func observe(r *facts.Rank) *normalization.Observation {
 		o.Inverted = normalization.Yes
 	}
 	if r.Params.Known() {
-		o.Scaled = answer(slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool { return p.Kind == gradients.ScalePass }))
+		o.Scaled = answer(slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool {
+			return p.Kind == gradients.ScalePass
+		}))
 	}
 	o.Reduced = reducesCounts(r)
 	return o

@@ -12,8 +12,14 @@ import (
 
 // sourceOf says what was read: files in order, and the ranks that were asked for.
 func sourceOf(files []placed, list []*Rank) report.Source {
-	s := report.Source{Files: []string{}, Ranks: []int64{}, Format: "unknown", Device: "unknown", StepSource: string(steps.None),
-		Fingerprint: unknownFingerprint()}
+	s := report.Source{
+		Files:       []string{},
+		Ranks:       []int64{},
+		Format:      "unknown",
+		Device:      "unknown",
+		StepSource:  string(steps.None),
+		Fingerprint: unknownFingerprint(),
+	}
 	for _, f := range files {
 		if n := len(s.Files); n == 0 || s.Files[n-1] != f.File {
 			s.Files = append(s.Files, f.File)

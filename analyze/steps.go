@@ -24,7 +24,11 @@ func stepRowsOf(r *Rank, s *facts.Step) []report.Step {
 		LinkedEvents: s.LinkedEvents, HostStart: s.HostStart, HostDuration: s.HostDuration()}
 	inBackward := r.InBackward(s.Index)
 	for _, o := range s.PerOptimizer {
-		row.Optimizers = append(row.Optimizers, report.Optimizer{Name: o.Name, Accumulation: known(o.Accumulation), InBackward: inBackward[o.Name]})
+		row.Optimizers = append(row.Optimizers, report.Optimizer{
+			Name:         o.Name,
+			Accumulation: known(o.Accumulation),
+			InBackward:   inBackward[o.Name],
+		})
 	}
 	row.MicroBatches = known(s.MicroBatches)
 	if len(s.Windows) == 0 {
@@ -43,9 +47,13 @@ func stepRowsOf(r *Rank, s *facts.Step) []report.Step {
 
 func ledgerRow(l timeline.Ledger) *report.Ledger {
 	return &report.Ledger{
-		Compute: l[timeline.ComputeBucket], Memory: l[timeline.MemoryBucket], ReduceScatter: l[timeline.ReduceScatterBucket],
-		AllGather: l[timeline.AllGatherBucket], AllReduce: l[timeline.AllReduceBucket], OtherComm: l[timeline.OtherCommBucket],
-		Idle: l[timeline.IdleBucket],
+		Compute:       l[timeline.ComputeBucket],
+		Memory:        l[timeline.MemoryBucket],
+		ReduceScatter: l[timeline.ReduceScatterBucket],
+		AllGather:     l[timeline.AllGatherBucket],
+		AllReduce:     l[timeline.AllReduceBucket],
+		OtherComm:     l[timeline.OtherCommBucket],
+		Idle:          l[timeline.IdleBucket],
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 // where the trace shows no collective of any kind and no distributed run, 0 unknown.
 func ReducingRanks(r *facts.Rank) int64 {
 	distributed := r.Distributed
-	reduces := r.Sync.Pattern == gradients.SyncEvery && r.Sync.Kind != timeline.NotCommunication || r.Sync.Pattern == gradients.SyncLast
+	every := r.Sync.Pattern == gradients.SyncEvery && r.Sync.Kind != timeline.NotCommunication
+	reduces := every || r.Sync.Pattern == gradients.SyncLast
 	switch {
 	case r.Sync.Ranks > 0 && reduces:
 		return r.Sync.Ranks
@@ -40,13 +41,15 @@ func VerdictOf(r *facts.Rank, p *gradients.Pass, uniform bool) (report.Verdict, 
 		return report.UnknownVerdict, "part of how the framework averages and keeps gradients"
 	}
 	if p.Doubtful {
-		return report.UnknownVerdict, "the factor is not known to be made of a token count: weights that decay by hand look the same"
+		return report.UnknownVerdict, "the factor is not known to be made " +
+			"of a token count: weights that decay by hand look the same"
 	}
 	if p.Place != gradients.AfterBackward {
 		return report.UnknownVerdict, "it stands inside the accumulation, where it changes what is accumulated"
 	}
 	if scaledInside(r, p.Step) {
-		return report.UnknownVerdict, "the same scaling stands inside the accumulation, which is the first thing to change"
+		return report.UnknownVerdict, "the same scaling stands inside " +
+			"the accumulation, which is the first thing to change"
 	}
 	ranks, micro := ReducingRanks(r), r.Steps[p.Step].MicroBatches
 	switch {
@@ -59,11 +62,16 @@ func VerdictOf(r *facts.Rank, p *gradients.Pass, uniform bool) (report.Verdict, 
 	case micro == 1 && uniform:
 		return report.Needless, "one micro-batch and equal token counts on all ranks, as declared"
 	case micro == 1:
-		return report.Avoidable, fmt.Sprintf("one micro-batch on %d ranks: fold ranks x tokens / all tokens into the loss; needless only if all ranks always have equally many tokens ({uniform-tokens})", ranks)
+		return report.Avoidable, fmt.Sprintf(
+			"one micro-batch on %d ranks: fold ranks x tokens / all tokens into the loss; "+
+				"needless only if all ranks always have equally many tokens ({uniform-tokens})",
+			ranks)
 	case ranks == 1:
 		return report.Avoidable, fmt.Sprintf("%d micro-batches: fold tokens / all tokens into each loss", micro)
 	}
-	return report.Avoidable, fmt.Sprintf("%d micro-batches on %d ranks: fold ranks x tokens / all tokens into each loss, after one token all-reduce", micro, ranks)
+	return report.Avoidable, fmt.Sprintf(
+		"%d micro-batches on %d ranks: fold ranks x tokens / all tokens into each loss, after one token all-reduce",
+		micro, ranks)
 }
 
 // scaledInside reports whether gradients are scaled between the micro-batches of a step.

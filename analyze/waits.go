@@ -22,8 +22,14 @@ func straggler(m *Matched) *int64 {
 func waitRows(m *Matched) (rows []report.RankWaits) {
 	for i := range m.Figures {
 		f := &m.Figures[i]
-		row := report.RankWaits{Rank: m.Ranks[i].ID, Collectives: f.Collectives, PointToPoint: f.PointToPoint, Matched: f.Matched,
-			Residual: f.Residual, Drift: f.Drift}
+		row := report.RankWaits{
+			Rank:         m.Ranks[i].ID,
+			Collectives:  f.Collectives,
+			PointToPoint: f.PointToPoint,
+			Matched:      f.Matched,
+			Residual:     f.Residual,
+			Drift:        f.Drift,
+		}
 		if f.Known {
 			row.Wait, row.WaitCaused, row.Last = &f.Wait, &f.Caused, &f.Last
 		}
@@ -87,7 +93,14 @@ func middle(list []int64) *int64 {
 }
 
 func groupStatus(m *Matched, g *ranks.Group) report.MatchedGroup {
-	row := report.MatchedGroup{Name: g.Name, Ranks: []int64{}, Absent: notNil(g.Absent), Status: string(g.Status), Matched: len(g.Collectives), Reason: g.Reason + g.NoFigures}
+	row := report.MatchedGroup{
+		Name:    g.Name,
+		Ranks:   []int64{},
+		Absent:  notNil(g.Absent),
+		Status:  string(g.Status),
+		Matched: len(g.Collectives),
+		Reason:  g.Reason + g.NoFigures,
+	}
 	if g.Size > 0 {
 		row.Size = &g.Size
 	}
@@ -112,7 +125,8 @@ func matchNotes(m *Matched) []string {
 	}
 	notes = append(notes, differentModels(m)...)
 	if pointToPoint > 0 {
-		notes = append(notes, fmt.Sprintf("%d point-to-point messages (send, receive) concern two ranks and are not matched", pointToPoint))
+		notes = append(notes, fmt.Sprintf(
+			"%d point-to-point messages (send, receive) concern two ranks and are not matched", pointToPoint))
 	}
 	return notes
 }
@@ -121,7 +135,8 @@ func groupNotes(m *Matched, g *ranks.Group) (notes []string) {
 	name := groupName(g)
 	if g.Status == ranks.Alone {
 		if len(m.Sources) > 1 && len(g.Members) != 1 && g.Size != 1 {
-			notes = append(notes, fmt.Sprintf("%s has collectives on rank %d alone of those given", name, m.Ranks[g.Ranks[0]].ID))
+			notes = append(notes,
+				fmt.Sprintf("%s has collectives on rank %d alone of those given", name, m.Ranks[g.Ranks[0]].ID))
 		}
 		return notes
 	}
@@ -131,16 +146,19 @@ func groupNotes(m *Matched, g *ranks.Group) (notes []string) {
 		}
 	}
 	if len(g.Absent) > 0 {
-		notes = append(notes, fmt.Sprintf("%s: no trace of %s was given: a wait for them counts as transfer", name, rankList(g.Absent)))
+		notes = append(notes,
+			fmt.Sprintf("%s: no trace of %s was given: a wait for them counts as transfer", name, rankList(g.Absent)))
 	}
 	if len(g.Silent) > 0 {
 		notes = append(notes, fmt.Sprintf("%s: %s recorded none of its collectives", name, rankList(g.Silent)))
 	}
 	if g.Aligned {
-		notes = append(notes, name+": each rank's clock residual was subtracted; a rank that always leaves late by as much cannot be told from its clock")
+		notes = append(notes, name+": each rank's clock residual was subtracted; a "+
+			"rank that always leaves late by as much cannot be told from its clock")
 	}
 	if g.Impossible > 0 && g.NoFigures == "" {
-		notes = append(notes, fmt.Sprintf("%s: %d collectives have impossible times and no figures", name, g.Impossible))
+		notes = append(notes,
+			fmt.Sprintf("%s: %d collectives have impossible times and no figures", name, g.Impossible))
 	}
 	return notes
 }
@@ -190,5 +208,7 @@ func differentModels(m *Matched) []string {
 		list = append(list, id)
 	}
 	slices.Sort(list)
-	return []string{rankList(list) + " show different optimizers or parameters: traces of different runs, or parts of one model"}
+	return []string{
+		rankList(list) + " show different optimizers or parameters: traces of different runs, or parts of one model",
+	}
 }

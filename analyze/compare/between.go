@@ -6,8 +6,17 @@ import "github.com/gaprof/gaprof/analyze/report"
 // equal differences, and nothing is changed in them.
 func Between(base, new []*report.Report, version string) *Diff {
 	b, n := newSide(base), newSide(new)
-	d := &Diff{Schema: Schema, Version: version, Base: b.describe(), New: n.describe(),
-		Moves: []Move{}, Collectives: []CollectiveChange{}, Orders: []OrderChange{}, Passes: []PassChange{}, Kinds: []Kind{}}
+	d := &Diff{
+		Schema:      Schema,
+		Version:     version,
+		Base:        b.describe(),
+		New:         n.describe(),
+		Moves:       []Move{},
+		Collectives: []CollectiveChange{},
+		Orders:      []OrderChange{},
+		Passes:      []PassChange{},
+		Kinds:       []Kind{},
+	}
 	d.Unlike = unlike(&d.Base, &d.New, b, n)
 	pairs := match(b, n)
 	for i := range pairs {

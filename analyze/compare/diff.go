@@ -161,9 +161,13 @@ func (d *Diff) Changed() bool {
 
 // Kind is the times of one kind of step on both sides.
 type Kind struct {
-	Name           string             `json:"name"`       // its optimizers
-	Only           string             `json:"only"`       // base or new where the other side has steps, but none of the kind; else empty
-	Uncompared     string             `json:"uncompared"` // why the kind could be neither compared nor called missing; else empty
+	Name string `json:"name"` // its optimizers
+	// Only is base or new where the other side has steps, but none of the kind; else
+	// empty.
+	Only string `json:"only"`
+	// Uncompared is why the kind could be neither compared nor called missing; else
+	// empty.
+	Uncompared     string             `json:"uncompared"`
 	BaseLetters    []string           `json:"base_kinds"`
 	NewLetters     []string           `json:"new_kinds"`
 	BaseOptimizers []report.Optimizer `json:"base_optimizers"`

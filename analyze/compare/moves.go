@@ -102,7 +102,8 @@ func (p *pair) placeKeys() []placeKey {
 		}
 	}
 	slices.SortFunc(keys, func(a, b placeKey) int {
-		return cmp.Or(cmp.Compare(a.collective, b.collective), cmp.Compare(a.place.Site, b.place.Site), cmp.Compare(a.place.Name, b.place.Name))
+		return cmp.Or(cmp.Compare(a.collective, b.collective), cmp.Compare(a.place.Site, b.place.Site),
+			cmp.Compare(a.place.Name, b.place.Name))
 	})
 	return slices.Compact(keys)
 }
@@ -155,7 +156,9 @@ func (p *pair) collectiveChanges(flows []flow, lost, gained map[placeKey]int) []
 // addMove puts a flow of one kind of step to those of other kinds between the same
 // places.
 func (d *Diff) addMove(p *pair, f flow) {
-	i := slices.IndexFunc(d.Moves, func(m Move) bool { return m.Collective == f.collective && m.From == f.from && m.To == f.to })
+	i := slices.IndexFunc(d.Moves, func(m Move) bool {
+		return m.Collective == f.collective && m.From == f.from && m.To == f.to
+	})
 	if i < 0 {
 		i = len(d.Moves)
 		d.Moves = append(d.Moves, Move{Collective: f.collective, From: f.from, To: f.to})

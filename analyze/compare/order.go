@@ -30,7 +30,15 @@ func (d *Diff) addOrder(p *pair, f flow) {
 		change = "order"
 	}
 	prefix, suffix := common(append(slices.Clone(base), new...))
-	one := OrderChange{change, []string{p.name()}, f.collective, f.from, f.to, runs(base, prefix, suffix), runs(new, prefix, suffix)}
+	one := OrderChange{
+		Change:     change,
+		Kinds:      []string{p.name()},
+		Collective: f.collective,
+		From:       f.from,
+		To:         f.to,
+		Base:       runs(base, prefix, suffix),
+		New:        runs(new, prefix, suffix),
+	}
 	for i := range d.Orders {
 		if o := &d.Orders[i]; o.same(&one) {
 			o.Kinds = append(o.Kinds, one.Kinds...)
@@ -41,7 +49,8 @@ func (d *Diff) addOrder(p *pair, f flow) {
 }
 
 func (o *OrderChange) same(p *OrderChange) bool {
-	return o.Collective == p.Collective && o.From == p.From && o.To == p.To && slices.Equal(o.Base, p.Base) && slices.Equal(o.New, p.New)
+	places := o.Collective == p.Collective && o.From == p.From && o.To == p.To
+	return places && slices.Equal(o.Base, p.Base) && slices.Equal(o.New, p.New)
 }
 
 // runs puts equal neighbours together.
@@ -73,10 +82,12 @@ func common(names []string) (prefix, suffix int) {
 		prefix += len(first[head]) + 1
 		head++
 	}
-	tail := 0
-	for head+tail < least-1 && all(words, func(w []string) bool { return w[len(w)-1-tail] == first[len(first)-1-tail] }) {
-		suffix += len(first[len(first)-1-tail]) + 1
-		tail++
+	for tail := 1; head+tail < least; tail++ {
+		last := first[len(first)-tail]
+		if !all(words, func(w []string) bool { return w[len(w)-tail] == last }) {
+			break
+		}
+		suffix += len(last) + 1
 	}
 	return prefix, suffix
 }

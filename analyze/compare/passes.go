@@ -43,13 +43,20 @@ func (p *pool) on(k passKey) *PassSide {
 func (p *pair) passChanges() []PassChange {
 	var list []PassChange
 	for _, k := range p.passKeys() {
-		one := PassChange{Kind: p.name(), Pass: k.kind, Where: k.where, Optimizer: k.optimizer, Base: p.base.on(k), New: p.new.on(k)}
+		one := PassChange{
+			Kind:      p.name(),
+			Pass:      k.kind,
+			Where:     k.where,
+			Optimizer: k.optimizer,
+			Base:      p.base.on(k),
+			New:       p.new.on(k),
+		}
 		switch {
 		case one.Base == nil:
 			one.Change = "added"
 		case one.New == nil:
 			one.Change = "gone"
-		case one.Base.PerStep != one.New.PerStep || one.Base.Bytes != one.New.Bytes || one.Base.Verdict != one.New.Verdict:
+		case one.Base.differs(one.New):
 			one.Change = "changed"
 		default:
 			continue
@@ -57,6 +64,12 @@ func (p *pair) passChanges() []PassChange {
 		list = append(list, one)
 	}
 	return list
+}
+
+// differs reports whether two sides run a pass differently often, over another number
+// of bytes or for another reason.
+func (s *PassSide) differs(t *PassSide) bool {
+	return s.PerStep != t.PerStep || s.Bytes != t.Bytes || s.Verdict != t.Verdict
 }
 
 func (p *pair) passKeys() []passKey {

@@ -114,8 +114,15 @@ func (s *side) pool(optimizers []report.Optimizer, letter string) *pool {
 	i := slices.IndexFunc(s.pools, func(p *pool) bool { return p.key == key })
 	if i < 0 {
 		i = len(s.pools)
-		s.pools = append(s.pools, &pool{key: key, names: names, optimizers: optimizers, rows: make(map[unit][]*report.Step),
-			micro: make(tally), places: make(map[placeKey]*placeSum), passes: make(map[passKey]*passSum)})
+		s.pools = append(s.pools, &pool{
+			key:        key,
+			names:      names,
+			optimizers: optimizers,
+			rows:       make(map[unit][]*report.Step),
+			micro:      make(tally),
+			places:     make(map[placeKey]*placeSum),
+			passes:     make(map[passKey]*passSum),
+		})
 	}
 	p := s.pools[i]
 	if !slices.Contains(p.letters, letter) {
@@ -166,7 +173,14 @@ func addStructure(r *report.Report, where map[stepKey]*pool) {
 
 // describe says what stands on the side.
 func (s *side) describe() Side {
-	d := Side{Files: []string{}, Ranks: []int64{}, Runs: s.runs, Device: "unknown", Model: "unknown", StepSource: "none"}
+	d := Side{
+		Files:      []string{},
+		Ranks:      []int64{},
+		Runs:       s.runs,
+		Device:     "unknown",
+		Model:      "unknown",
+		StepSource: "none",
+	}
 	var busy, overlapped int64
 	for i, r := range s.reports {
 		d.Files = append(d.Files, r.Source.Files...)

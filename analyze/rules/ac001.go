@@ -18,13 +18,14 @@ var AC001 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradients are all-reduced at every micro-batch",
-		Why: "DDP keeps whole gradients on every rank, so it is enough to reduce them once a step, in the last micro-batch. Every earlier " +
-			"all-reduce moves all gradients again for nothing.",
+		Why: "DDP keeps whole gradients on every rank, so it is enough to reduce them once a step, " +
+			"in the last micro-batch. Every earlier all-reduce moves all gradients again for nothing.",
 		Fix: "run all micro-batches but the last under DistributedDataParallel.no_sync()",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
 	Run: func(p *analyze.Pass) {
-		runSyncEvery(p, timeline.AllReduce, "all-reduce", "DDP averages again and again what one all-reduce in the last micro-batch would")
+		runSyncEvery(p, timeline.AllReduce, "all-reduce",
+			"DDP averages again and again what one all-reduce in the last micro-batch would")
 	},
 }
 
@@ -34,9 +35,10 @@ var AC004 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradients are reduce-scattered at every micro-batch",
-		Why: "FSDP can keep whole gradients until the last micro-batch and reduce-scatter once. Many choose not to, to save memory; if the " +
-			"reduce-scatters are hidden that is no defect.",
-		Fix: "fully_shard: set_requires_gradient_sync(False) until the last micro-batch (FSDP1: no_sync()), if the memory for whole gradients is there",
+		Why: "FSDP can keep whole gradients until the last micro-batch and reduce-scatter once. " +
+			"Many choose not to, to save memory; if the reduce-scatters are hidden that is no defect.",
+		Fix: "fully_shard: set_requires_gradient_sync(False) until the last micro-batch " +
+			"(FSDP1: no_sync()), if the memory for whole gradients is there",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
 	Run: func(p *analyze.Pass) {
@@ -73,7 +75,8 @@ func runSyncEvery(p *analyze.Pass, kind timeline.CollectiveKind, name, remark st
 		return
 	}
 	f := report.Finding{
-		Message:  fmt.Sprintf("%d %ss before the last micro-batch, %.1f a step", calls, name, float64(calls)/float64(steps)),
+		Message: fmt.Sprintf("%d %ss before the last micro-batch, %.1f a step", calls, name,
+			float64(calls)/float64(steps)),
 		Why:      "gradients are reduced in every micro-batch: " + remark,
 		Evidence: evidence,
 		Caveats:  []string{fmt.Sprintf("deferring keeps whole gradients: %.1f MB on every rank", units.MB(price))},
@@ -111,7 +114,9 @@ func usesFSDP(r *analyze.Rank) bool { return r.UsesFSDP }
 // shards reports whether gradients are reduce-scattered at all: then all-reduces are
 // those of replicas of shards (HSDP), not DDP's.
 func shards(r *analyze.Rank) bool {
-	return slices.ContainsFunc(r.HostCollectives, func(c gradients.HostCollective) bool { return c.Gradient && c.Kind == timeline.ReduceScatter })
+	return slices.ContainsFunc(r.HostCollectives, func(c gradients.HostCollective) bool {
+		return c.Gradient && c.Kind == timeline.ReduceScatter
+	})
 }
 
 // lastPass reports whether a call belongs to the last backward pass of its step.

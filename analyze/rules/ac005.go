@@ -13,8 +13,9 @@ var AC005 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "one backward pass for several micro-batches keeps all their activations",
-		Why: "If the losses of all micro-batches are summed and backward() runs once a step, every micro-batch's activations stay in memory " +
-			"until then: the peak grows with the number of micro-batches, which accumulation is meant to avoid.",
+		Why: "If the losses of all micro-batches are summed and backward() runs once a " +
+			"step, every micro-batch's activations stay in memory until then: the peak " +
+			"grows with the number of micro-batches, which accumulation is meant to avoid.",
 		Fix: "call backward() on each micro-batch's loss, scaled to its share of the step's tokens",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
@@ -29,8 +30,11 @@ func runAC005(p *analyze.Pass) {
 				continue
 			}
 			p.Report(report.Note, report.Finding{
-				Message: fmt.Sprintf("%d forward passes are held for one backward pass: their activations are in memory together", s.MicroBatches/len(s.Backwards)),
-				Why:     fmt.Sprintf("the rarest backward node occurs %d times in one backward pass of step %d", s.MicroBatches/len(s.Backwards), s.Index),
+				Message: fmt.Sprintf(
+					"%d forward passes are held for one backward pass: their activations are in memory together",
+					s.MicroBatches/len(s.Backwards)),
+				Why: fmt.Sprintf("the rarest backward node occurs %d times in one backward pass of step %d",
+					s.MicroBatches/len(s.Backwards), s.Index),
 			})
 			return
 		}

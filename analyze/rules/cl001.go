@@ -15,8 +15,9 @@ var CL001 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "host-bound gradient norm",
-		Why:   "A norm per tensor, each launched on its own, leaves the device waiting between kernels that last microseconds.",
-		Fix:   "torch.nn.utils.clip_grad_norm_(..., foreach=True), one _foreach_norm for all",
+		Why: "A norm per tensor, each launched on its own, leaves " +
+			"the device waiting between kernels that last microseconds.",
+		Fix: "torch.nn.utils.clip_grad_norm_(..., foreach=True), one _foreach_norm for all",
 	},
 	Needs: append([]analyze.Need{needDevicePasses}, gradientNeeds...),
 	Run:   runCL001,
@@ -24,16 +25,20 @@ var CL001 = analyze.Rule{
 
 func runCL001(p *analyze.Pass) {
 	list := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
+		if gp.Kind != gradients.NormPass || !gp.OnDevice || gp.Launches <= 1 {
+			return false
+		}
 		gaps := gp.Span - gp.OtherIn - gp.Busy
-		return gp.Kind == gradients.NormPass && gp.OnDevice && gp.Launches > 1 && float64(gaps) > launchBoundGap*float64(gp.Span)
+		return float64(gaps) > launchBoundGap*float64(gp.Span)
 	})
 	if len(list) == 0 {
 		return
 	}
 	p.ReportCost(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
-			Message:  "host-bound gradient norm costs " + perStep(mean, step),
-			Why:      fmt.Sprintf("%s in %s, more than half of the span is gaps", units.Count(list[0].pass.Parameters, "norm"), units.Count(list[0].pass.Launches, "call")),
+			Message: "host-bound gradient norm costs " + perStep(mean, step),
+			Why: fmt.Sprintf("%s in %s, more than half of the span is gaps",
+				units.Count(list[0].pass.Parameters, "norm"), units.Count(list[0].pass.Launches, "call")),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 		}

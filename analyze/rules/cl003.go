@@ -13,8 +13,9 @@ var CL003 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradient norm without clipping",
-		Why:   "The norm of all gradients is computed and nothing is multiplied by a coefficient: the pass is for a number in the log.",
-		Fix:   "compute the norm only in the steps that log it, or take it from the optimizer",
+		Why: "The norm of all gradients is computed and nothing is " +
+			"multiplied by a coefficient: the pass is for a number in the log.",
+		Fix: "compute the norm only in the steps that log it, or take it from the optimizer",
 	},
 	Needs: gradientNeeds,
 	Run:   runCL003,
@@ -22,7 +23,8 @@ var CL003 = analyze.Rule{
 
 func runCL003(p *analyze.Pass) {
 	clips := make(map[*analyze.Rank]bool) // in any step: some loops clip only where the norm is too large
-	for _, f := range passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool { return gp.Kind == gradients.ClipPass }) {
+	clipping := func(_ *analyze.Rank, gp *gradients.Pass) bool { return gp.Kind == gradients.ClipPass }
+	for _, f := range passes(p, clipping) {
 		clips[f.rank] = true
 	}
 	list := passes(p, func(r *analyze.Rank, gp *gradients.Pass) bool {
@@ -33,11 +35,13 @@ func runCL003(p *analyze.Pass) {
 	}
 	p.ReportStructure(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
-			Message:  "gradient norm that no clipping uses costs " + perStep(mean, step),
-			Why:      "the norm reads " + units.Count(list[0].pass.Parameters, "gradient") + " behind backward and nothing is multiplied by it",
+			Message: "gradient norm that no clipping uses costs " + perStep(mean, step),
+			Why: "the norm reads " + units.Count(list[0].pass.Parameters, "gradient") +
+				" behind backward and nothing is multiplied by it",
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
-			Caveats:  append(hostCaveat(list), "if the norm guards against non-finite gradients, or clips only in steps where it is too large, it is needed"),
+			Caveats: append(hostCaveat(list), "if the norm guards against non-finite "+
+				"gradients, or clips only in steps where it is too large, it is needed"),
 		}
 	})
 }

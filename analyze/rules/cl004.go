@@ -14,8 +14,9 @@ var CL004 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradients are clipped at every micro-batch",
-		Why: "The norm of what is accumulated so far is not the norm of the step's gradient: each micro-batch shrinks the ones before it, and the " +
-			"result depends on their order. It also costs a norm and a multiplication of all gradients each time.",
+		Why: "The norm of what is accumulated so far is not the norm of the step's gradient: " +
+			"each micro-batch shrinks the ones before it, and the result depends on their " +
+			"order. It also costs a norm and a multiplication of all gradients each time.",
 		Fix: "call clip_grad_norm_ once, behind the last backward of the step",
 	},
 	Needs: gradientNeeds,
@@ -30,8 +31,9 @@ func runCL004(p *analyze.Pass) {
 		return
 	}
 	f := report.Finding{
-		Message:  "gradients are clipped between micro-batches: the result depends on their order",
-		Why:      fmt.Sprintf("%d passes scale the gradients by a norm between two backward passes of one step", len(list)),
+		Message: "gradients are clipped between micro-batches: the result depends on their order",
+		Why: fmt.Sprintf("%d passes scale the gradients by a norm between two backward passes of one step",
+			len(list)),
 		Evidence: showPasses(list),
 	}
 	p.Report(report.Warn, f)

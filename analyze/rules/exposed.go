@@ -93,7 +93,9 @@ func (c siteCount) of(site timeline.Site) (total int, names string) {
 			list = append(list, named{s.Name, n})
 		}
 	}
-	slices.SortFunc(list, func(a, b named) int { return cmp.Or(cmp.Compare(b.n, a.n), strings.Compare(a.name, b.name)) })
+	slices.SortFunc(list, func(a, b named) int {
+		return cmp.Or(cmp.Compare(b.n, a.n), strings.Compare(a.name, b.name))
+	})
 	parts := make([]string, len(list))
 	for i, l := range list {
 		parts[i] = fmt.Sprintf("%s %d", l.name, l.n)

@@ -15,19 +15,31 @@ import (
 // The needs that the rules on gradient passes share.
 var gradientNeeds = []analyze.Need{needOptimizerSteps, needShapes}
 
-var needOptimizerSteps = analyze.Need{Name: "optimizer steps", Missing: "no Optimizer.step spans: profile through optimizer.step()",
-	Met: func(r *analyze.Rank) bool { return r.StepSource == steps.FromOptimizer }}
+var needOptimizerSteps = analyze.Need{
+	Name:    "optimizer steps",
+	Missing: "no Optimizer.step spans: profile through optimizer.step()",
+	Met:     func(r *analyze.Rank) bool { return r.StepSource == steps.FromOptimizer },
+}
 
-var needShapes = analyze.Need{Name: "shapes of gradients", Missing: "no shapes of gradient accumulations: record with record_shapes=True",
-	Met: func(r *analyze.Rank) bool { return r.Params.Known() }}
+var needShapes = analyze.Need{
+	Name:    "shapes of gradients",
+	Missing: "no shapes of gradient accumulations: record with record_shapes=True",
+	Met:     func(r *analyze.Rank) bool { return r.Params.Known() },
+}
 
-var needBackward = analyze.Need{Name: "backward passes", Missing: "no autograd nodes in the trace: record CPU activity through backward()",
-	Met: func(r *analyze.Rank) bool { return len(r.Backwards) > 0 }}
+var needBackward = analyze.Need{
+	Name:    "backward passes",
+	Missing: "no autograd nodes in the trace: record CPU activity through backward()",
+	Met:     func(r *analyze.Rank) bool { return len(r.Backwards) > 0 },
+}
 
-var needDevicePasses = analyze.Need{Name: "device events", Missing: "gradient passes launch nothing on a device in this trace",
+var needDevicePasses = analyze.Need{
+	Name:    "device events",
+	Missing: "gradient passes launch nothing on a device in this trace",
 	Met: func(r *analyze.Rank) bool {
 		return slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool { return p.OnDevice })
-	}}
+	},
+}
 
 // found is a gradient pass with the rank it is of.
 type found struct {

@@ -11,11 +11,12 @@ var GS001 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "needless scaling of the gradients",
-		Why: "With one micro-batch and one rank, backward on the summed loss followed by a multiplication with 1/tokens reads and writes " +
-			"every gradient once more than backward on the mean loss, and gives the same numbers to rounding. With several ranks it is " +
-			"needless only if all of them always have equally many tokens.",
-		Fix: "call backward() on the mean loss (reduction=\"mean\") and leave the scaling out when gradient_accumulation_steps is 1; keep " +
-			"the token count for logging",
+		Why: "With one micro-batch and one rank, backward on the summed loss followed by a " +
+			"multiplication with 1/tokens reads and writes every gradient once more than " +
+			"backward on the mean loss, and gives the same numbers to rounding. With several " +
+			"ranks it is needless only if all of them always have equally many tokens.",
+		Fix: "call backward() on the mean loss (reduction=\"mean\") and leave the scaling " +
+			"out when gradient_accumulation_steps is 1; keep the token count for logging",
 	},
 	Needs: gradientNeeds,
 	Run:   runGS001,
@@ -33,7 +34,8 @@ func runGS001(p *analyze.Pass) {
 			Fix:      "backward on the mean loss (reduction=\"mean\") and drop the scaling",
 			Saving:   &report.Range{Low: mean, High: mean},
 			Evidence: showPasses(list),
-			Caveats:  append(hostCaveat(list), "equal to rounding (1e-15 in float64, 6e-7 in float32), not bit for bit"),
+			Caveats: append(hostCaveat(list),
+				"equal to rounding (1e-15 in float64, 6e-7 in float32), not bit for bit"),
 		}
 	})
 }

@@ -17,9 +17,11 @@ var GS002 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "avoidable scaling of the gradients",
-		Why: "Multiplying every gradient by 1/tokens behind backward reads and writes them all once more. The factor is known before " +
-			"backward if the tokens of all micro-batches are counted first, and then a multiplication of one number, the loss, does the same.",
-		Fix: "fold the factor into the loss of each micro-batch; the finding names the other folds that are legal for the trace",
+		Why: "Multiplying every gradient by 1/tokens behind backward reads and writes them all " +
+			"once more. The factor is known before backward if the tokens of all micro-batches " +
+			"are counted first, and then a multiplication of one number, the loss, does the same.",
+		Fix: "fold the factor into the loss of each micro-batch; the " +
+			"finding names the other folds that are legal for the trace",
 	},
 	Needs: gradientNeeds,
 	Run:   runGS002,
@@ -46,7 +48,8 @@ func runGS002(p *analyze.Pass) {
 func foldCaveats(r *analyze.Rank) []string {
 	caveats := []string{"the labels of all micro-batches must be at hand before the first backward"}
 	if analyze.ReducingRanks(r.Rank) > 1 {
-		caveats = append(caveats, "the factor is for gradients that are averaged over ranks, as DDP and FSDP do; where they are summed it is 1/N")
+		caveats = append(caveats, "the factor is for gradients that are averaged "+
+			"over ranks, as DDP and FSDP do; where they are summed it is 1/N")
 	}
 	return caveats
 }
@@ -59,9 +62,13 @@ func folds(r *analyze.Rank, scale *gradients.Pass) []string {
 		factor, inverse = fmt.Sprintf("%d/N", ranks), fmt.Sprintf("N/%d", ranks)
 		first = " (one token all-reduce before the first forward)"
 	}
-	list := []string{fmt.Sprintf("multiply each micro-batch's summed loss by %s before backward, N being all tokens of the step%s", factor, first)}
+	list := []string{
+		fmt.Sprintf("multiply each micro-batch's summed loss by %s before backward, N being all tokens of the step%s",
+			factor, first),
+	}
 	if clips(r, scale.Step) {
-		list = append(list, fmt.Sprintf("fold %s into the clip coefficient (the norm scales with it), one pass for both", factor))
+		list = append(list,
+			fmt.Sprintf("fold %s into the clip coefficient (the norm scales with it), one pass for both", factor))
 	}
 	if r.FusedOptimizer {
 		list = append(list, fmt.Sprintf("hand %s to the fused optimizer as grad_scale, by which it divides", inverse))

@@ -15,11 +15,12 @@ var GS003 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "slow pass over the gradients",
-		Why: "A pass that only multiplies is bound by memory. If its kernels reach less than 40 % of the peak they are not vectorised, as " +
-			"when the factor is a 0-dim CUDA tensor, which takes the broadcasting kernel; if more than half of its span is gaps it is bound " +
-			"by launches, one kernel a tensor.",
-		Fix: "launch-bound: one torch._foreach_mul_ over all gradients; strided: a Python number or a factor of the gradients' dtype, so that " +
-			"the vectorised kernel is taken (CUDA _foreach_mul_.Tensor is fast only if the dtypes agree)",
+		Why: "A pass that only multiplies is bound by memory. If its kernels reach less than 40 % of the peak " +
+			"they are not vectorised, as when the factor is a 0-dim CUDA tensor, which takes the broadcasting " +
+			"kernel; if more than half of its span is gaps it is bound by launches, one kernel a tensor.",
+		Fix: "launch-bound: one torch._foreach_mul_ over all gradients; strided: a " +
+			"Python number or a factor of the gradients' dtype, so that the vectorised " +
+			"kernel is taken (CUDA _foreach_mul_.Tensor is fast only if the dtypes agree)",
 	},
 	Needs: append([]analyze.Need{needDevicePasses}, gradientNeeds...),
 	Run:   runGS003,
@@ -43,7 +44,8 @@ func slowness(gp *gradients.Pass, bandwidth int64) string {
 	achieved := float64(gp.Bytes) / float64(gp.Busy) * 1e9
 	switch {
 	case gaps > launchBoundGap:
-		return fmt.Sprintf("launch-bound: %.0f %% of its span is gaps between %s", gaps*100, units.Count(gp.Kernels, "kernel"))
+		return fmt.Sprintf("launch-bound: %.0f %% of its span is gaps between %s", gaps*100,
+			units.Count(gp.Kernels, "kernel"))
 	case bandwidth > 0 && gaps < stridedGaps && achieved < stridedShare*float64(bandwidth) && !small(gp, bandwidth):
 		return fmt.Sprintf("not vectorised: it moves %.0f of %.0f GB/s", achieved/1e9, float64(bandwidth)/1e9)
 	}
@@ -58,8 +60,16 @@ func small(gp *gradients.Pass, bandwidth int64) bool {
 
 func runGS003(p *analyze.Pass) {
 	slow := func(r *analyze.Rank, gp *gradients.Pass) bool {
-		scales := gp.Kind == gradients.ScalePass && !gp.Doubtful || gp.Kind == gradients.ClipPass || gp.Kind == gradients.UnscalePass
-		return scales && slowness(gp, p.Bandwidth(r)) != ""
+		switch gp.Kind {
+		case gradients.ClipPass, gradients.UnscalePass:
+		case gradients.ScalePass:
+			if gp.Doubtful {
+				return false
+			}
+		default:
+			return false
+		}
+		return slowness(gp, p.Bandwidth(r)) != ""
 	}
 	list := passes(p, slow)
 	if len(list) == 0 {
@@ -67,8 +77,9 @@ func runGS003(p *analyze.Pass) {
 	}
 	p.ReportCost(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
-			Message:  "slow pass over the gradients costs " + perStep(mean, step),
-			Why:      fmt.Sprintf("%s of %s: %s", list[0].pass.Kind, units.Count(list[0].pass.Parameters, "gradient"), slowness(list[0].pass, p.Bandwidth(list[0].rank))),
+			Message: "slow pass over the gradients costs " + perStep(mean, step),
+			Why: fmt.Sprintf("%s of %s: %s", list[0].pass.Kind, units.Count(list[0].pass.Parameters, "gradient"),
+				slowness(list[0].pass, p.Bandwidth(list[0].rank))),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 		}

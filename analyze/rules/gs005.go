@@ -16,9 +16,10 @@ var GS005 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "repeated passes over the same gradients",
-		Why: "Scaling, unscaling and clipping each multiply every gradient by one number. The product of the numbers needs one pass: the norm " +
-			"of scaled gradients is the scaled norm.",
-		Fix: "multiply the factors and apply them once: fold 1/tokens and the clip coefficient together, or hand grad_scale to a fused optimizer",
+		Why: "Scaling, unscaling and clipping each multiply every gradient by one number. The " +
+			"product of the numbers needs one pass: the norm of scaled gradients is the scaled norm.",
+		Fix: "multiply the factors and apply them once: fold 1/tokens and the " +
+			"clip coefficient together, or hand grad_scale to a fused optimizer",
 	},
 	Needs: gradientNeeds,
 	Run:   runGS005,
@@ -62,8 +63,10 @@ func runGS005(p *analyze.Pass) {
 	}
 	p.ReportCost(claimPasses(p, extra), func(mean, step int64) report.Finding {
 		return report.Finding{
-			Message:  "repeated passes over the same gradients cost " + perStep(mean, step),
-			Why:      fmt.Sprintf("%d passes more than one multiply the gradients of a step, such as %s before the optimizer", len(extra), extra[0].pass.Kind),
+			Message: "repeated passes over the same gradients cost " + perStep(mean, step),
+			Why: fmt.Sprintf(
+				"%d passes more than one multiply the gradients of a step, such as %s before the optimizer",
+				len(extra), extra[0].pass.Kind),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(extra),
 			Caveats:  hostCaveat(extra),
@@ -80,8 +83,9 @@ func onlyUnscale(extra []found) bool {
 // is documented, and it goes with the scaler, not with an edit.
 func unscaleBeforeClip(extra []found) report.Finding {
 	return report.Finding{
-		Message:  "gradients are unscaled and then clipped: two passes over all of them",
-		Why:      fmt.Sprintf("GradScaler.unscale_ reads and writes %s in each of %s", units.Count(extra[0].pass.Parameters, "gradient"), units.Count(len(extra), "step")),
+		Message: "gradients are unscaled and then clipped: two passes over all of them",
+		Why: fmt.Sprintf("GradScaler.unscale_ reads and writes %s in each of %s",
+			units.Count(extra[0].pass.Parameters, "gradient"), units.Count(len(extra), "step")),
 		Fix:      "bfloat16 needs no GradScaler; with float16 this order is right",
 		Evidence: showPasses(extra),
 	}

@@ -15,9 +15,11 @@ var GS007 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradients are scaled or cleared inside the accumulation loop",
-		Why: "What is accumulated so far is multiplied again at every micro-batch, or thrown away: early micro-batches count for less than " +
-			"late ones, or not at all. The loss still falls, so nothing else shows it.",
-		Fix: "move the scaling and zero_grad() out of the loop over micro-batches: scale once behind the last backward, clear once behind the optimizer",
+		Why: "What is accumulated so far is multiplied again at every micro-batch, " +
+			"or thrown away: early micro-batches count for less than late ones, or " +
+			"not at all. The loss still falls, so nothing else shows it.",
+		Fix: "move the scaling and zero_grad() out of the loop over micro-batches: " +
+			"scale once behind the last backward, clear once behind the optimizer",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
 	Run:   runGS007,
@@ -25,12 +27,14 @@ var GS007 = analyze.Rule{
 
 func runGS007(p *analyze.Pass) {
 	inside := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
-		return gp.Place == gradients.BetweenMicroBatches && !gp.Doubtful && (gp.Kind == gradients.ScalePass || gp.Kind == gradients.ZeroPass)
+		changes := gp.Kind == gradients.ScalePass || gp.Kind == gradients.ZeroPass
+		return changes && gp.Place == gradients.BetweenMicroBatches && !gp.Doubtful
 	})
 	evidence := showPasses(inside)
 	var parts []string
 	if n := len(inside); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d passes multiply or clear the gradients between two backward passes of one step", n))
+		parts = append(parts,
+			fmt.Sprintf("%d passes multiply or clear the gradients between two backward passes of one step", n))
 	}
 	cleared := 0
 	for _, r := range p.Ranks {

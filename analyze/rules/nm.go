@@ -20,7 +20,8 @@ func raggedSteps(p *analyze.Pass, mode normalization.Mode) []weighed {
 	var list []weighed
 	for i := range p.Normalized {
 		s := &p.Normalized[i]
-		if s.Mode != mode || s.Observed.Whole && mode == normalization.MicroMean || s.Counts.Ranks() < s.Observed.Ranks {
+		wholeWindow := s.Observed.Whole && mode == normalization.MicroMean
+		if s.Mode != mode || wholeWindow || s.Counts.Ranks() < s.Observed.Ranks {
 			continue
 		}
 		if w := s.Counts.WeightsOf(mode, normalization.One); w != nil && w.Ragged() {
@@ -55,7 +56,8 @@ func errorOf(w *normalization.Weights) float64 { return max(math.Abs(*w.Min-1), 
 
 // spread is a range of weights in words: "0.672 (12 tokens) to 1.955 (59 tokens)".
 func spread(w *normalization.Weights) string {
-	return fmt.Sprintf("%.4g (micro-batch of %s) to %.4g (of %s)", *w.Min, units.Count(w.MinAt.Tokens, "token"), *w.Max, units.Count(w.MaxAt.Tokens, "token"))
+	return fmt.Sprintf("%.4g (micro-batch of %s) to %.4g (of %s)", *w.Min, units.Count(w.MinAt.Tokens, "token"),
+		*w.Max, units.Count(w.MaxAt.Tokens, "token"))
 }
 
 // reportWeights reports steps whose tokens count wrongly: an error where more than the
@@ -77,7 +79,12 @@ func reportWeights(p *analyze.Pass, list []weighed, excuse normalization.Mode, f
 	for _, r := range p.Ranks {
 		if len(f.Evidence) < maxEvidence && first.Step < len(r.Steps) {
 			s := &r.Steps[first.Step]
-			f.Evidence = append(f.Evidence, report.Evidence{Rank: r.ID, Name: fmt.Sprintf("step %d", s.Index), Start: s.HostStart, Duration: s.HostDuration()})
+			f.Evidence = append(f.Evidence, report.Evidence{
+				Rank:     r.ID,
+				Name:     fmt.Sprintf("step %d", s.Index),
+				Start:    s.HostStart,
+				Duration: s.HostDuration(),
+			})
 		}
 	}
 	p.Report(severity, f)

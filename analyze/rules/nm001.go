@@ -15,10 +15,11 @@ var NM001 = analyze.Rule{
 	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "each rank divides by its own tokens",
-		Why: "The mean of the ranks' means is not the mean over all tokens: where ranks have different numbers of valid tokens, those of a rank " +
-			"with few count for more. The loss still falls and AdamW hides the change of scale, so curves do not show it.",
-		Fix: "all-reduce the count of valid tokens of the step before the first forward, and multiply each micro-batch's summed loss by ranks / all tokens " +
-			"(1 / all tokens where gradients are summed over ranks)",
+		Why: "The mean of the ranks' means is not the mean over all tokens: where ranks have " +
+			"different numbers of valid tokens, those of a rank with few count for more. The " +
+			"loss still falls and AdamW hides the change of scale, so curves do not show it.",
+		Fix: "all-reduce the count of valid tokens of the step before the first forward, and multiply each " +
+			"micro-batch's summed loss by ranks / all tokens (1 / all tokens where gradients are summed over ranks)",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needCounts},
 	Run: func(p *analyze.Pass) {
@@ -27,7 +28,8 @@ var NM001 = analyze.Rule{
 			return
 		}
 		reportWeights(p, list, normalization.PerRank, report.Finding{
-			Message: "each rank divides by its own tokens: one token counts from " + rankSpread(list[0]) + " times what it should",
+			Message: "each rank divides by its own tokens: one token counts from " +
+				rankSpread(list[0]) + " times what it should",
 		})
 	},
 }
@@ -41,5 +43,6 @@ func rankSpread(s weighed) string {
 		}
 		return fmt.Sprintf("rank %d: %s", at.Rank, units.Count(n, "token"))
 	}
-	return fmt.Sprintf("%.4g (%s) to %.4g (%s)", *s.weights.Min, of(s.weights.MinAt), *s.weights.Max, of(s.weights.MaxAt))
+	return fmt.Sprintf("%.4g (%s) to %.4g (%s)", *s.weights.Min, of(s.weights.MinAt), *s.weights.Max,
+		of(s.weights.MaxAt))
 }

@@ -15,10 +15,13 @@ var NM003 = analyze.Rule{
 	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "gradients are off by accumulation steps or world size",
-		Why: "1/N on top of a mean over R ranks makes gradients R times too small, mean losses without / A make them A times too large. AdamW " +
-			"divides the factor out again, so loss curves look alike, but clipping, weight decay and every number that is logged of the gradient do not.",
-		Fix: "multiply by ranks / all tokens where gradients are averaged over ranks, by 1 / all tokens where they are summed " +
-			"(FSDP2: set_gradient_divide_factor(1.0)), and by nothing else; compare gradients with {compare-gradients}",
+		Why: "1/N on top of a mean over R ranks makes gradients R times too small, " +
+			"mean losses without / A make them A times too large. AdamW divides the factor out again, " +
+			"so loss curves look alike, but clipping, weight decay and every number that is logged " +
+			"of the gradient do not.",
+		Fix: "multiply by ranks / all tokens where gradients are averaged over ranks, " +
+			"by 1 / all tokens where they are summed (FSDP2: set_gradient_divide_factor(1.0)), " +
+			"and by nothing else; compare gradients with {compare-gradients}",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needCounts},
 	Run:   runNM003,
@@ -28,10 +31,12 @@ func runNM003(p *analyze.Pass) {
 	var list []weighed
 	for i := range p.Normalized {
 		s := &p.Normalized[i]
-		if s.Factor.Name == "" || s.Factor.Name == partialFactor || !s.Proven() || s.Weights == nil || !s.Weights.Wrong() {
+		named := s.Factor.Name != "" && s.Factor.Name != partialFactor
+		if !named || !s.Proven() || s.Weights == nil || !s.Weights.Wrong() {
 			continue
 		}
-		if ragged := s.Weights.Ragged(); ragged && (s.Mode == normalization.PerRank || s.Mode == normalization.MicroMean) {
+		means := s.Mode == normalization.PerRank || s.Mode == normalization.MicroMean
+		if means && s.Weights.Ragged() {
 			continue // NM001 and NM002 say what is wrong first
 		}
 		list = append(list, weighed{s, s.Weights})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
@@ -25,6 +26,15 @@ var OP001 = analyze.Rule{
 // way of working and not an accident.
 const manyKernels = 20
 
+// launchBound reports whether the device is mostly idle while o runs in a selected step
+// whose time on the device is known.
+func launchBound(r *analyze.Rank, o *facts.OptimizerRun) bool {
+	if o.InBackward || o.Step < 0 || !r.Selected(o.Step) || len(r.Steps[o.Step].Windows) == 0 {
+		return false
+	}
+	return o.Events >= manyKernels && float64(o.Idle) > launchBoundGap*float64(o.End-o.Start)
+}
+
 func runOP001(p *analyze.Pass) {
 	var cost analyze.Cost
 	var evidence []report.Evidence
@@ -32,15 +42,16 @@ func runOP001(p *analyze.Pass) {
 	for _, r := range p.Ranks {
 		for i := range r.OptimizerRuns {
 			o := &r.OptimizerRuns[i]
-			span := o.End - o.Start
-			if o.InBackward || o.Step < 0 || !r.Selected(o.Step) || o.Events < manyKernels || float64(o.Idle) <= launchBoundGap*float64(span) || len(r.Steps[o.Step].Windows) == 0 {
+			if !launchBound(r, o) {
 				continue
 			}
+			span := o.End - o.Start
 			got, others := p.Claim(r, o.Step, 0, timeline.IdleBucket, o.Idle)
 			p.Remark(others)
 			cost.Add(r, o.Step, got)
 			if why == "" {
-				why = fmt.Sprintf("%s launches %d device events; %.0f %% of their span the device is idle", o.Name, o.Events, 100*float64(o.Idle)/float64(span))
+				why = fmt.Sprintf("%s launches %d device events; %.0f %% of their span the device is idle", o.Name,
+					o.Events, 100*float64(o.Idle)/float64(span))
 			}
 			if len(evidence) < maxEvidence {
 				evidence = append(evidence, analyze.EvidenceOf(r, o.Event))

@@ -14,8 +14,8 @@ var OP002 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "optimizer in backward together with gradient accumulation",
-		Why: "An optimizer that steps as soon as a gradient is final takes each micro-batch for a whole step. If the gradients are not cleared, " +
-			"each update repeats the ones before it; if they are, there is no accumulation.",
+		Why: "An optimizer that steps as soon as a gradient is final takes each micro-batch for a whole step. If the " +
+			"gradients are not cleared, each update repeats the ones before it; if they are, there is no accumulation.",
 		Fix: "gradient_accumulation_steps=1 with the optimizer in backward, or step behind the last backward",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},

@@ -17,12 +17,16 @@ var OV001 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "exposed reduce-scatter",
-		Why: "While a reduce-scatter runs and neither kernel, copy nor set does, the device waits for the network. This is the rest " +
-			"that the more specific rules have not claimed.",
-		Fix: "give it compute to hide behind (smaller, more even groups, largest gradients first) and look for a late rank",
+		Why: "While a reduce-scatter runs and neither kernel, copy nor set does, the device waits " +
+			"for the network. This is the rest that the more specific rules have not claimed.",
+		Fix: "give it compute to hide behind (smaller, more even " +
+			"groups, largest gradients first) and look for a late rank",
 	},
-	Needs: []analyze.Need{analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedLaunches},
-	Run:   runOV001,
+	Needs: []analyze.Need{
+		analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps,
+		analyze.NeedLaunches,
+	},
+	Run: runOV001,
 }
 
 func runOV001(p *analyze.Pass) {
@@ -31,7 +35,9 @@ func runOV001(p *analyze.Pass) {
 	for _, r := range p.Ranks {
 		messages := r.Select(func(m *facts.Collective) bool { return m.Kind == timeline.ReduceScatter })
 		claimExposed(p, r, messages, timeline.ReduceScatterBucket, &cost)
-		selected[r] = r.Select(func(m *facts.Collective) bool { return m.Kind == timeline.ReduceScatter && !inOptimizer(m) })
+		selected[r] = r.Select(func(m *facts.Collective) bool {
+			return m.Kind == timeline.ReduceScatter && !inOptimizer(m)
+		})
 	}
 	p.ReportCost(&cost, func(mean, step int64) report.Finding {
 		return report.Finding{
@@ -62,5 +68,6 @@ func whyExposed(ranks []*analyze.Rank) string {
 	if len(parts) == 0 {
 		return "all linked reduce-scatters are launched inside Optimizer.step"
 	}
-	return fmt.Sprintf("too little compute is left to hide them: %s of %d linked reduce-scatters", strings.Join(parts, ", "), sites.linked)
+	return fmt.Sprintf("too little compute is left to hide them: %s of %d linked reduce-scatters",
+		strings.Join(parts, ", "), sites.linked)
 }

@@ -17,14 +17,17 @@ var OV004 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradient reductions are launched only inside the optimizer step",
-		Why: "A reduce-scatter that is launched inside Optimizer.step() starts when backward has been launched as a whole, so no " +
-			"backward compute is left to hide it; it can only overlap with the optimizer's own kernels. Launched as soon as its " +
-			"gradient is final it runs beside the rest of backward.",
-		Fix: "launch each reduction from a post-accumulate-grad hook (torch.Tensor.register_post_accumulate_grad_hook) on the last " +
-			"micro-batch and only wait for it in step()",
+		Why: "A reduce-scatter that is launched inside Optimizer.step() starts when backward has been launched " +
+			"as a whole, so no backward compute is left to hide it; it can only overlap with the optimizer's " +
+			"own kernels. Launched as soon as its gradient is final it runs beside the rest of backward.",
+		Fix: "launch each reduction from a post-accumulate-grad hook " +
+			"(torch.Tensor.register_post_accumulate_grad_hook) on the last micro-batch and only wait for it in step()",
 	},
-	Needs: []analyze.Need{analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedLaunches, analyze.NeedSites},
-	Run:   runOV004,
+	Needs: []analyze.Need{
+		analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps,
+		analyze.NeedLaunches, analyze.NeedSites,
+	},
+	Run: runOV004,
 }
 
 // smallReduction is the size in bytes below which an all-reduce inside the
@@ -59,7 +62,8 @@ func runOV004(p *analyze.Pass) {
 			Evidence: mostExposed(p.Ranks, selected),
 			Caveats: []string{
 				waitCaveat(p),
-				"the saving is an upper bound: the reductions of the gradients that backward finishes last have little compute left to hide behind",
+				"the saving is an upper bound: the reductions of the gradients " +
+					"that backward finishes last have little compute left to hide behind",
 				"with gradient accumulation the hook must wait for the last micro-batch",
 			},
 		}

@@ -13,7 +13,8 @@ import (
 // in analyze.Options.
 func Page(r analyze.Rule, choices map[string]string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s: %s\n\n%s\n\n**What to change.** %s.\n", r.ID, r.Doc.Title, r.Doc.Why, upperFirst(choice.Name(r.Doc.Fix, choices)))
+	fmt.Fprintf(&b, "# %s: %s\n\n%s\n\n**What to change.** %s.\n", r.ID, r.Doc.Title, r.Doc.Why,
+		upperFirst(choice.Name(r.Doc.Fix, choices)))
 	b.WriteString("\n**Needs.** " + needs(r) + "\n")
 	for _, e := range []struct {
 		which Which
@@ -51,11 +52,12 @@ func Index() string {
 }
 
 // barForRules ends the index: what a rule must be, and what was left out so far.
-const barForRules = `
-A rule earns its place by correctness, frequency and precision: one that cries wolf costs more than it finds. Findings about
-time follow the exposed time alone and stay silent below 0.1 % of the median step; from 1 % they are warnings, from 10 % errors.
-Each nanosecond of a step's ledger is claimed once, by the most specific rule.
-
+const barForRules = "\n" +
+	"A rule earns its place by correctness, frequency and precision: " +
+	"one that cries wolf costs more than it finds. Findings about\n" +
+	"time follow the exposed time alone and stay silent below 0.1 % of the median step; " +
+	"from 1 % they are warnings, from 10 % errors.\n" +
+	"Each nanosecond of a step's ledger is claimed once, by the most specific rule.\n" + `
 Not rules yet, with the evidence that each would need:
 
 | id | would find | needs |

@@ -19,14 +19,17 @@ var ST001 = analyze.Rule{
 	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "straggler",
-		Why: "A collective moves data when its last rank has entered it; until then its kernel only waits on all the others. One rank " +
-			"that comes late again and again takes its delay from every rank. Who comes last most often is not who costs most: the " +
-			"time by which it is later than the next to last counts.",
-		Fix: "look at what the late rank does before these collectives and the others do not: data loading, logging, checkpoints and " +
-			"garbage collection on its host, longer samples, a device that is throttled or shared",
+		Why: "A collective moves data when its last rank has entered it; until then its kernel only waits on all " +
+			"the others. One rank that comes late again and again takes its delay from every rank. Who comes " +
+			"last most often is not who costs most: the time by which it is later than the next to last counts.",
+		Fix: "look at what the late rank does before these collectives and the others do not: data loading, logging, " +
+			"checkpoints and garbage collection on its host, longer samples, a device that is throttled or shared",
 	},
-	Needs: []analyze.Need{analyze.NeedRanks, analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps, analyze.NeedWaits},
-	Run:   runST001,
+	Needs: []analyze.Need{
+		analyze.NeedRanks, analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams,
+		analyze.NeedSteps, analyze.NeedWaits,
+	},
+	Run: runST001,
 }
 
 // standsOut is how many times more wait than any other rank a straggler causes: in
@@ -49,7 +52,8 @@ func runST001(p *analyze.Pass) {
 	}
 	straggler := m.Ranks[m.Straggler]
 	f := report.Finding{Why: whyLate(m), Evidence: worstLate(m), Caveats: append(p.Notes(),
-		"the saving ends where the others would wait for the next to last; that the late rank would then come late nowhere else is assumed")}
+		"the saving ends where the others would wait for the next to last; "+
+			"that the late rank would then come late nowhere else is assumed")}
 	if fix := fixLate(m); fix != "" {
 		f.Fix = fix
 	}
@@ -70,7 +74,9 @@ const leastLate = 0.01
 func reportUnsteady(p *analyze.Pass, m *analyze.Matched, led, steps int) {
 	if share := hiddenShare(m); share >= leastLate {
 		p.Report(report.Note, report.Finding{
-			Message: fmt.Sprintf("the others wait for rank %d, %.1f %% of the time, but it leads in only %d of %d steps: no steady straggler",
+			Message: fmt.Sprintf(
+				"the others wait for rank %d, %.1f %% of the time, but "+
+					"it leads in only %d of %d steps: no steady straggler",
 				m.Ranks[m.Straggler].ID, 100*share, led, steps),
 			Why: whyLate(m), Evidence: worstLate(m), Caveats: p.Notes(),
 			Fix: "record more steps; look at what else runs on that machine",
@@ -160,12 +166,16 @@ func claimLate(p *analyze.Pass, r *analyze.Rank, late []lateness, cost *analyze.
 // so that no moment counts twice.
 func disjointLate(late []lateness) []lateness {
 	slices.SortFunc(late, func(a, b lateness) int {
-		return cmp.Or(cmp.Compare(a.device, b.device), cmp.Compare(a.kind, b.kind), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+		return cmp.Or(
+			cmp.Compare(a.device, b.device), cmp.Compare(a.kind, b.kind),
+			cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to),
+		)
 	})
 	for i := 1; i < len(late); i++ {
-		if before := &late[i-1]; before.device == late[i].device && before.kind == late[i].kind && late[i].from < before.to {
-			late[i].from = before.to
-			late[i].to = max(late[i].to, before.to)
+		before, l := &late[i-1], &late[i]
+		if before.device == l.device && before.kind == l.kind && l.from < before.to {
+			l.from = before.to
+			l.to = max(l.to, before.to)
 		}
 	}
 	return late
@@ -195,14 +205,18 @@ func whyLate(m *analyze.Matched) string {
 	for _, other := range m.Figures {
 		total += other.Caused
 	}
-	why := fmt.Sprintf("it enters %d of %d matched collectives last and causes %s of the %s that ranks wait for a last one", f.Last, f.Matched, units.Milliseconds(f.Caused), units.Milliseconds(total))
+	why := fmt.Sprintf(
+		"it enters %d of %d matched collectives last and causes %s of the %s that ranks wait for a last one",
+		f.Last, f.Matched, units.Milliseconds(f.Caused), units.Milliseconds(total))
 	idle, compute, ok := moreThanOthers(m)
 	switch {
 	case !ok:
 	case idle > compute:
-		why += fmt.Sprintf("; its device is idle %s a step longer than those of the others, so its host comes late", units.Milliseconds(idle))
+		why += fmt.Sprintf("; its device is idle %s a step longer than those of the others, so its host comes late",
+			units.Milliseconds(idle))
 	case compute > 0:
-		why += fmt.Sprintf("; its device computes %s a step longer than those of the others", units.Milliseconds(compute))
+		why += fmt.Sprintf("; its device computes %s a step longer than those of the others",
+			units.Milliseconds(compute))
 	}
 	return why
 }
@@ -215,9 +229,14 @@ func fixLate(m *analyze.Matched) string {
 	case !ok:
 		return ""
 	case idle > compute:
-		return fmt.Sprintf("look at the host of rank %d before these collectives: data loading, logging, checkpoints, garbage collection, other processes on its cores", rank)
+		return fmt.Sprintf(
+			"look at the host of rank %d before these collectives: data loading, "+
+				"logging, checkpoints, garbage collection, other processes on its cores",
+			rank)
 	}
-	return fmt.Sprintf("look at the device of rank %d: more or longer samples than the others have, throttling, another process on it", rank)
+	return fmt.Sprintf(
+		"look at the device of rank %d: more or longer samples than the others have, throttling, another process on it",
+		rank)
 }
 
 // moreThanOthers is how much longer than the median of the others the straggler's

@@ -17,11 +17,12 @@ var ST002 = analyze.Rule{
 	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "unmatched collectives",
-		Why: "All ranks of a process group run the same collectives in the same order. Where the traces do not show that, an event was " +
-			"lost, the recordings do not overlap, or the files are not of one run; how long ranks wait for each other is unknown then. " +
-			"What only some ranks recorded at the start or the end is no damage: recordings begin and end at different moments.",
-		Fix: "record all ranks in the same steps of one run (the same schedule on every rank), with a PyTorch that writes Seq; pass the " +
-			"traces of that run alone",
+		Why: "All ranks of a process group run the same collectives in the same order. Where the traces " +
+			"do not show that, an event was lost, the recordings do not overlap, or the files are not of " +
+			"one run; how long ranks wait for each other is unknown then. What only some ranks recorded " +
+			"at the start or the end is no damage: recordings begin and end at different moments.",
+		Fix: "record all ranks in the same steps of one run (the same schedule on every " +
+			"rank), with a PyTorch that writes Seq; pass the traces of that run alone",
 	},
 	Needs: []analyze.Need{analyze.NeedRanks, analyze.NeedDevice, analyze.NeedCollectives},
 	Run:   runST002,
@@ -53,13 +54,18 @@ func runST002(p *analyze.Pass) {
 	if unmatched+gaps == 0 {
 		return
 	}
-	p.Report(severity, report.Finding{Message: unmatchedText(unmatched, gaps), Why: strings.Join(why, "; "), Evidence: evidence})
+	p.Report(severity, report.Finding{
+		Message:  unmatchedText(unmatched, gaps),
+		Why:      strings.Join(why, "; "),
+		Evidence: evidence,
+	})
 }
 
 func unmatchedText(groups, gaps int) string {
 	var parts []string
 	if groups > 0 {
-		parts = append(parts, "the collectives of "+units.Count(groups, "process group")+" could not be matched between ranks")
+		parts = append(parts,
+			"the collectives of "+units.Count(groups, "process group")+" could not be matched between ranks")
 	}
 	if gaps > 0 {
 		parts = append(parts, units.Count(gaps, "collective")+" in the middle of the recordings not on all ranks")
@@ -73,7 +79,8 @@ func describeGap(m *analyze.Matched, gap ranks.Gap) string {
 	if gap.Extra {
 		return fmt.Sprintf("rank %d alone has %s at %.3f us", owner.ID, timeline.ShortKernel(e.Name), units.US(e.Start))
 	}
-	return fmt.Sprintf("rank %d lacks what rank %d has at %.3f us (%s)", m.Ranks[gap.Rank].ID, owner.ID, units.US(e.Start), timeline.ShortKernel(e.Name))
+	return fmt.Sprintf("rank %d lacks what rank %d has at %.3f us (%s)", m.Ranks[gap.Rank].ID, owner.ID,
+		units.US(e.Start), timeline.ShortKernel(e.Name))
 }
 
 func nameOf(g *ranks.Group) string {

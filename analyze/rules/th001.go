@@ -16,8 +16,9 @@ var TH001 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "the trace was damaged and repaired",
-		Why:   "What was left out of a damaged file is missing from every figure; what was repaired may be wrong in detail.",
-		Fix:   "record again, or look at the places listed under health; {strict} refuses damaged input",
+		Why: "What was left out of a damaged file is missing from " +
+			"every figure; what was repaired may be wrong in detail.",
+		Fix: "record again, or look at the places listed under health; {strict} refuses damaged input",
 	},
 	Run: runTH001,
 }
@@ -39,8 +40,9 @@ func runTH001(p *analyze.Pass) {
 		return
 	}
 	p.Report(severity, report.Finding{
-		Message: "the input is damaged in " + units.Count(len(parts), "way") + "; it was repaired or parts were left out",
-		Why:     strings.Join(parts, "; "),
+		Message: "the input is damaged in " + units.Count(len(parts), "way") +
+			"; it was repaired or parts were left out",
+		Why: strings.Join(parts, "; "),
 	})
 }
 

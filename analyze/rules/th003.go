@@ -15,8 +15,9 @@ var TH003 = analyze.Rule{
 	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "ranks without a number of their own",
-		Why: "Of several traces some do not say which rank wrote them, or two say the same. They were numbered in the order of the files, " +
-			"so figures by rank name the wrong process, and whether a rank is missing is unknown.",
+		Why: "Of several traces some do not say which rank wrote them, or two say " +
+			"the same. They were numbered in the order of the files, so figures by " +
+			"rank name the wrong process, and whether a rank is missing is unknown.",
 		Fix: "pass {rank-of-name} the rank in the file names, or record with torch.distributed initialised, " +
 			"which writes distributedInfo; check that the files are of one run",
 	},

@@ -13,9 +13,11 @@ var TH004 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "device events without a launch",
-		Why: "Work that was launched before the recording began belongs to no step and has no known launch site. At the start of a " +
-			"recording that is normal: the device runs behind the host. Elsewhere it means that launches were lost.",
-		Fix: "record a step more than you look at (schedule(wait=1, warmup=1, active=N)); keep CPU activity switched on",
+		Why: "Work that was launched before the recording began belongs to no step and " +
+			"has no known launch site. At the start of a recording that is normal: the " +
+			"device runs behind the host. Elsewhere it means that launches were lost.",
+		Fix: "record a step more than you look at (schedule(wait=1, " +
+			"warmup=1, active=N)); keep CPU activity switched on",
 	},
 	Needs: []analyze.Need{analyze.NeedDevice},
 	Run:   runTH004,
@@ -54,7 +56,8 @@ func runTH004(p *analyze.Pass) {
 		where = "so nothing can be said of steps and launch sites"
 	}
 	f.Message = fmt.Sprintf("%d of %d device events have no launch in the recording, %s", unlinked, events, where)
-	f.Why = fmt.Sprintf("they count in totals and belong to no step; %d of %d collectives have no known launch site", unknown, collectives)
+	f.Why = fmt.Sprintf("they count in totals and belong to no step; %d of %d collectives have no known launch site",
+		unknown, collectives)
 	p.Report(severity, f)
 }
 

@@ -17,10 +17,11 @@ var TH005 = analyze.Rule{
 	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "clocks of ranks that cannot be compared",
-		Why: "Ranks leave a collective at nearly the same moment. Where one leaves all of them early or late, its clock is off, and who waits " +
-			"for whom cannot be read from start times. Times that contradict each other, such as an end before the last start, say the same.",
-		Fix: "synchronise the clocks of the hosts (PTP, chrony); {align-clocks} subtracts from each rank's times the median distance of its " +
-			"ends from those of the others",
+		Why: "Ranks leave a collective at nearly the same moment. Where one leaves all of them early " +
+			"or late, its clock is off, and who waits for whom cannot be read from start times. " +
+			"Times that contradict each other, such as an end before the last start, say the same.",
+		Fix: "synchronise the clocks of the hosts (PTP, chrony); {align-clocks} subtracts " +
+			"from each rank's times the median distance of its ends from those of the others",
 	},
 	Needs: []analyze.Need{analyze.NeedRanks, analyze.NeedDevice, analyze.NeedCollectives},
 	Run:   runTH005,
@@ -40,9 +41,12 @@ func runTH005(p *analyze.Pass) {
 			severity = report.Warn
 			why = append(why, fmt.Sprintf("%s: %s", nameOf(g), g.NoFigures))
 		case g.Impossible > 0:
-			why = append(why, fmt.Sprintf("%s: %d of %d collectives have impossible times and are left out", nameOf(g), g.Impossible, len(g.Collectives)))
+			why = append(why, fmt.Sprintf("%s: %d of %d collectives have impossible times and are left out",
+				nameOf(g), g.Impossible, len(g.Collectives)))
 		case g.OnHosts:
-			why = append(why, fmt.Sprintf("%s: its ranks run on several hosts, so clock residuals of up to %s were subtracted", nameOf(g), units.Microseconds(largest(g.Residual))))
+			why = append(why, fmt.Sprintf(
+				"%s: its ranks run on several hosts, so clock residuals of up to %s were subtracted",
+				nameOf(g), units.Microseconds(largest(g.Residual))))
 		default:
 			continue
 		}

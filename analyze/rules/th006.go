@@ -14,8 +14,9 @@ var TH006 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "warm-up or compilation inside the recorded steps",
-		Why:   "Steps in which code is compiled, tuned or loaded are longer than those that follow; means over them say nothing about training.",
-		Fix:   "give the profiler's schedule more wait and warmup steps, or select later steps with {steps}",
+		Why: "Steps in which code is compiled, tuned or loaded are longer " +
+			"than those that follow; means over them say nothing about training.",
+		Fix: "give the profiler's schedule more wait and warmup steps, or select later steps with {steps}",
 	},
 	Needs: []analyze.Need{analyze.NeedSteps},
 	Run:   runTH006,
@@ -24,12 +25,17 @@ var TH006 = analyze.Rule{
 // warmupShare is the share of a step's host time from which compilation matters.
 const warmupShare = 0.01
 
+// warmsUp reports whether enough of step i is spent on compiling and loading code.
+func warmsUp(r *analyze.Rank, i int) bool {
+	return r.Compiling[i] > 0 && float64(r.Compiling[i]) >= warmupShare*float64(r.Steps[i].HostDuration())
+}
+
 func runTH006(p *analyze.Pass) {
 	var evidence []report.Evidence
 	var steps []int
 	for _, r := range p.Ranks {
 		for i := range r.Steps {
-			if s := &r.Steps[i]; r.Selected(i) && float64(r.Compiling[i]) >= warmupShare*float64(s.HostDuration()) && r.Compiling[i] > 0 {
+			if r.Selected(i) && warmsUp(r, i) {
 				steps = append(steps, i)
 			}
 		}
@@ -43,7 +49,8 @@ func runTH006(p *analyze.Pass) {
 		return
 	}
 	p.Report(report.Warn, report.Finding{
-		Message:  fmt.Sprintf("code is compiled or loaded during %s of those recorded, first in step %d", units.Count(len(steps), "step"), steps[0]),
+		Message: fmt.Sprintf("code is compiled or loaded during %s of those recorded, first in step %d",
+			units.Count(len(steps), "step"), steps[0]),
 		Why:      "at least 1 % of their host time; figures of these steps are not those of training",
 		Evidence: evidence,
 	})
