@@ -75,12 +75,12 @@ func TestFileLength(t *testing.T) {
 // code and in tests. None is added to them: wrap the line.
 var (
 	wideCode = []string{
-		"analyze/drawing", "analyze/facts", "analyze/gate", "analyze/pprof", "analyze/render",
+		"analyze/gate", "analyze/render",
 		"analyze/render/plots", "cmd/gaprof",
 	}
 	wideTests = []string{
-		"analyze", "analyze/compare", "analyze/drawing", "analyze/facts", "analyze/gate",
-		"analyze/normalization", "analyze/pprof", "analyze/render", "analyze/render/plots",
+		"analyze", "analyze/compare", "analyze/gate",
+		"analyze/normalization", "analyze/render", "analyze/render/plots",
 		"analyze/report", "analyze/rules", "cmd/gaprof", "internal/contract", "internal/ingest",
 		"oracle", "trace/chrome", "trace/csv", "trace/record", "trace/sidecar",
 		"trace/text", "trace/tracefile",

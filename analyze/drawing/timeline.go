@@ -9,44 +9,44 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// Timeline is the device window of one step as a figure shows it: rows of spans, the
-// phases of compute first, then the streams, then the ledger.
+// Timeline is the device window of one step as a figure shows it: rows of spans, first the
+// phases of compute, then the streams, then the ledger.
 type Timeline struct {
-	Window     steps.Window
-	Resolution int64 // ns; spans that lie closer together are drawn as one
-	Strips     []Strip
-	Folded     int // streams that have no row of their own and share the last one
+	Window     steps.Window // what is shown
+	Resolution int64        // ns: spans that are closer together than this are drawn as one
+	Strips     []Strip      // in the order of rows, from top to bottom
+	Folded     int          // streams without a row of their own, which share OtherRow
 }
 
 // Strip is the spans of one class on one row of a timeline.
 type Strip struct {
-	Row     string           // "phase", "stream " and its name, "other streams", "ledger"
-	Class   string           // of a phase row a facts.Phase, else the name of a timeline.Bucket
-	Exposed bool             // communication that the ledger counts; the same time stands in the strip of all of it too
-	Spans   []steps.Interval // ascending, on the clock of the device
+	Row     string           // PhaseRow, "stream " and its name, OtherRow or LedgerRow
+	Class   string           // a facts.Phase on the phase row, else the name of a timeline.Bucket
+	Exposed bool             // only what the ledger counts of Class; another strip has all of it
+	Spans   []steps.Interval // disjoint, ascending, on the clock of the device
 }
 
-// The rows of a timeline that are no stream.
+// The rows of a timeline that are not streams.
 const (
 	PhaseRow  = "phase"
 	OtherRow  = "other streams"
 	LedgerRow = "ledger"
 )
 
-// Bounds of a timeline: spans are as fine as a wide screen with a closer look, and
-// streams as many as one can read.
+// Bounds of a timeline: spans are as fine as a wide screen shows when one zooms in a little,
+// and there are as many streams as one can read.
 const (
 	timelineParts   = 4000
 	timelineStreams = 6
 )
 
-// Draw draws the device window of a step of the rank that x and r are the index and the
-// facts of.
+// Draw computes the timeline of one device window of a step, given the index and the facts
+// of its rank. It goes over the events of the device once.
 //
-//  1. Phases are of compute kernels alone, by their launch.
-//  2. A stream shows its kernels, copies and sets by the bucket they would have if
-//     nothing else ran; of communication the part that the ledger counts once more.
-//  3. The ledger row is the ledger in the order of time; idle time has no spans.
+//  1. The phase row shows compute kernels by the phase in which they were launched.
+//  2. A stream shows its kernels, copies and sets by the bucket they would have if nothing
+//     else ran, and the part of its communication that the ledger counts a second time.
+//  3. The ledger row is the ledger in order of time; idle time has no spans.
 func Draw(x *timeline.Rank, r *facts.Rank, window steps.Window) Timeline {
 	t := Timeline{Window: window, Resolution: max(1, (window.End-window.Start)/timelineParts)}
 	p := &stripper{t: &t, at: make(map[stripKey]int)}
@@ -64,7 +64,8 @@ func Draw(x *timeline.Rank, r *facts.Rank, window steps.Window) Timeline {
 		case bucket == timeline.ComputeBucket:
 			p.add(stripKey{PhaseRow, string(phases.Phase(row, d.Launch[i])), false}, start, end)
 		case bucket != timeline.MemoryBucket:
-			d.Busy.Alone[bucket].EachWithin(start, end, func(from, to int64) { p.add(stripKey{stream, bucket.String(), true}, from, to) })
+			key := stripKey{stream, bucket.String(), true}
+			d.Busy.Alone[bucket].EachWithin(start, end, func(from, to int64) { p.add(key, from, to) })
 		}
 	}
 	for b, set := range d.Busy.Alone {
@@ -75,8 +76,8 @@ func Draw(x *timeline.Rank, r *facts.Rank, window steps.Window) Timeline {
 	return t
 }
 
-// streamRows names the row of each stream that is active in the window: its own for
-// the busiest ones.
+// streamRows returns the row of each stream that is active in the window, by the name of its
+// track: a row of its own for the busiest, OtherRow for the rest.
 func (t *Timeline) streamRows(x *timeline.Rank, d *timeline.Device) map[string]string {
 	busy := make(map[string]int64)
 	for _, row := range d.Rows {
@@ -99,19 +100,21 @@ func (t *Timeline) streamRows(x *timeline.Rank, d *timeline.Device) map[string]s
 	return rows
 }
 
+// stripKey identifies a strip.
 type stripKey struct {
 	row, class string
 	exposed    bool
 }
 
-// stripper gathers spans that come in the order of their starts.
+// stripper collects spans into strips. The spans of a strip must come in order of start.
 type stripper struct {
 	t  *Timeline
 	at map[stripKey]int // index into t.Strips
 }
 
-// add puts a span where it belongs, cut to the window and joined to the one before
-// where the gap is too small to be seen.
+// add adds a span to a strip, cut to the window, and joins it to the span before if the gap
+// is below the resolution. It joins gaps, not spans, so that a short span far from others
+// is not lost.
 func (p *stripper) add(key stripKey, start, end int64) {
 	start, end = max(start, p.t.Window.Start), min(end, p.t.Window.End)
 	if end <= start || key.row == "" {
@@ -131,8 +134,8 @@ func (p *stripper) add(key stripKey, start, end int64) {
 	s.Spans = append(s.Spans, steps.Interval{Start: start, End: end})
 }
 
-// order puts rows from phases over streams to the ledger, and what is exposed behind
-// what it is a part of.
+// order sorts strips by row, from phases over streams to the ledger, and within a row what is
+// exposed after everything else, since it is drawn on top of what it is a part of.
 func (t *Timeline) order() {
 	rank := func(s Strip) int {
 		switch s.Row {
@@ -147,16 +150,25 @@ func (t *Timeline) order() {
 	}
 	slices.SortStableFunc(t.Strips, func(a, b Strip) int {
 		exposed := oneIf(a.Exposed) - oneIf(b.Exposed)
-		return cmp.Or(rank(a)-rank(b), len(a.Row)-len(b.Row), cmp.Compare(a.Row, b.Row), exposed, cmp.Compare(classOrder(a.Class), classOrder(b.Class)),
-			cmp.Compare(a.Class, b.Class))
+		return cmp.Or(
+			rank(a)-rank(b),
+			len(a.Row)-len(b.Row), // stream 7 before stream 20
+			cmp.Compare(a.Row, b.Row),
+			exposed,
+			cmp.Compare(classOrder(a.Class), classOrder(b.Class)),
+			cmp.Compare(a.Class, b.Class),
+		)
 	})
 }
 
 // phaseOrder is the order of the phases in a step.
-var phaseOrder = []facts.Phase{facts.PhaseForward, facts.PhaseBackward, facts.PhaseGradientSync, facts.PhaseAfterBackward,
-	facts.PhaseOptimizer, facts.PhaseUnknown}
+var phaseOrder = []facts.Phase{
+	facts.PhaseForward, facts.PhaseBackward, facts.PhaseGradientSync,
+	facts.PhaseAfterBackward, facts.PhaseOptimizer, facts.PhaseUnknown,
+}
 
-// classOrder is the place of a class in the ledger; phases come in the order of a step.
+// classOrder returns the position of a class: of a bucket in the ledger, of a phase in a
+// step.
 func classOrder(class string) int {
 	for b := range timeline.NumBuckets {
 		if b.String() == class {

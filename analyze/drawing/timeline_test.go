@@ -122,8 +122,9 @@ func TestTimelineAgreesWithLedger(t *testing.T) {
 		}
 	}
 	for b, ns := range w.Ledger {
-		if timeline.Bucket(b) != timeline.IdleBucket && sum[timeline.Bucket(b).String()] != ns {
-			t.Errorf("%s: %d in the timeline, %d in the ledger", timeline.Bucket(b), sum[timeline.Bucket(b).String()], ns)
+		bucket := timeline.Bucket(b)
+		if drawn := sum[bucket.String()]; bucket != timeline.IdleBucket && drawn != ns {
+			t.Errorf("%s: %d in the timeline, %d in the ledger", bucket, drawn, ns)
 		}
 	}
 }

@@ -6,17 +6,18 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Communication is the collectives on the devices of a rank.
+// Communication is the collectives on the devices of a rank. Long recordings have hundreds
+// of thousands, so the texts that they share are kept once, in Kernels and Streams.
 type Communication struct {
 	Collectives []Collective // by device, then by start
 	Kernels     []string     // names of their kernels, each once
-	Streams     []Stream     // on which they run, each once
-	Groups      []Group
-	SelfOverlap bool // communication and compute overlap on one stream: impossible
-	OnCompute   int  // collectives on the streams of the compute kernels
+	Streams     []Stream     // the streams on which they run, each once
+	Groups      []Group      // in order of their first collective
+	SelfOverlap bool         // communication and compute overlap on one stream, which is impossible
+	OnCompute   int          // collectives on streams of compute kernels
 }
 
-// Stream is a track of a device as viewers show it.
+// Stream is a track of a device by its labels in viewers.
 type Stream struct{ Process, Thread string }
 
 // Collective is one communication kernel and what the trace says of its message.
@@ -27,18 +28,23 @@ type Collective struct {
 	Kernel     int32               // index into Kernels
 	Stream     int32               // index into Streams
 	Start, End int64               // ns
-	Linked     bool                // its launch is in the recording
-	Step       int                 // index of the step of its launch, -1 unknown
-	Site       timeline.LaunchSite // of its launch
+	Linked     bool                // its launch call is in the recording
+	Step       int                 // index of the step of its launch call, -1 unknown or none
+	Site       timeline.LaunchSite // of its launch call; unknown where that is not recorded
 	Asked      int32               // index of the host collective that launched it, -1 unknown
 }
 
-// Event is the kernel of the i-th collective as a viewer shows it.
+// Event returns the kernel of the i-th collective as a viewer shows it.
 func (c *Communication) Event(i int) timeline.Event {
 	one := &c.Collectives[i]
 	stream := &c.Streams[one.Stream]
-	return timeline.Event{Name: c.Kernels[one.Kernel], Process: stream.Process, Thread: stream.Thread,
-		Start: one.Start, Duration: one.End - one.Start}
+	return timeline.Event{
+		Name:     c.Kernels[one.Kernel],
+		Process:  stream.Process,
+		Thread:   stream.Thread,
+		Start:    one.Start,
+		Duration: one.End - one.Start,
+	}
 }
 
 // collector lists the collectives of a rank.
@@ -49,20 +55,27 @@ type collector struct {
 	records []int32                       // by collective: the record_param_comms around its launch, -1 none
 	kernels map[trace.StringID]int32      // numbers of names
 	streams map[trace.TrackID]int32       // numbers of tracks
-	sites   map[int32]timeline.LaunchSite // of launches asked for before
+	sites   map[int32]timeline.LaunchSite // by launch call: one call may launch many kernels (graphs)
 }
 
-// communicate lists the collectives of a rank, groups them and measures the groups. The
-// rows of the record_param_comms around their launches, -1 for none, stand beside.
-func communicate(x *timeline.Rank, s *steps.Steps) (Communication, []int32) {
+// communicate lists the collectives of a rank, groups them and measures the groups. records
+// are, by collective, the rows of the record_param_comms around their launch calls, -1 for
+// none: joinHost needs them once the host's side is done.
+func communicate(x *timeline.Rank, s *steps.Steps) (_ Communication, records []int32) {
 	n := 0
 	for _, d := range x.Devices {
 		for _, kind := range d.Kind {
 			n += oneIf(kind != timeline.NotCommunication)
 		}
 	}
-	c := &collector{x: x, steps: s, records: make([]int32, 0, n), kernels: make(map[trace.StringID]int32),
-		streams: make(map[trace.TrackID]int32), sites: make(map[int32]timeline.LaunchSite, n)}
+	c := &collector{
+		x:       x,
+		steps:   s,
+		records: make([]int32, 0, n),
+		kernels: make(map[trace.StringID]int32),
+		streams: make(map[trace.TrackID]int32),
+		sites:   make(map[int32]timeline.LaunchSite, n),
+	}
 	c.out.Collectives = make([]Collective, 0, n)
 	for dev, d := range x.Devices {
 		for i, kind := range d.Kind {
@@ -80,8 +93,19 @@ func communicate(x *timeline.Rank, s *steps.Steps) (Communication, []int32) {
 func (c *collector) add(dev, i int) {
 	d := c.x.Devices[dev]
 	row, launch, record := d.Rows[i], d.Launch[i], int32(-1)
-	one := Collective{Message: c.x.MessageOf(row, launch), Kind: d.Kind[i], Device: dev, Kernel: c.kernel(row), Stream: c.stream(row),
-		Start: c.x.Col.Start[row], End: c.x.End(row), Linked: launch >= 0, Step: -1, Site: timeline.UnknownSite, Asked: -1}
+	one := Collective{
+		Message: c.x.MessageOf(row, launch),
+		Kind:    d.Kind[i],
+		Device:  dev,
+		Kernel:  c.kernel(row),
+		Stream:  c.stream(row),
+		Start:   c.x.Col.Start[row],
+		End:     c.x.End(row),
+		Linked:  launch >= 0,
+		Step:    -1,
+		Site:    timeline.UnknownSite,
+		Asked:   -1,
+	}
 	if launch >= 0 {
 		one.Step = c.steps.At(c.x.Col.Start[launch])
 		one.Site = c.site(launch)
@@ -91,6 +115,7 @@ func (c *collector) add(dev, i int) {
 	c.records = append(c.records, record)
 }
 
+// site returns the launch site of a launch call.
 func (c *collector) site(launch int32) timeline.LaunchSite {
 	site, known := c.sites[launch]
 	if !known {
@@ -100,7 +125,7 @@ func (c *collector) site(launch int32) timeline.LaunchSite {
 	return site
 }
 
-// kernel is the number of a row's name.
+// kernel returns the number of a row's name.
 func (c *collector) kernel(row int32) int32 {
 	id := c.x.Col.Name[row]
 	n, known := c.kernels[id]
@@ -111,7 +136,7 @@ func (c *collector) kernel(row int32) int32 {
 	return n
 }
 
-// stream is the number of a row's track.
+// stream returns the number of a row's track.
 func (c *collector) stream(row int32) int32 {
 	id := c.x.Col.Track[row]
 	n, known := c.streams[id]
@@ -123,8 +148,8 @@ func (c *collector) stream(row int32) int32 {
 	return n
 }
 
-// joinHost notes of each collective which host collective it was asked for by: records
-// and rows are those of the record_param_comms around the one and of the other.
+// joinHost notes for each collective which host collective launched it: the one whose row,
+// in rows, is the record_param_comms around its launch call, in records.
 func joinHost(list []Collective, records, rows []int32) {
 	asked := make(map[int32]int32, len(rows))
 	for i, row := range rows {
@@ -137,11 +162,11 @@ func joinHost(list []Collective, records, rows []int32) {
 	}
 }
 
-// checkStreams looks for communication on the streams of the compute kernels and counts
-// it. One stream runs one thing after another: if the two overlap in time there, the
-// tracks are wrong and no overlap can be believed. A stream of communication may compute
-// a little (FSDP2 adds reduced gradients up there): only half of all that is computed
-// makes it theirs.
+// checkStreams looks for communication on the streams of compute kernels and counts it. A
+// stream runs one thing after the other, so communication there hides nothing; and if the
+// two overlap in time nevertheless, the tracks are wrong and no overlap can be trusted. A
+// communication stream may compute a little (FSDP2 adds up reduced gradients there), so
+// a stream counts as one of compute kernels only if it has half of their time.
 func checkStreams(x *timeline.Rank, c *collector) (overlap bool, shared int) {
 	if len(c.out.Collectives) == 0 {
 		return false, 0

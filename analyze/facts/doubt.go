@@ -9,8 +9,9 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// problemsOf lists the problems of the trace and, behind them, the signs that the
-// recording of a rank is not what it seems.
+// problemsOf lists the problems of the trace followed by the signs that the recording of a
+// rank is not what it seems. The latter are no damage to the file: every event was read, but
+// figures derived from them deserve a warning.
 func problemsOf(x *timeline.Rank, r *Rank) []trace.Problem {
 	list := slices.Clone(x.Trace.Problems())
 	add := func(code trace.Code, n int, detail string) {
@@ -37,15 +38,16 @@ func problemsOf(x *timeline.Rank, r *Rank) []trace.Problem {
 	return list
 }
 
-// A launch takes microseconds and a kernel rarely milliseconds. Where most are a
-// thousand times longer, nanoseconds were written where microseconds belong.
+// A launch call takes microseconds, and a kernel rarely milliseconds. If most are a thousand
+// times longer, the writer gave nanoseconds where microseconds belong.
 const (
 	suspectLaunch = 1e6 // ns
 	suspectKernel = 5e6 // ns
-	minSample     = 20
+	minSample     = 20  // launch calls, or device events, without which nothing is concluded
 )
 
-// suspectUnit says why times are probably a thousand times too long, or nothing.
+// suspectUnit says why times are probably a thousand times too long, "" if they are not.
+// Launch calls decide, as kernels of 5 ms exist; kernels do only where launches are missing.
 func suspectUnit(x *timeline.Rank, list []Step) string {
 	var launches, longLaunches, longEvents int
 	for _, d := range x.Devices {
@@ -66,6 +68,8 @@ func suspectUnit(x *timeline.Rank, list []Step) string {
 	return ""
 }
 
+// longestStep ends the message of suspectUnit with the longest step, which lets a person
+// decide; "" without steps.
 func longestStep(list []Step) string {
 	var longest int64
 	for i := range list {

@@ -15,9 +15,11 @@ import (
 // Unknown counts are -1.
 const Unknown = gradients.Unknown
 
-// Rank is everything derived from the part of a trace that one rank wrote. It is a
-// value: it holds no reference into the trace, and nobody writes to it once Compute has
-// returned it.
+// Rank is everything derived from the part of a trace that one rank wrote. It is a value
+// without references into the trace, and nobody writes to it once Compute has returned it.
+//
+// Each embedded struct is the result of one function, whose parameters say what it needs of
+// the others. They are embedded because rules read fields of all of them.
 type Rank struct {
 	Identity
 	Activity
@@ -25,22 +27,23 @@ type Rank struct {
 	gradients.Gradients
 	Updates
 	Warmup
-	Steps      []Step
-	StepSource steps.Source
-	Loss       Loss
-	TokenNotes []TokenNote
-	Problems   []trace.Problem // of the trace and, behind them, of the rank
+	Steps      []Step          // in order of time; hides Gradients.Steps, which is part of it
+	StepSource steps.Source    // what Steps were cut at
+	Loss       Loss            // how the loss is derived from the losses of tokens
+	TokenNotes []TokenNote     // in order of time
+	Problems   []trace.Problem // of the trace, then of the rank
 }
 
 // Step is one optimizer step of a rank: its windows and what its gradients show.
 type Step struct {
 	steps.Step
 	PerOptimizer []gradients.OptimizerStep // in the order of Optimizers
-	MicroBatches int                       // forward passes, Unknown
-	Backwards    []gradients.Backward      // passes that begin in the host window
+	MicroBatches int                       // forward passes, or Unknown
+	Backwards    []gradients.Backward      // those that begin in the host window
 }
 
-// Compute derives the facts of every rank of an index, in the order of its Ranks.
+// Compute derives the facts of every rank of an index, in the order of its Ranks. Problems
+// of the trace as a whole are listed with the first rank only.
 func Compute(x *timeline.Index) []*Rank {
 	var ranks []*Rank
 	for _, r := range x.Ranks {
@@ -57,23 +60,24 @@ func Compute(x *timeline.Index) []*Rank {
 	return ranks
 }
 
-// wholeTrace is the problems of a trace that are of no single rank.
+// wholeTrace lists the problems of a trace that belong to no single rank. Whether a stack was
+// too deep is known only now, after all ranks have been computed.
 func wholeTrace(x *timeline.Index) []trace.Problem {
 	list := append([]trace.Problem(nil), x.Problems...)
 	if x.TooDeep() {
-		list = append(list, problem(trace.DeepNesting, 1,
-			fmt.Sprintf("more than %d spans around one event, of which the outermost were not looked at", timeline.Deepest)))
+		const detail = "more than %d spans around one event, of which the outermost were not looked at"
+		list = append(list, problem(trace.DeepNesting, 1, fmt.Sprintf(detail, timeline.Deepest)))
 	}
 	return list
 }
 
+// problem is a problem of no particular place in the file.
 func problem(code trace.Code, n int, detail string) trace.Problem {
 	return trace.Problem{Code: code, Count: int64(n), Offset: -1, Detail: detail}
 }
 
-// rankOf derives the facts of one rank. What does not depend on each other runs at
-// the same time: steps beside backward passes, then the device's side of communication
-// beside the gradients.
+// rankOf derives the facts of one rank. What is independent runs at the same time: steps and
+// backward passes, then the device's side of communication and the gradients.
 func rankOf(x *timeline.Rank) *Rank {
 	r := &Rank{Identity: identify(x), Activity: activityOf(x)}
 	var s *steps.Steps
@@ -95,7 +99,8 @@ func rankOf(x *timeline.Rank) *Rank {
 	return r
 }
 
-// stepsOf puts together what is known of each step.
+// stepsOf combines the windows of each step with what its gradients show. The kind of the
+// latter, which knows accumulation, replaces that by optimizers alone.
 func stepsOf(s *steps.Steps, g *gradients.Gradients) []Step {
 	var list []Step
 	for i, one := range s.List {
@@ -106,8 +111,9 @@ func stepsOf(s *steps.Steps, g *gradients.Gradients) []Step {
 	return list
 }
 
-// StepAt is the index of the step whose host window holds instant t, or -1 after
-// the last update. What happens before the first update belongs to the first step.
+// StepAt returns the index of the step whose host window holds instant t (ns on the host's
+// clock), -1 after the last update. Whatever precedes the first update belongs to the first
+// step. It is [steps.Steps.At] for facts that were read back.
 func (r *Rank) StepAt(t int64) int {
 	i := sort.Search(len(r.Steps), func(i int) bool { return r.Steps[i].HostEnd > t })
 	if i == len(r.Steps) {
@@ -116,7 +122,8 @@ func (r *Rank) StepAt(t int64) int {
 	return i
 }
 
-// own is a copy of a text that holds no larger one in memory, one for all equal texts.
+// own returns a copy of a text that keeps no larger one in memory. texts holds the copies
+// made so far: equal texts share one.
 func own(texts map[string]string, text string) string {
 	copied, ok := texts[text]
 	if !ok {

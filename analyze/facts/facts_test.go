@@ -166,7 +166,8 @@ func TestLaunchProblems(t *testing.T) {
 // TestGenericKernels: RCCL calls every collective Generic; the message tells.
 func TestGenericKernels(t *testing.T) {
 	r := one(t, `
-1/1 100 +9 cpu_op record_param_comms coll=_reduce_scatter_base in=1000 out=125 dtype=BFloat16 group=3 gsize=8 seq=4 rank=5
+1/1 100 +9 cpu_op record_param_comms coll=_reduce_scatter_base `+
+		`in=1000 out=125 dtype=BFloat16 group=3 gsize=8 seq=4 rank=5
 1/1 101 +5 cuda_runtime hipExtLaunchKernel corr=1
 1/1 120 +9 cpu_op record_param_comms coll=all_to_all in=10 out=10 dtype=Float
 1/1 121 +5 cuda_runtime hipExtLaunchKernel corr=2

@@ -4,26 +4,26 @@ import "github.com/gaprof/gaprof/analyze/timeline"
 
 // Group is the collectives of one kind that one site launches in one step.
 type Group struct {
-	Step     int // -1 for inferred groups, whose step lies outside the recording
-	Kind     timeline.CollectiveKind
-	Site     timeline.LaunchSite
-	Inferred bool    // the site is inferred from the order of kernel names
-	Bytes    int64   // of all messages, -1 unknown
-	Members  []int   // indexes into Communication.Collectives, by start
-	Overlap  Overlap // of all of them
-	First    Overlap // of the first of them alone
+	Step     int                     // index; -1 for inferred groups, whose step was not recorded
+	Kind     timeline.CollectiveKind // of all members
+	Site     timeline.LaunchSite     // of all members
+	Inferred bool                    // Site was inferred from the order of kernel names
+	Bytes    int64                   // of all messages together, -1 if any is unknown
+	Members  []int                   // indexes into Communication.Collectives, by device and start
+	Overlap  Overlap                 // of all members
+	First    Overlap                 // of the first member alone, which has had least time to be hidden
 }
 
-// groupKey tells groups apart: by step, or where that is inferred by the step they
-// are like and the number of periods before it.
+// groupKey identifies a group: by its step or, if inferred, by the recorded step that it
+// resembles and how many periods before that it lies.
 type groupKey struct {
 	step, back int
 	kind       timeline.CollectiveKind
 	site       timeline.LaunchSite
 }
 
-// groups puts collectives together by kind, site and step; unlinked ones join
-// where their site can be inferred.
+// groups puts collectives together by kind, site and step. Unlinked ones form groups of
+// their own if their site can be inferred; the others are in no group.
 func groups(devices []*timeline.Device, collectives []Collective) []Group {
 	inferred := inferSites(collectives)
 	index := make(map[groupKey]int)
@@ -67,22 +67,25 @@ func addKnown(sum, bytes int64) int64 {
 	return sum + bytes
 }
 
-// guess is an inferred launch site: that of a collective in step like, back periods
-// later.
+// guess is an inferred launch site: that of the collective which is back periods later, in
+// step like.
 type guess struct {
 	site       timeline.LaunchSite
 	like, back int
 }
 
-// inferSites guesses the site of the collectives that lead a recording and have no
-// launch in it, kind by kind.
+// inferSites guesses the site of the collectives at the beginning of a recording whose launch
+// calls precede it, kind by kind. Devices run up to a whole step behind the host, so short
+// recordings have many of them.
 //
-//  1. The linked collectives that follow repeat with some period; find the
-//     shortest, by kernel name and site.
+//  1. The linked collectives that follow repeat with some period; find the shortest, by
+//     kernel name and site.
 //  2. Align the unlinked ones with the end of a period, going backwards.
-//  3. Stop at the first whose kernel name differs: what lies before is unknown.
+//  3. Stop at the first whose kernel name differs: what precedes it is unknown.
 //
-// A period must be seen at least twice. Guesses never enter the launch sites.
+// A period must be seen at least twice: any sequence is periodic if once is enough, and then
+// whatever precedes it would be given the sites of collectives it has nothing to do with.
+// Guesses make groups, marked as inferred, but never enter Collective.Site or any count.
 func inferSites(collectives []Collective) map[int]guess {
 	guesses := make(map[int]guess)
 	for _, kind := range timeline.CollectiveKinds() {
@@ -109,8 +112,8 @@ func inferSites(collectives []Collective) map[int]guess {
 	return guesses
 }
 
-// period is the least p with which a sequence of collectives repeats by kernel
-// name and site, at least twice as a whole; 0 where there is none.
+// period returns the least p with which a sequence of collectives repeats, by kernel name
+// and site, at least twice as a whole; 0 if there is none.
 func period(collectives []Collective, seq []int) int {
 	same := func(i, j int) bool {
 		a, b := &collectives[seq[i]], &collectives[seq[j]]

@@ -24,18 +24,22 @@ func TestManyAndDeep(t *testing.T) {
 	nested.WriteString(twoOptimizers(n))
 	began := time.Now()
 	r := one(t, nested.String())
-	if len(r.Problems) != 1 || r.Problems[0].Code != trace.DeepNesting || !strings.Contains(r.Problems[0].Message(), "more than 2048 spans around one event") {
+	const message = "more than 2048 spans around one event"
+	if len(r.Problems) != 1 || r.Problems[0].Code != trace.DeepNesting ||
+		!strings.Contains(r.Problems[0].Message(), message) {
 		t.Errorf("nested: %v", r.Problems)
 	}
 	if r = one(t, many.String()); len(r.Steps) != 1 || len(r.Optimizers) != optimizers || len(r.Problems) != 0 {
 		t.Errorf("many: %d steps, %d optimizers, %v", len(r.Steps), len(r.Optimizers), r.Problems)
 	}
-	if took := time.Since(began); took > 2*time.Minute { // a second or two; the race detector on a busy machine takes twenty times as long
+	// A second or two; the race detector on a busy machine takes twenty times as long.
+	if took := time.Since(began); took > 2*time.Minute {
 		t.Errorf("took %v", took)
 	}
 }
 
 // twoOptimizers is two optimizers, the first around n spans that are nested.
 func twoOptimizers(n int) string {
-	return fmt.Sprintf("1/1 0us +%dus user_annotation Optimizer.step#A.step\n1/1 %dus +1us user_annotation Optimizer.step#B.step\n", 3*n, 3*n+2)
+	return fmt.Sprintf("1/1 0us +%dus user_annotation Optimizer.step#A.step\n", 3*n) +
+		fmt.Sprintf("1/1 %dus +1us user_annotation Optimizer.step#B.step\n", 3*n+2)
 }

@@ -9,28 +9,29 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Identity says which rank of which run wrote a trace, and by what means.
+// Identity says which rank of which run wrote a trace, and with what software.
 type Identity struct {
-	ID             int64              // -1 where the trace does not say it
-	IDSource       string             // what said so, empty where nothing did
-	WorldSize      int64              // 0 unknown
+	ID             int64              // number of the rank, -1 unknown
+	IDSource       string             // where ID was found: distributedInfo or record_param_comms; "" for nowhere
+	WorldSize      int64              // number of ranks, 0 unknown
 	DeviceName     string             // of the first device, "" unknown
 	BaseTime       int64              // ns since 1970 at instant 0 of the trace's clock, 0 unknown
-	Distributed    *trace.Distributed // nil where the recording does not say; of several ranks in a file that of all
+	Distributed    *trace.Distributed // a copy of the trace's, in merged files of any rank; nil if not recorded
 	Communicates   bool               // the host threads carry collectives, of any backend
 	Categorised    bool               // the writer gave categories; without them little is known
 	UsesFSDP       bool               // there are spans of FSDP2
-	FusedOptimizer bool               // the optimizer runs as PyTorch's fused kernels
-	Senders        []int64            // ranks whose messages the host threads carry, ascending
+	FusedOptimizer bool               // there are operators of PyTorch's fused optimizers
+	Senders        []int64            // ranks that sent the messages on the host threads, ascending
 }
 
 // Mixed reports whether one process carries messages of several ranks: a merged file
 // whose ranks cannot be told apart.
 func (id *Identity) Mixed() bool { return len(id.Senders) > 1 }
 
-// identify finds the number of a rank and the size of its world: from
-// distributedInfo where the trace holds one rank, else from record_param_comms of
-// its own threads. What neither tells is left to the caller: -1.
+// identify finds the number of a rank and the size of its world: from distributedInfo if the
+// trace holds a single rank, else from record_param_comms on the rank's own threads, since a
+// merged file has one distributedInfo for all. What neither says is -1, for the caller to
+// decide, who may know it from the file's name.
 func identify(x *timeline.Rank) Identity {
 	meta := x.Trace.Meta()
 	id := Identity{ID: -1, DeviceName: deviceName(x), BaseTime: meta.BaseTime, Distributed: clone(meta.Distributed),
@@ -54,7 +55,8 @@ func identify(x *timeline.Rank) Identity {
 	return id
 }
 
-// clone copies what a trace says of a distributed run.
+// clone copies what a trace says of a distributed run, except for its texts, which Compute
+// clones with all others.
 func clone(d *trace.Distributed) *trace.Distributed {
 	if d == nil {
 		return nil
@@ -80,8 +82,9 @@ func categorised(x *timeline.Rank) bool {
 	return false
 }
 
-// senders reads from the messages of the largest process group, which is taken for the
-// world, who sent them, and returns its size, 0 without messages.
+// senders returns which ranks sent the messages of the largest process group, which is taken
+// for the world, and the size of that, 0 without messages. In smaller groups a rank's number
+// is only its position in the group.
 func senders(x *timeline.Rank) (ranks []int64, world int64) {
 	var last sender
 	seen := make(map[sender]bool)
@@ -104,13 +107,13 @@ func senders(x *timeline.Rank) (ranks []int64, world int64) {
 	return ranks, world
 }
 
-// sender is what an event says of who sent its message, as it stands there: the rank,
-// the size and the members of the group.
+// sender is the arguments of an event that say who sent its message: the rank, the size and
+// the members of the group. They are compared unparsed, as they are the same in most events.
 type sender [3]trace.Arg
 
 func senderOf(e trace.Event) (said sender) {
-	var room [24]trace.Arg
-	for _, a := range slices.Backward(e.AppendArgs(room[:0])) {
+	var buffer [24]trace.Arg
+	for _, a := range slices.Backward(e.AppendArgs(buffer[:0])) {
 		switch a.Key {
 		case trace.KeyRank:
 			said[0] = a
@@ -123,8 +126,8 @@ func senderOf(e trace.Event) (said sender) {
 	return said
 }
 
-// globalRank reads who sent a message: Rank is the place in the group, whose members
-// are listed in Process Group Ranks where the group is not the world.
+// globalRank reads who sent a message. Rank is the position in the group, whose members
+// Process Group Ranks lists if the group is not the world.
 func globalRank(e trace.Event) (rank, size int64, ok bool) {
 	rank, ok = e.ArgInt(trace.KeyRank)
 	if !ok || rank < 0 {
@@ -138,7 +141,9 @@ func globalRank(e trace.Event) (rank, size int64, ok bool) {
 	return rank, size, true
 }
 
-// deviceName is the name of the rank's first device, where the header has it.
+// deviceName returns the name of the rank's first device, "" if the header has none. If no
+// device of the header has its number, the first one's name has to do: ranks of one run have
+// equal devices.
 func deviceName(x *timeline.Rank) string {
 	devices := x.Trace.Meta().Devices
 	if len(x.Devices) == 0 || len(devices) == 0 {

@@ -10,39 +10,43 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// LossReduction says what the loss function makes of the losses of tokens.
+// LossReduction says how the loss function combines the losses of tokens.
 type LossReduction string
 
-// The reductions of a loss; unknown where they differ or are not recorded.
+// The reductions of a loss, by PyTorch's names.
 const (
 	LossMean    LossReduction = "mean"
 	LossSum     LossReduction = "sum"
 	LossNone    LossReduction = "none"
-	LossUnknown LossReduction = "unknown"
+	LossUnknown LossReduction = "unknown" // not recorded, or not the same everywhere
 )
 
-// Loss is how the loss that backward begins from is made of the losses of tokens.
+// Loss is how the loss from which backward begins is derived from the losses of tokens. It
+// decides how much each token counts: the mean of each micro-batch gives tokens of short
+// micro-batches more weight, unless something corrects for it.
 type Loss struct {
 	Reduction  LossReduction
-	Known      bool // the autograd nodes between backward's root and the loss function are all understood
-	Multiplied bool // a product stands between them
-	Divided    bool // a quotient does
+	Known      bool // all autograd nodes between backward's root and the loss function are understood
+	Multiplied bool // among them is a product
+	Divided    bool // among them is a quotient
 	Inverted   bool // somewhere a whole number is inverted, as counts are
-	// Divisor is what the loss is divided by, where the trace holds the number and all
-	// backward passes have the same; else NaN.
+	// Divisor is what the loss is divided by, if the trace has the number and it is the
+	// same in all backward passes; else NaN.
 	Divisor float64
 }
 
 // lossWords are the values of cross_entropy's reduction, its fourth argument.
 var lossWords = map[string]LossReduction{"0": LossNone, "1": LossMean, "2": LossSum}
 
-// losses looks at the operators of a rank that make losses.
+// losses examines the operators of a rank that compute losses.
 type losses struct {
 	x  *timeline.Rank
 	in *timeline.Operands
 }
 
-// lossOf finds out how losses are made. Everything must be the same throughout.
+// lossOf finds out how losses are computed. Everything must be the same in all backward
+// passes: of a program that computes some losses this way and others that way, nothing can
+// be said of the weight of tokens.
 func lossOf(x *timeline.Rank, passes []gradients.Backward) Loss {
 	c := &losses{x, x.Inputs()}
 	l := Loss{Reduction: c.reduction(), Inverted: c.inverts(), Divisor: math.NaN()}
@@ -59,15 +63,19 @@ func lossOf(x *timeline.Rank, passes []gradients.Backward) Loss {
 		if i > 0 && chain.Divisor != l.Divisor {
 			chain.Divisor = math.NaN()
 		}
-		l.Known, l.Multiplied, l.Divided, l.Divisor = true, chain.Multiplied, chain.Divided, chain.Divisor
+		l.Known = true
+		l.Multiplied, l.Divided = chain.Multiplied, chain.Divided
+		l.Divisor = chain.Divisor
 	}
 	return l
 }
 
-// longestChain is how many nodes may stand between backward's root and the loss.
+// longestChain is the largest number of nodes from backward's root to that of the loss.
 const longestChain = 8
 
-// lossChain reads the nodes of a backward pass, from its root to that of a loss function.
+// lossChain reads the nodes of a backward pass from its root to the node of a loss function,
+// in the order in which autograd runs them. ok is false if there is none, or a node in
+// between that might change the weight of tokens in a way that is not understood.
 func (c *losses) lossChain(nodes []timeline.Span, end int64) (l Loss, ok bool) {
 	l.Divisor = math.NaN()
 	length := 0
@@ -87,7 +95,9 @@ func (c *losses) lossChain(nodes []timeline.Span, end int64) (l Loss, ok bool) {
 				l.Divisor = math.NaN()
 			}
 			l.Divided = true
-		case strings.HasPrefix(name, "AddBackward"), strings.HasPrefix(name, "ViewBackward"), strings.HasPrefix(name, "ToCopyBackward"):
+		case strings.HasPrefix(name, "AddBackward"),
+			strings.HasPrefix(name, "ViewBackward"),
+			strings.HasPrefix(name, "ToCopyBackward"):
 		default:
 			return l, false
 		}
@@ -95,8 +105,8 @@ func (c *losses) lossChain(nodes []timeline.Span, end int64) (l Loss, ok bool) {
 	return l, false
 }
 
-// divisor is the number that a node divides by: the operator inside it has it, or its
-// inverse, where the trace holds values.
+// divisor returns the number that a node divides by, NaN if the trace does not have it. The
+// operator inside the node has it: aten::div the number itself, aten::mul its inverse.
 func (c *losses) divisor(node timeline.Span) float64 {
 	trackEnd := c.x.TrackEnd(node.Row)
 	for i := node.Row + 1; i < trackEnd && c.x.Col.Start[i] < node.End; i++ {
@@ -125,13 +135,14 @@ func (c *losses) inverts() bool {
 	found := false
 	c.eachNamed("aten::reciprocal", func(row int32) bool {
 		ops := c.in.Of(row)
-		found = len(ops) > 0 && len(ops[0].Shapes) == 1 && len(ops[0].Shapes[0]) == 0 && (ops[0].Dtype == "long int" || ops[0].Dtype == "int")
+		found = len(ops) > 0 && len(ops[0].Shapes) == 1 && len(ops[0].Shapes[0]) == 0 &&
+			(ops[0].Dtype == "long int" || ops[0].Dtype == "int")
 		return !found
 	})
 	return found
 }
 
-// reduction is that of all cross entropies, or unknown.
+// reduction returns the reduction that all cross entropies have, else LossUnknown.
 func (c *losses) reduction() LossReduction {
 	reduction := LossReduction("")
 	c.eachNamed("aten::cross_entropy_loss", func(row int32) bool {
@@ -150,7 +161,7 @@ func (c *losses) reduction() LossReduction {
 }
 
 // eachNamed calls visit for the operators of one name on the host threads of a rank, until
-// it says false.
+// it returns false.
 func (c *losses) eachNamed(name string, visit func(row int32) bool) {
 	id, ok := c.x.Trace.Find(name)
 	if !ok {

@@ -31,7 +31,8 @@ func lossTrace(arguments string, chain ...string) string {
 			}
 			at += 10
 		}
-		fmt.Fprintf(&b, "1/1 %dus +9us cpu_op \"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\"\n", at)
+		fmt.Fprintf(&b, "1/1 %dus +9us cpu_op ", at)
+		b.WriteString("\"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\"\n")
 		fmt.Fprintf(&b, "1/1 %dus +5us cpu_op torch::autograd::AccumulateGrad dims=[[4,4]] type=[\"float\"]\n", at+1)
 		at += 10
 	}
@@ -43,6 +44,11 @@ func TestLoss(t *testing.T) {
 	arguments := func(reduction string) string {
 		return `dims=[[8,4],[8],[],[],[],[]] concrete=["","","","` + reduction + `","-100","0."]`
 	}
+	const (
+		reciprocal = "X aten::reciprocal dims=[[]] type="
+		quotient   = "DivBackward0 aten::div dims=[[],[]] concrete="
+		inverse    = "DivBackward0 aten::mul dims=[[],[]] concrete="
+	)
 	for _, test := range []struct {
 		name, arguments string
 		chain           []string
@@ -50,17 +56,28 @@ func TestLoss(t *testing.T) {
 	}{
 		{"nothing recorded", "", []string{"NllLossBackward0"}, "{unknown true false false false NaN}"},
 		{"an odd reduction", arguments("7"), []string{"NllLossBackward0"}, "{unknown true false false false NaN}"},
-		{"unknown nodes", arguments("2"), []string{"MyLossBackward0", "NllLossBackward0"}, "{sum false false false false NaN}"},
+		{"unknown nodes", arguments("2"), []string{"MyLossBackward0", "NllLossBackward0"},
+			"{sum false false false false NaN}"},
 		{"no loss at all", arguments("0"), []string{"MulBackward0"}, "{none false false false false NaN}"},
 		{"mean", arguments("1"), []string{"NllLossBackward0"}, "{mean true false false false NaN}"},
-		{"mean times count", arguments("1"), []string{"MulBackward0", "NllLossBackward0"}, "{mean true true false false NaN}"},
-		{"mean times count over all", arguments("1"), []string{"MulBackward0", "NllLossBackward0", `X aten::reciprocal dims=[[]] type=["long int"]`}, "{mean true true false true NaN}"},
-		{"a norm inverted", arguments("1"), []string{"NllLossBackward0", `X aten::reciprocal dims=[[]] type=["float"]`}, "{mean true false false false NaN}"},
-		{"mean over four", arguments("1"), []string{`DivBackward0 aten::mul dims=[[],[]] concrete=["","0.25"]`, "NllLossBackward0"}, "{mean true false true false 4}"},
-		{"mean over four, divided", arguments("1"), []string{`DivBackward0 aten::div dims=[[],[]] concrete=["","4"]`, "NllLossBackward0"}, "{mean true false true false 4}"},
-		{"divided by what is not recorded", arguments("1"), []string{`DivBackward0 aten::div dims=[[],[]] concrete=["",""]`, "NllLossBackward0"}, "{mean true false true false NaN}"},
-		{"divided by nothing", arguments("1"), []string{`DivBackward0 aten::mul dims=[[],[]] concrete=["","0"]`, "NllLossBackward0"}, "{mean true false true false NaN}"},
-		{"divided twice", arguments("1"), []string{`DivBackward0 aten::div dims=[[],[]] concrete=["","4"]`, `DivBackward0 aten::div dims=[[],[]] concrete=["","4"]`, "NllLossBackward0"}, "{mean true false true false NaN}"},
+		{"mean times count", arguments("1"), []string{"MulBackward0", "NllLossBackward0"},
+			"{mean true true false false NaN}"},
+		{"mean times count over all", arguments("1"),
+			[]string{"MulBackward0", "NllLossBackward0", reciprocal + `["long int"]`},
+			"{mean true true false true NaN}"},
+		{"a norm inverted", arguments("1"), []string{"NllLossBackward0", reciprocal + `["float"]`},
+			"{mean true false false false NaN}"},
+		{"mean over four", arguments("1"), []string{inverse + `["","0.25"]`, "NllLossBackward0"},
+			"{mean true false true false 4}"},
+		{"mean over four, divided", arguments("1"), []string{quotient + `["","4"]`, "NllLossBackward0"},
+			"{mean true false true false 4}"},
+		{"divided by what is not recorded", arguments("1"), []string{quotient + `["",""]`, "NllLossBackward0"},
+			"{mean true false true false NaN}"},
+		{"divided by nothing", arguments("1"), []string{inverse + `["","0"]`, "NllLossBackward0"},
+			"{mean true false true false NaN}"},
+		{"divided twice", arguments("1"),
+			[]string{quotient + `["","4"]`, quotient + `["","4"]`, "NllLossBackward0"},
+			"{mean true false true false NaN}"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tr, err := text.Read(strings.NewReader(lossTrace(test.arguments, test.chain...)), "case")

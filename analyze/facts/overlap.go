@@ -2,19 +2,21 @@ package facts
 
 import "github.com/gaprof/gaprof/analyze/timeline"
 
-// Overlap says how long some communication ran and how much of it was hidden.
-// Figures of several devices are sums. All in ns.
+// Overlap says how long some communication ran and how much of it was hidden. Figures of
+// several devices are sums.
 type Overlap struct {
-	Count      int
-	Busy       int64 // length of the union of the kernels
-	Overlapped int64 // of that, together with compute kernels
-	WithMemory int64 // of that, together with compute kernels, copies or sets
+	Count      int   // collectives
+	Busy       int64 // ns: length of the union of their kernels, on each device
+	Overlapped int64 // ns: the part of Busy in which compute kernels run
+	WithMemory int64 // ns: the part of Busy in which compute kernels, copies or sets run
 }
 
-// Exposed is the busy time that no compute kernel covers, in ns.
+// Exposed returns the busy time that no compute kernel covers, in ns. It is comparable with
+// what other tools call exposed communication; the ledger, which also takes out copies and
+// sets, has less.
 func (o Overlap) Exposed() int64 { return o.Busy - o.Overlapped }
 
-// Ratio is Overlapped / Busy; ok is false where nothing was busy.
+// Ratio returns Overlapped / Busy; ok is false if nothing was busy.
 func (o Overlap) Ratio() (ratio float64, ok bool) {
 	if o.Busy == 0 {
 		return 0, false
@@ -22,8 +24,8 @@ func (o Overlap) Ratio() (ratio float64, ok bool) {
 	return float64(o.Overlapped) / float64(o.Busy), true
 }
 
-// measure tells how long some collectives are busy and how much of that is hidden.
-// which are indexes by device and start, busy is by device.
+// measure returns how long some collectives are busy and how much of that is hidden. which
+// are their indexes, by device and start; busy is by device.
 func measure(busy []*timeline.Busy, collectives []Collective, which []int) Overlap {
 	o := Overlap{Count: len(which)}
 	for dev, set := range setsOf(len(busy), collectives, which) {
@@ -35,7 +37,7 @@ func measure(busy []*timeline.Busy, collectives []Collective, which []int) Overl
 	return o
 }
 
-// setsOf are the unions of some collectives, one set a device.
+// setsOf returns the unions of some collectives, one set per device.
 func setsOf(devices int, collectives []Collective, which []int) []*timeline.Set {
 	sets := make([]*timeline.Set, devices)
 	for dev := range sets {
@@ -48,8 +50,8 @@ func setsOf(devices int, collectives []Collective, which []int) []*timeline.Set 
 	return sets
 }
 
-// Select returns the indexes of the collectives for which keep is true, by device
-// and start.
+// Select returns the indexes of the collectives for which keep returns true, by device and
+// start, as Measure and Exposed take them. The caller owns the slice.
 func (r *Rank) Select(keep func(*Collective) bool) []int {
 	var list []int
 	for i := range r.Collectives {
@@ -63,8 +65,8 @@ func (r *Rank) Select(keep func(*Collective) bool) []int {
 	return list
 }
 
-// Measure tells how long some collectives, given as Select returns them, are busy
-// and how much of that is hidden.
+// Measure returns how long some collectives, given as Select returns them, are busy and how
+// much of that is hidden.
 func (r *Rank) Measure(which []int) Overlap {
 	busy := make([]*timeline.Busy, len(r.Devices))
 	for i := range r.Devices {
@@ -73,9 +75,10 @@ func (r *Rank) Measure(which []int) Overlap {
 	return measure(busy, r.Collectives, which)
 }
 
-// Exposed returns, per device, the time in which one of some collectives runs while
-// neither compute, copy, set nor a collective of an earlier bucket than bucket does:
-// their share of that bucket of the ledger.
+// Exposed returns, by device, the time in which one of some collectives runs while no
+// compute kernel, copy, set or collective of a bucket before bucket does: their share of
+// that bucket of the ledger. If they are all collectives of the bucket, that is what the
+// device has in store already. The sets are read-only.
 func (r *Rank) Exposed(which []int, bucket timeline.Bucket) []*timeline.Set {
 	all := len(which) == r.inBucket(bucket)
 	sets := setsOf(len(r.Devices), r.Collectives, which)
@@ -98,18 +101,19 @@ func (r *Rank) inBucket(bucket timeline.Bucket) int {
 	return n
 }
 
-// ExposedAlone is the time of the i-th collective that no compute kernel covers, in ns.
+// ExposedAlone returns the time of the i-th collective that no compute kernel covers, in ns,
+// whatever other collectives run at the same time.
 func (r *Rank) ExposedAlone(i int) int64 {
 	c := &r.Collectives[i]
 	return c.End - c.Start - r.compute(c.Device).Within(c.Start, c.End)
 }
 
-// ExposedEach shares the exposed time of all collectives of a rank out to them, in ns and
-// in their order: an instant in which several run belongs to the one that started first.
-// It sums to the Exposed of Measure over all.
+// ExposedEach divides the exposed time of all collectives of a rank among them, in ns and in
+// their order: an instant in which several run belongs to the one that started first. So it
+// sums to the Exposed of Measure over all, as the samples of a profile must.
 func (r *Rank) ExposedEach() []int64 {
 	list := make([]int64, len(r.Collectives))
-	reached := make(map[int]int64) // by device: the end of what was shared out
+	reached := make(map[int]int64) // by device: the end of what has been divided
 	for i := range r.Collectives {
 		c := &r.Collectives[i]
 		from := c.Start

@@ -6,30 +6,30 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Phase is the part of a training step that a device event is launched in.
+// Phase is the part of a training step in which a device event is launched.
 type Phase string
 
-// The phases of a step. PhaseAfterBackward lies between the last backward pass of a step
-// and its optimizer: where gradients are scaled and clipped.
+// The phases of a step.
 const (
-	PhaseForward       Phase = "forward"
-	PhaseBackward      Phase = "backward"
-	PhaseGradientSync  Phase = "gradient_sync"
-	PhaseAfterBackward Phase = "after_backward"
-	PhaseOptimizer     Phase = "optimizer"
-	PhaseUnknown       Phase = "unknown"
+	PhaseForward       Phase = "forward"        // forward passes, and whatever precedes them
+	PhaseBackward      Phase = "backward"       // backward passes
+	PhaseGradientSync  Phase = "gradient_sync"  // collectives that reduce gradients
+	PhaseAfterBackward Phase = "after_backward" // between the last backward pass and the optimizer: scaling, clipping
+	PhaseOptimizer     Phase = "optimizer"      // the update
+	PhaseUnknown       Phase = "unknown"        // none of these can be said
 )
 
-// Phases tells of the launches of a rank where in the program they stand. It looks into
-// the index that the facts were computed from.
+// Phases determines the phase and the operator of device events. Unlike facts it refers to
+// the index that they were computed from: it answers for every single event, and to keep
+// the answers would take as much memory as the trace. It is read-only once it is made.
 type Phases struct {
 	x    *timeline.Rank
 	r    *Rank
 	sync map[int32]bool // device rows of collectives that reduce gradients
-	last []int64        // end of the last backward pass of each step, then of what follows the last update; 0 none
+	last []int64        // ns: end of the last backward pass by step, then after the last update; 0 for none
 }
 
-// NewPhases prepares to tell of the launches of a rank, of which r are the facts.
+// NewPhases prepares the phases of a rank, given its index and its facts.
 func NewPhases(x *timeline.Rank, r *Rank) *Phases {
 	l := &Phases{x: x, r: r, sync: make(map[int32]bool), last: make([]int64, len(r.Steps)+1)}
 	for i := range r.Backwards {
@@ -51,16 +51,17 @@ func NewPhases(x *timeline.Rank, r *Rank) *Phases {
 	return l
 }
 
-// Phase is the phase of a device event with its launch, -1 for none.
+// Phase returns the phase of a device event, given its row and that of its launch call, -1
+// for none.
 //
-//  1. Without a launch in the recording: unknown.
-//  2. The innermost span around the launch that is an optimizer's (step, zero_grad) or
-//     of backward decides; on a thread of backward alone it is backward.
-//  3. Else the time does, within the step's host window: before the end of its last
-//     backward pass forward, then, until its update, after_backward. Where steps are
-//     not those of an optimizer, or no backward pass is recorded: unknown.
-//  4. A collective that reduces gradients is gradient_sync wherever backward,
-//     after_backward or the optimizer launch it.
+//  1. Without a launch call in the recording it is unknown.
+//  2. The innermost span around the launch call that is an optimizer's (step, zero_grad) or
+//     of backward decides. On a thread that runs only backward it is backward.
+//  3. Else time decides, within the step's host window: forward before the end of its last
+//     backward pass, then after_backward until its update. If steps are not those of an
+//     optimizer, or no backward pass was recorded, it is unknown.
+//  4. A collective that reduces gradients is gradient_sync, whether backward,
+//     after_backward or the optimizer launches it.
 func (l *Phases) Phase(row, launch int32) Phase {
 	if launch < 0 {
 		return PhaseUnknown
@@ -75,6 +76,8 @@ func (l *Phases) Phase(row, launch int32) Phase {
 	return p
 }
 
+// phaseOfSpans determines the phase by the spans around a launch call, PhaseUnknown if they
+// do not say it.
 func (l *Phases) phaseOfSpans(launch int32) Phase {
 	p := PhaseUnknown
 	l.x.Stack(launch, func(span int32) bool {
@@ -92,6 +95,7 @@ func (l *Phases) phaseOfSpans(launch int32) Phase {
 	return p
 }
 
+// phaseOfTime determines the phase of an instant on the host that no span accounts for.
 func (l *Phases) phaseOfTime(t int64) Phase {
 	if l.r.StepSource != steps.FromOptimizer {
 		return PhaseUnknown
@@ -111,7 +115,7 @@ func (l *Phases) phaseOfTime(t int64) Phase {
 	return PhaseOptimizer
 }
 
-// window is the place of a step in last; -1, after the last update, is the end.
+// window returns the index of a step in last, that of its end for -1, after the last update.
 func (l *Phases) window(step int) int {
 	if step < 0 {
 		return len(l.r.Steps)
@@ -119,8 +123,9 @@ func (l *Phases) window(step int) int {
 	return step
 }
 
-// Operator is the name of the innermost operator around a launch, record_param_comms
-// only where there is no other; without any it is that of the call.
+// Operator returns the name of the innermost operator around a launch call, and that of the
+// call itself if there is none. record_param_comms counts only if there is no other: it is
+// around every collective and says less than the operator around it.
 func (l *Phases) Operator(launch int32) string {
 	name := ""
 	l.x.Stack(launch, func(span int32) bool {

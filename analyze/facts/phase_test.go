@@ -24,7 +24,8 @@ func TestPhases(t *testing.T) {
 1/1 11 +1 cuda_runtime l corr=2
 0/7 30 +1 kernel a corr=1
 0/7 31 +1 kernel b corr=2`, "unknown l, optimizer l"},
-		{"a step", step, "forward aten::mm, backward aten::mm, backward l, after_backward aten::mul_, optimizer aten::add_, optimizer zero, unknown l"},
+		{"a step", step, "forward aten::mm, backward aten::mm, backward l, after_backward aten::mul_, " +
+			"optimizer aten::add_, optimizer zero, unknown l"},
 		{"an optimizer in backward", `1/2 10 +20 ` + node + `
 1/2 11 +15 cpu_op torch::autograd::AccumulateGrad
 1/2 12 +5 user_annotation Optimizer.step#A.step
@@ -49,7 +50,8 @@ func TestPhases(t *testing.T) {
 0/7 41 +1 kernel ncclDevKernel_AllReduce corr=2
 0/7 42 +1 kernel ncclDevKernel_AllReduce corr=3
 0/7 43 +1 kernel ncclDevKernel_AllGather corr=4`,
-			"forward record_param_comms, gradient_sync c10d::allreduce_, after_backward record_param_comms, optimizer record_param_comms"},
+			"forward record_param_comms, gradient_sync c10d::allreduce_, " +
+				"after_backward record_param_comms, optimizer record_param_comms"},
 	} {
 		x := index(t, test.source)
 		l := NewPhases(x.Ranks[0], Compute(x)[0])
@@ -101,7 +103,8 @@ func TestExposedEach(t *testing.T) {
 		{"0/7 0 +10 kernel nccl_AllReduce", "[10]"},
 		{"0/7 0 +0 kernel nccl_AllReduce", "[0]"},
 		{"0/7 0 +10 kernel nccl_AllReduce\n0/8 2 +4 kernel k", "[6]"},
-		{"0/7 0 +10 kernel nccl_AllReduce\n0/8 2 +4 kernel nccl_AllGather\n0/9 5 +10 kernel nccl_ReduceScatter", "[10 0 5]"},
+		{"0/7 0 +10 kernel nccl_AllReduce\n0/8 2 +4 kernel nccl_AllGather\n" +
+			"0/9 5 +10 kernel nccl_ReduceScatter", "[10 0 5]"},
 		{"0/7 0 +10 kernel nccl_AllReduce\n0/8 5 +10 kernel nccl_AllGather\n0/9 8 +4 kernel k", "[8 3]"},
 		{"0/7 0 +10 kernel nccl_AllReduce\n1/7 5 +10 kernel nccl_AllGather", "[10 10]"},
 		{"0/7 0 +10 kernel nccl_AllReduce\n0/8 0 +10 gpu_memcpy copy", "[10]"},

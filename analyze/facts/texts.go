@@ -1,7 +1,8 @@
 package facts
 
-// texts calls visit for every text in the facts that may be a piece of the trace's own,
-// and so hold that in memory. This is the one place that knows them all.
+// texts calls visit for every text in the facts that may be a piece of the trace's memory,
+// and so would keep all of it alive. This file knows them all; a test walks over facts by
+// reflection to find those it forgot.
 func (r *Rank) texts(visit func(*string)) {
 	r.Identity.texts(visit)
 	r.Activity.texts(visit)

@@ -55,8 +55,14 @@ func filled() *Rank {
 
 // constantTexts are the texts in the facts that are constants of the program.
 var constantTexts = []reflect.Type{
-	reflect.TypeFor[steps.Source](), reflect.TypeFor[timeline.Site](), reflect.TypeFor[gradients.SyncPattern](), reflect.TypeFor[gradients.PassKind](),
-	reflect.TypeFor[gradients.Place](), reflect.TypeFor[gradients.TokenPlace](), reflect.TypeFor[LossReduction](), reflect.TypeFor[trace.Code](),
+	reflect.TypeFor[steps.Source](),
+	reflect.TypeFor[timeline.Site](),
+	reflect.TypeFor[gradients.SyncPattern](),
+	reflect.TypeFor[gradients.PassKind](),
+	reflect.TypeFor[gradients.Place](),
+	reflect.TypeFor[gradients.TokenPlace](),
+	reflect.TypeFor[LossReduction](),
+	reflect.TypeFor[trace.Code](),
 }
 
 // Every text of a trace in the facts is copied: one of them would hold many others.
@@ -101,8 +107,9 @@ func TestFactsHoldNoTrace(t *testing.T) {
 			t.Errorf("%s is a %s: a value can be written down", path, ty)
 		case reflect.Struct:
 			switch ty {
-			case reflect.TypeFor[trace.Trace](), reflect.TypeFor[trace.Event](), reflect.TypeFor[timeline.Index](), reflect.TypeFor[timeline.Rank](),
-				reflect.TypeFor[timeline.Rows](), reflect.TypeFor[timeline.Device](), reflect.TypeFor[trace.Meta]():
+			case reflect.TypeFor[trace.Trace](), reflect.TypeFor[trace.Event](), reflect.TypeFor[trace.Meta](),
+				reflect.TypeFor[timeline.Index](), reflect.TypeFor[timeline.Rank](),
+				reflect.TypeFor[timeline.Rows](), reflect.TypeFor[timeline.Device]():
 				t.Errorf("%s is a %s", path, ty)
 				return
 			}

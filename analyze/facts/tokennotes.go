@@ -9,14 +9,15 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// TokenNote is a token count that the program wrote into its trace, as an annotation
-// gaprof.tokens=59: that of the MicroBatch-th noted micro-batch of a step.
+// TokenNote is a token count that the program wrote into its trace, as an annotation named
+// gaprof.tokens=59.
 type TokenNote struct {
-	Step, MicroBatch int
-	Tokens           int64
+	Step, MicroBatch int   // index of the step, and of the note within it
+	Tokens           int64 // not negative
 }
 
-// tokenNotes reads the token counts that the annotations of a rank carry.
+// tokenNotes reads the token counts from the annotations of a rank. Notes after the last
+// update, or with anything but a count, are left out.
 func tokenNotes(x *timeline.Rank, s *steps.Steps) []TokenNote {
 	if x.AnyName()&timeline.TokenNote == 0 {
 		return nil
@@ -38,7 +39,7 @@ func tokenNotes(x *timeline.Rank, s *steps.Steps) []TokenNote {
 	return notes
 }
 
-// tokensIn is the count that the name of an annotation carries, -1 for none.
+// tokensIn returns the count in the name of an annotation, -1 if it has none.
 func tokensIn(name string) int64 {
 	n, err := strconv.ParseInt(strings.TrimPrefix(name, timeline.TokenNotePrefix), 10, 64)
 	if err != nil || n < 0 {

@@ -9,31 +9,33 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// Updates is what the optimizers of a rank do beside reading gradients.
+// Updates is what the optimizers of a rank do.
 type Updates struct {
-	OptimizerRuns []OptimizerRun // by start
-	ZeroInside    []ZeroGrad     // clearings between two backward passes of one step
-	ZeroSteps     []int          // steps with an Optimizer.zero_grad span, -1 after the last update
+	OptimizerRuns []OptimizerRun // in order of start
+	ZeroInside    []ZeroGrad     // zero_grad between two backward passes of a step, which loses gradients
+	ZeroSteps     []int          // by Optimizer.zero_grad span: index of its step, -1 after the last update
 }
 
 // OptimizerRun is one outermost optimizer span and what it makes the device do.
 type OptimizerRun struct {
-	Step       int // index, -1 after the last update
-	Name       string
+	Step       int            // index, -1 after the last update
+	Name       string         // of the optimizer
 	Event      timeline.Event // the span
-	InBackward bool           // it runs inside the backward pass
+	InBackward bool           // it runs inside a backward pass
 	Events     int            // device events that it launches
-	Start      int64          // first start of them, ns
-	End        int64          // last end, ns
-	Idle       int64          // ns of that time when the device does nothing at all; 0 with several devices
+	Start      int64          // ns: first start of those, 0 without any
+	End        int64          // ns: last end of those, 0 without any
+	Idle       int64          // ns from Start to End in which the device does nothing; 0 with several devices
 }
 
-// ZeroGrad is a clearing of gradients.
+// ZeroGrad is an Optimizer.zero_grad span.
 type ZeroGrad struct {
-	Step  int
-	Event timeline.Event
+	Step  int            // index
+	Event timeline.Event // the span
 }
 
+// updatesOf lists the optimizer spans of a rank and where gradients are cleared. zero_grad
+// inside backward belongs to an optimizer that steps there, parameter by parameter.
 func updatesOf(x *timeline.Rank, s *steps.Steps, g *gradients.Gradients) Updates {
 	u := Updates{OptimizerRuns: optimizerRuns(x, s)}
 	for _, z := range x.Spans(x.Host, timeline.ZeroGrad) {
@@ -54,8 +56,12 @@ func updatesOf(x *timeline.Rank, s *steps.Steps, g *gradients.Gradients) Updates
 func optimizerRuns(x *timeline.Rank, s *steps.Steps) []OptimizerRun {
 	var list []OptimizerRun
 	for _, span := range x.Optimizers {
-		o := OptimizerRun{Step: s.At(span.Start), Event: x.Event(span.Row), Name: timeline.OptimizerName(x.Name(span.Row)),
-			InBackward: x.InBackward(span.Row)}
+		o := OptimizerRun{
+			Step:       s.At(span.Start),
+			Name:       timeline.OptimizerName(x.Name(span.Row)),
+			Event:      x.Event(span.Row),
+			InBackward: x.InBackward(span.Row),
+		}
 		for i, l := range x.LaunchedBy(span.Row) {
 			start, end := x.Col.Start[l.Event()], x.End(l.Event())
 			if i == 0 || start < o.Start {
@@ -83,7 +89,7 @@ func (r *Rank) Cleared(step int) bool {
 	return slices.Contains(r.ZeroSteps, step)
 }
 
-// InBackward names the optimizers that step inside the backward pass of a step.
+// InBackward returns the names of the optimizers that step inside a backward pass of a step.
 func (r *Rank) InBackward(step int) map[string]bool {
 	names := make(map[string]bool)
 	for _, o := range r.runsOf(step) {
@@ -94,7 +100,7 @@ func (r *Rank) InBackward(step int) map[string]bool {
 	return names
 }
 
-// runsOf are the optimizer spans of one step; OptimizerRuns are in order of start.
+// runsOf returns the optimizer spans of one step, a part of OptimizerRuns.
 func (r *Rank) runsOf(step int) []OptimizerRun {
 	from := sort.Search(len(r.OptimizerRuns), func(i int) bool { return r.OptimizerRuns[i].Step >= step })
 	to := sort.Search(len(r.OptimizerRuns), func(i int) bool { return r.OptimizerRuns[i].Step > step })

@@ -6,14 +6,15 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Warmup is compilation and loading, by the host windows of steps.
+// Warmup is the compilation and loading of code in each step. Steps with much of it are no
+// measure of those to come.
 type Warmup struct {
-	Compiling []int64          // ns in each step, overlaps counted once
-	Compiled  []timeline.Event // the first spans of it, a few
+	Compiling []int64          // ns by step, in its host window; what overlaps counts once
+	Compiled  []timeline.Event // the first few spans
 }
 
-// compilation are the names of work that belongs to warm-up: compilers, autotuners and
-// the loading of kernels.
+// compilation are the names of spans of compilers and autotuners, and of the loading of
+// kernels. Nested ones (a compiler calls the next) need no care: their union is measured.
 var compilation = []string{
 	"Lazy Function Loading", "Runtime Triggered Module Loading", "_compile.compile_inner", "compile_fx",
 	"OutputGraph.call_user_compiler", "create_aot_dispatcher_function", "backend_compile", "inductor_compile",
@@ -53,8 +54,9 @@ func warmupOf(x *timeline.Rank, s *steps.Steps) Warmup {
 	return w
 }
 
-// spansNamed lists the spans of one name in the process of a rank: on its host threads,
-// and on rows that the profiler keeps for overhead.
+// spansNamed lists the spans of one name in the process of a rank: on its host threads, and
+// on the rows that the profiler keeps for overhead, which belong to no thread. It looks at
+// every row of the trace, but only for names that occur in it.
 func spansNamed(x *timeline.Rank, name trace.StringID) []timeline.Span {
 	var list []timeline.Span
 	for i, id := range x.Col.Name {

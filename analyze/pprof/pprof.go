@@ -1,6 +1,16 @@
 // Package pprof writes the device time of a trace as a profile of github.com/google/pprof,
-// for go tool pprof and every viewer of its format: kind of step, phase, launch site of
-// communication, operator and kernel are the stack.
+// for go tool pprof and every viewer of its format.
+//
+//	err := pprof.Write(w, t, pprof.Options{})
+//
+// A profile is made for stacks of functions. Here a stack is, from the outside in, the
+// optimizers of the step, the phase, the launch site of communication, the operator and the
+// kernel; so a flame graph shows where device time goes in the terms of a training run. What
+// a stack has no room for (rank, device, stream, step) is a label, to filter by.
+//
+// Events that are equal in all of that are one sample. Samples sum to the device time of the
+// trace, device by device, and their exposed communication to that of the report. Equal
+// traces give equal bytes.
 package pprof
 
 import (
@@ -16,11 +26,11 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// Options are what a trace does not say of itself.
+// Options are what a trace does not say of itself. The zero value works.
 type Options struct {
-	Version   string
-	Rank      func() (rank int64, ok bool) // of a trace that does not say its rank; nil: none is known
-	TimeNanos *int64                       // ns since 1970, goes before the time that the trace says
+	Version   string                       // of gaprof, for the comments of the profile; "" leaves it out
+	Rank      func() (rank int64, ok bool) // asked for traces that do not say their rank; nil if unknown
+	TimeNanos *int64                       // ns since 1970, instead of the time in the trace; nil to use that
 }
 
 // The values of a sample, in this order.
@@ -32,7 +42,8 @@ const (
 	numValues
 )
 
-// sampleTypes are made anew for each profile, which writes to them.
+// sampleTypes returns the types of the values, new ones for each profile, which owns them and
+// writes to them.
 func sampleTypes() []*profile.ValueType {
 	return []*profile.ValueType{
 		{Type: "device_time", Unit: "nanoseconds"},
@@ -42,17 +53,17 @@ func sampleTypes() []*profile.ValueType {
 	}
 }
 
-// comment states what is not plain from the names of the values.
+// comment explains what the names of the values leave open.
 const comment = "exposed_communication: busy time without a compute kernel (exposed_ns of gaprof.report/1)"
 
-// mapped is what stands for a binary, which viewers name in their headers.
+// mapped takes the place of a binary, which viewers name in their headers.
 const mapped = "device activity"
 
-// ErrNoDevice says that a trace holds no device activity to make a profile of.
+// ErrNoDevice is the error for a trace without device activity.
 var ErrNoDevice = errors.New("no device activity: there is no device time to profile")
 
-// Write writes the profile of a trace to w, compressed, as the format asks for. Equal
-// traces give equal bytes. The error is ErrNoDevice or that of w.
+// Write writes the profile of a trace to w, compressed with gzip, as the format requires. The
+// error is ErrNoDevice or that of w.
 func Write(w io.Writer, t *trace.Trace, o Options) error {
 	p, err := Profile(t, o)
 	if err != nil {
@@ -61,12 +72,10 @@ func Write(w io.Writer, t *trace.Trace, o Options) error {
 	return p.Write(w)
 }
 
-// Profile makes the profile of a trace. Names are escaped: viewers print them to
-// terminals.
+// Profile returns the profile of a trace, which the caller owns. Control characters in names
+// are escaped, as viewers print them to terminals.
 func Profile(t *trace.Trace, o Options) (*profile.Profile, error) {
-	b := &builder{t: t, samples: make(map[event]*profile.Sample), locations: make(map[string]*profile.Location),
-		p: &profile.Profile{SampleType: sampleTypes(), DefaultSampleType: "device_time", PeriodType: sampleTypes()[deviceTime], Period: 1,
-			Comments: []string{strings.TrimSpace("gaprof " + o.Version), comment}}}
+	b := newBuilder(t, o)
 	next := int64(0)
 	x := timeline.New(t)
 	for i, r := range facts.Compute(x) {
@@ -83,16 +92,31 @@ func Profile(t *trace.Trace, o Options) (*profile.Profile, error) {
 	if len(b.p.Sample) == 0 {
 		return nil, ErrNoDevice
 	}
-	b.p.Mapping = []*profile.Mapping{{ID: 1, File: mapped, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}}
-	for _, l := range b.p.Location {
-		l.Mapping = b.p.Mapping[0]
-	}
+	b.mapLocations()
 	b.p.DurationNanos = b.end - b.start
 	b.p.TimeNanos = timeOf(t, b.start, o)
 	return b.p, b.p.CheckValid()
 }
 
-// assigned is the rank of a trace that does not say it, else the next number.
+// mapLocations gives all locations one mapping that claims to have every detail: otherwise
+// pprof looks for a binary of that name to read symbols from.
+func (b *builder) mapLocations() {
+	m := &profile.Mapping{
+		ID:              1,
+		File:            mapped,
+		HasFunctions:    true,
+		HasFilenames:    true,
+		HasLineNumbers:  true,
+		HasInlineFrames: true,
+	}
+	b.p.Mapping = []*profile.Mapping{m}
+	for _, l := range b.p.Location {
+		l.Mapping = m
+	}
+}
+
+// assigned returns the rank of a trace that does not say it: from the options, else the next
+// free number.
 func assigned(o Options, next int64) int64 {
 	if o.Rank != nil {
 		if id, ok := o.Rank(); ok {
@@ -102,8 +126,7 @@ func assigned(o Options, next int64) int64 {
 	return next
 }
 
-// timeOf is when the first device event started, in ns since 1970, 0 where the trace
-// does not say.
+// timeOf returns when the first device event started, in ns since 1970, 0 if that is unknown.
 func timeOf(t *trace.Trace, start int64, o Options) int64 {
 	switch base := t.Meta().BaseTime; {
 	case o.TimeNanos != nil:
@@ -119,9 +142,25 @@ type builder struct {
 	t          *trace.Trace
 	p          *profile.Profile
 	samples    map[event]*profile.Sample
-	locations  map[string]*profile.Location
-	start, end int64 // of device activity, ns
+	locations  map[string]*profile.Location // by name
+	start, end int64                        // of device activity, ns; nothing before seen is set
 	seen       bool
+}
+
+// newBuilder starts the profile of a trace.
+func newBuilder(t *trace.Trace, o Options) *builder {
+	return &builder{
+		t:         t,
+		samples:   make(map[event]*profile.Sample),
+		locations: make(map[string]*profile.Location),
+		p: &profile.Profile{
+			SampleType:        sampleTypes(),
+			DefaultSampleType: "device_time",
+			PeriodType:        sampleTypes()[deviceTime],
+			Period:            1,
+			Comments:          []string{strings.TrimSpace("gaprof " + o.Version), comment},
+		},
+	}
 }
 
 // rank adds every device event of a rank under its number.
@@ -134,8 +173,15 @@ func (b *builder) rank(x *timeline.Rank, r *facts.Rank, number int64) {
 			e := b.t.Event(int(row))
 			b.extend(e)
 			launch := d.Launch[i]
-			one := event{rank: of, device: d.PID, track: x.Col.Track[row], name: x.Col.Name[row], step: -1,
-				linked: launch >= 0, phase: phases.Phase(row, launch)}
+			one := event{
+				rank:   of,
+				device: d.PID,
+				track:  x.Col.Track[row],
+				name:   x.Col.Name[row],
+				step:   -1,
+				linked: launch >= 0,
+				phase:  phases.Phase(row, launch),
+			}
 			if one.linked {
 				one.step = r.StepAt(x.Col.Start[launch])
 				one.operator = phases.Operator(launch)
@@ -154,6 +200,7 @@ func (b *builder) rank(x *timeline.Rank, r *facts.Rank, number int64) {
 	}
 }
 
+// extend extends the time of the profile to an event.
 func (b *builder) extend(e trace.Event) {
 	if !b.seen {
 		b.start, b.end, b.seen = e.Start(), e.End(), true
@@ -168,21 +215,22 @@ type rank struct {
 	number int64
 }
 
-// event is what one sample says of device events: equal ones are added up.
+// event is everything that a sample says of device events apart from their values. Events
+// for which it is equal are added up in one sample.
 type event struct {
 	rank     *rank
 	device   string
 	track    trace.TrackID
 	name     trace.StringID
-	linked   bool // the launch is recorded
-	step     int  // index, -1 none
+	linked   bool // the launch call is in the recording
+	step     int  // index, -1 for none
 	phase    facts.Phase
-	operator string
-	site     timeline.LaunchSite // of collectives, else empty
-	corr     int64               // of collectives, else 0
+	operator string              // the innermost around the launch call; "" without one
+	site     timeline.LaunchSite // of collectives, else zero
+	corr     int64               // correlation id of collectives, else 0
 }
 
-// stack is the frames of an event from the kernel outwards.
+// stack returns the frames of an event from the kernel outwards.
 func (v *event) stack() []string {
 	frames := []string{v.rank.x.Trace.String(v.name)}
 	if !v.linked {
@@ -199,7 +247,8 @@ func (v *event) stack() []string {
 	return append(frames, "step "+strings.Join(v.rank.facts.Steps[v.step].Optimizers, " + "))
 }
 
-// phaseNames are the frames of phases, so called that no operator has their name.
+// phaseNames are the frames of phases. No operator has a name that begins like these, so
+// frames of the two cannot be merged.
 var phaseNames = map[facts.Phase]string{
 	facts.PhaseForward:       "phase forward",
 	facts.PhaseBackward:      "phase backward",
@@ -209,13 +258,15 @@ var phaseNames = map[facts.Phase]string{
 	facts.PhaseUnknown:       "phase unknown",
 }
 
-// label puts on a sample what it can be chosen by: -tagfocus step=3. Numbers are numbers,
-// because pprof takes a number for a range of them. Collectives, of which there are
-// few, carry the correlation id by which a viewer of traces finds them.
+// label sets the labels by which a sample can be selected, as with -tagfocus step=3. Numbers
+// are numeric labels, because pprof takes a number to mean a range of them. Collectives, of
+// which there are few, carry the correlation id by which a viewer of traces finds them; with
+// one on every kernel, no two events would share a sample.
 func (v *event) label(s *profile.Sample) {
 	s.NumLabel = map[string][]int64{"rank": {v.rank.number}}
 	s.Label = make(map[string][]string)
-	for _, l := range []struct{ key, value string }{{"device", v.device}, {"stream", v.rank.x.Trace.Tracks()[v.track].TID}} {
+	stream := v.rank.x.Trace.Tracks()[v.track].TID
+	for _, l := range []struct{ key, value string }{{"device", v.device}, {"stream", stream}} {
 		if n, err := strconv.ParseInt(l.value, 10, 64); err == nil {
 			s.NumLabel[l.key] = []int64{n}
 		} else {
@@ -231,11 +282,11 @@ func (v *event) label(s *profile.Sample) {
 	}
 	s.NumUnit = make(map[string][]string)
 	for key := range s.NumLabel {
-		s.NumUnit[key] = []string{key} // as readers take it to be; without one a zero is lost
+		s.NumUnit[key] = []string{key} // what readers assume; without a unit a zero is dropped
 	}
 }
 
-// add adds an event to its sample.
+// add adds the values of an event to its sample.
 func (b *builder) add(v event, value [numValues]int64) {
 	s := b.samples[v]
 	if s == nil {
@@ -252,8 +303,8 @@ func (b *builder) add(v event, value [numValues]int64) {
 	}
 }
 
-// location is the place in the profile that stands for a name. SystemName stays empty:
-// where it equals the name, pprof takes it for mangled and cuts parameters off.
+// location returns the location that represents a name, one for all equal names. SystemName
+// stays empty: if it equals the name, pprof takes that for mangled and cuts off parameters.
 func (b *builder) location(name string) *profile.Location {
 	if name == "" {
 		name = "(no name)"
@@ -270,4 +321,5 @@ func (b *builder) location(name string) *profile.Location {
 	return l
 }
 
+// spaced turns an id such as backward_hook into words.
 func spaced(id string) string { return strings.ReplaceAll(id, "_", " ") }
