@@ -7,15 +7,15 @@ import (
 
 // StepValue is a metric of one step, the mean over its ranks and devices.
 type StepValue struct {
-	Metric *Metric
-	Value  float64
+	Metric *Metric // a row of Metrics
+	Value  float64 // in the unit of the metric
 }
 
 // KindValues are the metrics of each complete step of one kind: those that have a unit
 // for benchmarks, in the order of the table. What a step does not have is absent.
 type KindValues struct {
-	Steps  compare.Steps
-	Values [][]StepValue
+	Steps  compare.Steps // the steps of the kind
+	Values [][]StepValue // a list for each step of Steps.New
 }
 
 // StepValues are the metrics of each step of some reports.

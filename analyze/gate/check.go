@@ -35,9 +35,22 @@ type check struct {
 // Check judges reports of one side, and against those of a baseline where there are any.
 // Several reports of a side are pooled by kind of step. Reports are not changed.
 func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
-	k := &check{config: c, options: o, views: make(map[*report.Step]*view), used: make(map[int]bool),
-		result: &Result{Schema: Schema, Version: o.Version, Config: o.Config, Extends: presetPrefix + cmp.Or(c.Extends, "off"),
-			Files: filesOf(reports), Baseline: filesOf(baseline), Rows: []Row{}, Notes: []string{}}}
+	k := &check{
+		config:  c,
+		options: o,
+		views:   make(map[*report.Step]*view),
+		used:    make(map[int]bool),
+		result: &Result{
+			Schema:   Schema,
+			Version:  o.Version,
+			Config:   o.Config,
+			Extends:  presetPrefix + cmp.Or(c.Extends, "off"),
+			Files:    filesOf(reports),
+			Baseline: filesOf(baseline),
+			Rows:     []Row{},
+			Notes:    []string{},
+		},
+	}
 	k.new, k.newViews = k.selected(reports)
 	k.base, k.baseViews = k.selected(baseline)
 	k.none = k.fewestSteps() == 0 && (c.Select.asked() || len(compare.Match(nil, reports)) > 0)
@@ -113,7 +126,8 @@ func (k *check) ignoreNotes() {
 	for i, ignore := range k.config.Ignores {
 		switch {
 		case ignore.expired(k.options):
-			k.say("%s: the ignore of %s expired on %s and does nothing any more: %s", ignore.Place, ignore.Rule, ignore.Until.Format("2006-01-02"), ignore.Reason)
+			k.say("%s: the ignore of %s expired on %s and does nothing any more: %s",
+				ignore.Place, ignore.Rule, ignore.Until.Format("2006-01-02"), ignore.Reason)
 		case !k.used[i]:
 			k.say("%s: the ignore of %s meets nothing", ignore.Place, ignore.Rule)
 		case ignore.Until.IsZero():
@@ -145,8 +159,16 @@ const (
 func (k *check) declaredAccumulation(want float64) {
 	m, _ := FindMetric("accumulation_steps")
 	micro, _ := FindMetric("micro_batches")
-	row := Row{Check: "job", Metric: m.Name, Severity: report.Error, Unit: m.Unit, Limit: "job.accum " + m.Unit.Format(want),
-		Where: m.Path, Next: toCorrect, Verdict: Pass}
+	row := Row{
+		Check:    "job",
+		Metric:   m.Name,
+		Severity: report.Error,
+		Unit:     m.Unit,
+		Limit:    "job.accum " + m.Unit.Format(want),
+		Where:    m.Path,
+		Next:     toCorrect,
+		Verdict:  Pass,
+	}
 	all := k.samples(m, k.newViews)
 	is := func(s sample) bool { return s.value == want }
 	switch {
@@ -166,8 +188,16 @@ func (k *check) declaredNormalization(declared string, n *report.Normalization) 
 	if !observed(n) {
 		return
 	}
-	row := Row{Check: "job", Metric: "normalization", Severity: report.Error, Unit: Count, Limit: "job.norm " + declared,
-		Where: "normalization.mode", Next: toCorrect, Verdict: Pass}
+	row := Row{
+		Check:    "job",
+		Metric:   "normalization",
+		Severity: report.Error,
+		Unit:     Count,
+		Limit:    "job.norm " + declared,
+		Where:    "normalization.mode",
+		Next:     toCorrect,
+		Verdict:  Pass,
+	}
 	if n.Mode != declared {
 		row.Verdict, row.Reason = Fail, "it is "+n.Mode+", by the "+n.Basis
 	}
@@ -196,8 +226,17 @@ func (k *check) findings() {
 			if k.options.FailOn == "" || k.options.FailOn == report.Off || !f.Severity.AtLeast(k.options.FailOn) {
 				continue
 			}
-			row := Row{Check: "finding", Metric: f.Rule, Severity: report.Error, Verdict: Fail, Unit: Nanoseconds, Limit: "below " + string(k.options.FailOn),
-				Where: fmt.Sprintf("findings[%d]", i), Reason: string(f.Severity) + ": " + f.Message, Next: f.Fix}
+			row := Row{
+				Check:    "finding",
+				Metric:   f.Rule,
+				Severity: report.Error,
+				Verdict:  Fail,
+				Unit:     Nanoseconds,
+				Limit:    "below " + string(k.options.FailOn),
+				Where:    fmt.Sprintf("findings[%d]", i),
+				Reason:   string(f.Severity) + ": " + f.Message,
+				Next:     f.Fix,
+			}
 			if f.Cost != nil {
 				cost := float64(*f.Cost)
 				row.Value = &cost

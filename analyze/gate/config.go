@@ -12,12 +12,12 @@ const ConfigFile = "gaprof.yaml"
 
 // Config is what a gate asks for. The zero value asks for nothing.
 type Config struct {
-	Extends     string // off, recommended or strict
-	Job         Job
-	Select      Select
+	Extends     string       // off, recommended or strict
+	Job         Job          // its zero value declares nothing
+	Select      Select       // of which steps the values are
 	Budgets     []Budget     // in the order of the table of metrics
 	Regressions []Regression // likewise
-	Ignores     []Ignore
+	Ignores     []Ignore     // in the order of the file
 }
 
 // Job is what the configuration declares of the run.
@@ -29,7 +29,7 @@ type Job struct {
 
 // Select chooses steps and how the values of several become one.
 type Select struct {
-	Steps     Range
+	Steps     Range  // the zero value is all
 	Warmup    int    // steps to leave out at the beginning; AutoWarmup: those that compile or load code
 	Aggregate string // median, mean or max
 }
@@ -38,47 +38,50 @@ type Select struct {
 const AutoWarmup = -1
 
 // Range is steps by index: From to below To, or the Last ones. The zero value is all.
-type Range struct{ From, To, Last int }
+type Range struct {
+	From, To int // steps From to below To; both 0 where Last is set
+	Last     int // that many at the end; 0 where From and To say which
+}
 
 // Budget bounds a metric. A bound that is nil does not exist.
 type Budget struct {
-	Metric   *Metric
-	Severity report.Severity
-	Max, Min *float64 // in the unit of the metric
+	Metric   *Metric         // a row of Metrics; never nil
+	Severity report.Severity // of a value out of bounds
+	Max, Min *float64        // in the unit of the metric
 }
 
 // Regression bounds how far a metric may move away from the baseline. It is one where
 // every condition holds.
 type Regression struct {
-	Metric      *Metric
-	Severity    report.Severity
-	MaxIncrease *Change
-	MaxDecrease *Change
-	MinDelta    float64 // in the unit of the metric
-	Alpha       float64 // of the Mann-Whitney test; times only
+	Metric      *Metric         // a row of Metrics; never nil
+	Severity    report.Severity // of a value that moved too far
+	MaxIncrease *Change         // nil: it may grow without bound
+	MaxDecrease *Change         // nil: it may shrink without bound
+	MinDelta    float64         // in the unit of the metric; smaller changes pass
+	Alpha       float64         // of the Mann-Whitney test; times only
 }
 
 // Change is a share of the baseline, or an amount in the unit of the metric.
 type Change struct {
-	Value float64
-	Share bool
+	Value float64 // from 0 on; 0.03 for 3 % where Share
+	Share bool    // of the baseline's value
 }
 
 // Ignore takes a rule or a metric out of the gate until the end of a day (UTC); the zero
 // time is for ever.
 type Ignore struct {
-	Rule   string
-	Until  time.Time
-	Reason string
-	Place  string // file, line and column
+	Rule   string    // the ID of a rule or the name of a metric
+	Until  time.Time // midnight (UTC) at the beginning of its last day; zero: for ever
+	Reason string    // why, in the words of whoever wrote it; never empty
+	Place  string    // file, line and column
 }
 
 // ConfigError is one thing wrong with a configuration. Line and Column count from 1;
 // 0 is a file as a whole.
 type ConfigError struct {
-	File         string
-	Line, Column int
-	Message      string
+	File         string // as the caller named it
+	Line, Column int    // from 1; 0 of a file as a whole
+	Message      string // what is wrong
 	Hint         string // what would be right; may be empty
 }
 

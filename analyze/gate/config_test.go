@@ -26,46 +26,150 @@ func TestBrokenConfigurations(t *testing.T) {
 		{"a word", "version", "f:1:1: a configuration is a mapping, not a value: it begins with version: 1"},
 		{"no version", "budgets:\n", "f:1:1: no version: write version: 1"},
 		{"a later version", "version: 2\n", `f:1:10: unknown version "2": this gaprof reads version 1`},
-		{"a later version behind a byte order mark", "\ufeffversion: 2\n", `f:1:10: unknown version "2": this gaprof reads version 1`},
+		{
+			"a later version behind a byte order mark", "\ufeffversion: 2\n",
+			`f:1:10: unknown version "2": this gaprof reads version 1`,
+		},
 		{"two documents", "version: 1\n---\nversion: 1\n", "f:3:8: a second document"},
-		{"an unknown key", "version: 1\nbudget:\n", `f:2:1: unknown key in the configuration "budget": did you mean budgets?`},
+		{
+			"an unknown key", "version: 1\nbudget:\n",
+			`f:2:1: unknown key in the configuration "budget": did you mean budgets?`,
+		},
 		{"a key twice", "version: 1\nversion: 1\n", "f:2:1: mapping key \"version\" already defined at [1:1]"},
 		{"an open bracket", "version: 1\nbudgets: {step.time: [error\n", "f:2:22: sequence end token ']' not found"},
-		{"a tab", "version: 1\nbudgets:\n\tstep.time: off\n", "f:3:1: found character '\t' that cannot start any token"},
-		{"an anchor", "version: 1\nbudgets: &a {}\n", "f:2:10: anchors, aliases, tags and merges have no place in a configuration"},
-		{"an unknown preset", "version: 1\nextends: gaprof:recomended\n", `f:2:10: unknown preset "gaprof:recomended": did you mean gaprof:recommended?`},
-		{"a preset without its prefix", "version: 1\nextends: strict\n", `f:2:10: unknown preset "strict": there are gaprof:off, gaprof:recommended, gaprof:strict`},
-		{"an unknown metric", "version: 1\nbudgets:\n  rs.exposed.tim: [error, {max: 5ms}]\n", `f:3:3: unknown metric "rs.exposed.tim": did you mean rs.exposed.time?`},
-		{"an unlike metric", "version: 1\nbudgets:\n  x: [error, {max: 5ms}]\n", `f:3:3: unknown metric "x": docs/metrics.md lists what there is`},
-		{"a metric twice", "version: 1\nbudgets: {step.time: off, 'step.time': off}\n", "f:2:27: mapping key \"step.time\" already defined at [2:11]"},
-		{"no severity", "version: 1\nbudgets:\n  step.time: {max: 5ms}\n", "f:3:15: a severity is a value, not a mapping: off, note, warn or error"},
-		{"an unknown severity", "version: 1\nbudgets:\n  step.time: [erorr, {max: 5ms}]\n", `f:3:15: unknown severity "erorr": did you mean error?`},
-		{"three parts", "version: 1\nbudgets:\n  step.time: [error, {max: 5ms}, 1]\n", "f:3:14: step.time needs a severity and limits: write [error, {max: 5}]"},
-		{"limits that are none", "version: 1\nbudgets:\n  step.time: [error, 5ms]\n", "f:3:22: what follows the severity is a mapping, not a value: write [error, {max: 5}]"},
-		{"a budget without limits", "version: 1\nbudgets:\n  step.time: [error, {}]\n", "f:3:22: budget of step.time without max and min: write {max: ...} or {min: ...}"},
-		{"a severity alone", "version: 1\nbudgets:\n  step.time: error\n", "f:3:3: budget of step.time without max and min: write [error, {max: 5}]"},
-		{"an unknown limit", "version: 1\nbudgets:\n  step.time: [error, {mx: 5ms}]\n", `f:3:23: unknown key in a budget "mx": did you mean max?`},
-		{"a time without a unit", "version: 1\nbudgets:\n  step.time: [error, {max: 5}]\n", `f:3:28: "5" is no value of step.time: write a time such as 5ms`},
-		{"a count with a unit", "version: 1\nbudgets:\n  reductions.per_step: [error, {max: 1ms}]\n", `f:3:38: "1ms" is no value of reductions.per_step: write a number such as 16`},
-		{"infinity", "version: 1\nbudgets:\n  rs.overlap.ratio: [error, {min: .inf}]\n", `f:3:35: ".inf" is no value of rs.overlap.ratio: write a ratio such as 0.8 or 80%`},
-		{"max below min", "version: 1\nbudgets:\n  rs.overlap.ratio: [error, {min: 0.5, max: 40%}]\n", "f:3:30: budget of rs.overlap.ratio whose max is less than its min"},
-		{"a regression without a limit", "version: 1\nregressions:\n  step.time: [error, {alpha: 0.01}]\n", "f:3:23: regression of step.time without max_increase and max_decrease: write {max_increase: 3%}"},
-		{"a regression of a whole recording", "version: 1\nregressions:\n  rs.launched_in_optimizer: [error, {max_increase: 0}]\n",
-			"f:3:3: rs.launched_in_optimizer grows with the number of recorded steps: compare rs.launched_in_optimizer.per_step"},
-		{"a regression of a wait", "version: 1\nregressions:\n  wait.max: [error, {max_increase: 0}]\n", "f:3:3: wait.max has no value for each step, so that changes cannot be told from noise: give it a budget"},
-		{"alpha of structure", "version: 1\nregressions:\n  micro_batches: [error, {max_increase: 0, alpha: 0.1}]\n", "f:3:51: micro_batches is exact and has no significance: leave alpha out"},
-		{"alpha of one", "version: 1\nregressions:\n  step.time: [error, {max_increase: 0, alpha: 1}]\n", `f:3:47: alpha is a probability between 0 and 1, not "1": write alpha: 0.01`},
-		{"a negative increase", "version: 1\nregressions:\n  step.time: [error, {max_increase: -3%}]\n", "f:3:37: -3% is less than nothing"},
-		{"steps", "version: 1\nselect: {steps: \"8:3\"}\n", `f:2:17: "8:3" is not a range of steps: write "3:8" or "last:5"`},
-		{"aggregate", "version: 1\nselect: {aggregate: p95}\n", `f:2:21: unknown aggregate "p95": there are median, mean, max`},
+		{
+			"a tab", "version: 1\nbudgets:\n\tstep.time: off\n",
+			"f:3:1: found character '\t' that cannot start any token",
+		},
+		{
+			"an anchor", "version: 1\nbudgets: &a {}\n",
+			"f:2:10: anchors, aliases, tags and merges have no place in a configuration",
+		},
+		{
+			"an unknown preset", "version: 1\nextends: gaprof:recomended\n",
+			`f:2:10: unknown preset "gaprof:recomended": did you mean gaprof:recommended?`,
+		},
+		{
+			"a preset without its prefix", "version: 1\nextends: strict\n",
+			`f:2:10: unknown preset "strict": there are gaprof:off, gaprof:recommended, gaprof:strict`,
+		},
+		{
+			"an unknown metric", "version: 1\nbudgets:\n  rs.exposed.tim: [error, {max: 5ms}]\n",
+			`f:3:3: unknown metric "rs.exposed.tim": did you mean rs.exposed.time?`,
+		},
+		{
+			"an unlike metric", "version: 1\nbudgets:\n  x: [error, {max: 5ms}]\n",
+			`f:3:3: unknown metric "x": docs/metrics.md lists what there is`,
+		},
+		{
+			"a metric twice", "version: 1\nbudgets: {step.time: off, 'step.time': off}\n",
+			"f:2:27: mapping key \"step.time\" already defined at [2:11]",
+		},
+		{
+			"no severity", "version: 1\nbudgets:\n  step.time: {max: 5ms}\n",
+			"f:3:15: a severity is a value, not a mapping: off, note, warn or error",
+		},
+		{
+			"an unknown severity", "version: 1\nbudgets:\n  step.time: [erorr, {max: 5ms}]\n",
+			`f:3:15: unknown severity "erorr": did you mean error?`,
+		},
+		{
+			"three parts", "version: 1\nbudgets:\n  step.time: [error, {max: 5ms}, 1]\n",
+			"f:3:14: step.time needs a severity and limits: write [error, {max: 5}]",
+		},
+		{
+			"limits that are none", "version: 1\nbudgets:\n  step.time: [error, 5ms]\n",
+			"f:3:22: what follows the severity is a mapping, not a value: write [error, {max: 5}]",
+		},
+		{
+			"a budget without limits", "version: 1\nbudgets:\n  step.time: [error, {}]\n",
+			"f:3:22: budget of step.time without max and min: write {max: ...} or {min: ...}",
+		},
+		{
+			"a severity alone", "version: 1\nbudgets:\n  step.time: error\n",
+			"f:3:3: budget of step.time without max and min: write [error, {max: 5}]",
+		},
+		{
+			"an unknown limit", "version: 1\nbudgets:\n  step.time: [error, {mx: 5ms}]\n",
+			`f:3:23: unknown key in a budget "mx": did you mean max?`,
+		},
+		{
+			"a time without a unit", "version: 1\nbudgets:\n  step.time: [error, {max: 5}]\n",
+			`f:3:28: "5" is no value of step.time: write a time such as 5ms`,
+		},
+		{
+			"a count with a unit", "version: 1\nbudgets:\n  reductions.per_step: [error, {max: 1ms}]\n",
+			`f:3:38: "1ms" is no value of reductions.per_step: write a number such as 16`,
+		},
+		{
+			"infinity", "version: 1\nbudgets:\n  rs.overlap.ratio: [error, {min: .inf}]\n",
+			`f:3:35: ".inf" is no value of rs.overlap.ratio: write a ratio such as 0.8 or 80%`,
+		},
+		{
+			"max below min", "version: 1\nbudgets:\n  rs.overlap.ratio: [error, {min: 0.5, max: 40%}]\n",
+			"f:3:30: budget of rs.overlap.ratio whose max is less than its min",
+		},
+		{
+			"a regression without a limit", "version: 1\nregressions:\n  step.time: [error, {alpha: 0.01}]\n",
+			"f:3:23: regression of step.time without max_increase and max_decrease: write {max_increase: 3%}",
+		},
+		{
+			"a regression of a whole recording",
+			"version: 1\nregressions:\n  rs.launched_in_optimizer: [error, {max_increase: 0}]\n",
+			"f:3:3: rs.launched_in_optimizer grows with the number of recorded steps: compare " +
+				"rs.launched_in_optimizer.per_step",
+		},
+		{
+			"a regression of a wait", "version: 1\nregressions:\n  wait.max: [error, {max_increase: 0}]\n",
+			"f:3:3: wait.max has no value for each step, so that changes cannot be told from noise: give it a budget",
+		},
+		{
+			"alpha of structure", "version: 1\nregressions:\n  micro_batches: [error, {max_increase: 0, alpha: 0.1}]\n",
+			"f:3:51: micro_batches is exact and has no significance: leave alpha out",
+		},
+		{
+			"alpha of one", "version: 1\nregressions:\n  step.time: [error, {max_increase: 0, alpha: 1}]\n",
+			`f:3:47: alpha is a probability between 0 and 1, not "1": write alpha: 0.01`,
+		},
+		{
+			"a negative increase", "version: 1\nregressions:\n  step.time: [error, {max_increase: -3%}]\n",
+			"f:3:37: -3% is less than nothing",
+		},
+		{
+			"steps", "version: 1\nselect: {steps: \"8:3\"}\n",
+			`f:2:17: "8:3" is not a range of steps: write "3:8" or "last:5"`,
+		},
+		{
+			"aggregate", "version: 1\nselect: {aggregate: p95}\n",
+			`f:2:21: unknown aggregate "p95": there are median, mean, max`,
+		},
 		{"accumulation", "version: 1\njob: {accum: 0}\n", `f:2:14: accum is a whole number from 1 on, not "0"`},
-		{"normalization", "version: 1\njob: {norm: globl}\n", `f:2:13: unknown normalization "globl": did you mean global?`},
-		{"bandwidth", "version: 1\njob: {peak_bw: 3.35}\n", `f:2:16: "3.35" is not a bandwidth: write 3.35TB/s or 900GB/s`},
-		{"an ignore without a reason", "version: 1\nignore:\n  - {rule: GS002}\n", "f:3:6: an entry of ignore needs a reason: say why, for whoever finds it later"},
+		{
+			"normalization", "version: 1\njob: {norm: globl}\n",
+			`f:2:13: unknown normalization "globl": did you mean global?`,
+		},
+		{
+			"bandwidth", "version: 1\njob: {peak_bw: 3.35}\n",
+			`f:2:16: "3.35" is not a bandwidth: write 3.35TB/s or 900GB/s`,
+		},
+		{
+			"an ignore without a reason", "version: 1\nignore:\n  - {rule: GS002}\n",
+			"f:3:6: an entry of ignore needs a reason: say why, for whoever finds it later",
+		},
 		{"an ignore of nothing", "version: 1\nignore:\n  - {reason: x}\n", "f:3:6: an entry of ignore needs a rule"},
-		{"an ignore of an unknown rule", "version: 1\nignore:\n  - {rule: GS022, reason: x}\n", `f:3:12: unknown rule or metric "GS022": did you mean GS002?`},
-		{"an ignore until some time", "version: 1\nignore:\n  - {rule: GS002, until: soon, reason: x}\n", `f:3:26: "soon" is not a date: write 2027-03-01`},
-		{"several things", "version: 1\nbudgets:\n  a: off\n  step.tme: off\n", `f:3:3: unknown metric "a": docs/metrics.md lists what there is` + "\n" + `f:4:3: unknown metric "step.tme": did you mean step.time?`},
+		{
+			"an ignore of an unknown rule", "version: 1\nignore:\n  - {rule: GS022, reason: x}\n",
+			`f:3:12: unknown rule or metric "GS022": did you mean GS002?`,
+		},
+		{
+			"an ignore until some time", "version: 1\nignore:\n  - {rule: GS002, until: soon, reason: x}\n",
+			`f:3:26: "soon" is not a date: write 2027-03-01`,
+		},
+		{
+			"several things", "version: 1\nbudgets:\n  a: off\n  step.tme: off\n",
+			`f:3:3: unknown metric "a": docs/metrics.md lists what there is` + "\n" +
+				`f:4:3: unknown metric "step.tme": did you mean step.time?`,
+		},
 	} {
 		_, err := Parse("f", []byte(test.text), ruleIDs)
 		if err == nil || err.Error() != test.want {
@@ -75,7 +179,10 @@ func TestBrokenConfigurations(t *testing.T) {
 }
 
 func TestDepth(t *testing.T) {
-	for _, text := range []string{strings.Repeat("[", 40000), strings.Repeat("- ", 30000), strings.Repeat("? ", 30000), strings.Repeat("a: ", 20000), strings.Repeat(" ", 70000), strings.Repeat("{a: ", 15000)} {
+	for _, text := range []string{
+		strings.Repeat("[", 40000), strings.Repeat("- ", 30000), strings.Repeat("? ", 30000),
+		strings.Repeat("a: ", 20000), strings.Repeat(" ", 70000), strings.Repeat("{a: ", 15000),
+	} {
 		start := time.Now()
 		if _, err := Parse("f", []byte(text), ruleIDs); err == nil {
 			t.Errorf("%.10q is a configuration", text)
@@ -132,14 +239,22 @@ micro_batches warn +1, -0`
 	if got := strings.Join(lines, "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if c.Job != (Job{4, "global", 3_350_000_000_000}) || c.Select != (Select{Range{Last: 5}, AutoWarmup, "mean"}) || c.Extends != "recommended" ||
-		len(c.Ignores) != 1 || c.Ignores[0].Place != "f:17:6" || c.Ignores[0].Until.Format(time.DateOnly) != "2027-03-01" {
+	if c.Job != (Job{4, "global", 3_350_000_000_000}) || c.Select != (Select{Range{Last: 5}, AutoWarmup, "mean"}) ||
+		c.Extends != "recommended" ||
+		len(c.Ignores) != 1 || c.Ignores[0].Place != "f:17:6" ||
+		c.Ignores[0].Until.Format(time.DateOnly) != "2027-03-01" {
 		t.Errorf("%+v", c)
 	}
 }
 
 func TestParseRange(t *testing.T) {
-	for text, want := range map[string]Range{"last:5": {Last: 5}, "3:8": {3, 8, 0}, ":8": {0, 8, 0}, "3:": {3, 1 << 30, 0}, ":": {0, 1 << 30, 0}} {
+	for text, want := range map[string]Range{
+		"last:5": {Last: 5},
+		"3:8":    {3, 8, 0},
+		":8":     {0, 8, 0},
+		"3:":     {3, 1 << 30, 0},
+		":":      {0, 1 << 30, 0},
+	} {
 		if got, ok := ParseRange(text); !ok || got != want {
 			t.Errorf("%s: %+v %v", text, got, ok)
 		}
@@ -184,7 +299,9 @@ func TestPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"metrics.md": MetricsPage(), "schema/config-1.json": string(config), "schema/check-1.json": string(check)} {
+	for name, want := range map[string]string{
+		"metrics.md": MetricsPage(), "schema/config-1.json": string(config), "schema/check-1.json": string(check),
+	} {
 		path := filepath.Join("..", "..", "docs", filepath.FromSlash(name))
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -229,8 +346,13 @@ func TestConfigSchema(t *testing.T) {
 			t.Errorf("%v:\n%s", err, text)
 		}
 	}
-	for _, text := range []string{"{}", "version: 2", "version: 1\nx: 1", "version: 1\nbudgets: {x: off}", "version: 1\nbudgets: {step.time: [error, {mx: 1ms}]}",
-		"version: 1\nregressions: {wait.max: off}", "version: 1\nregressions: {micro_batches: [error, {max_increase: 0, alpha: 0.1}]}", "version: 1\nignore: [{rule: GS002}]", "version: 1\njob: {accum: 0}"} {
+	for _, text := range []string{
+		"{}", "version: 2", "version: 1\nx: 1", "version: 1\nbudgets: {x: off}",
+		"version: 1\nbudgets: {step.time: [error, {mx: 1ms}]}",
+		"version: 1\nregressions: {wait.max: off}",
+		"version: 1\nregressions: {micro_batches: [error, {max_increase: 0, alpha: 0.1}]}",
+		"version: 1\nignore: [{rule: GS002}]", "version: 1\njob: {accum: 0}",
+	} {
 		if valid(text) == nil {
 			t.Errorf("the schema takes %q", text)
 		}
@@ -261,10 +383,12 @@ func example1(t *testing.T, name string) string {
 func TestMetrics(t *testing.T) {
 	seen := make(map[string]bool)
 	for i, m := range Metrics() {
-		if m.index() != i || seen[m.Name] || m.Definition == "" || m.Path == "" || m.Missing == "" || m.Next == "" || m.touched == 0 || (m.step == nil) == (m.all == nil) || example[m.Unit] == "" {
+		if m.index() != i || seen[m.Name] || m.Definition == "" || m.Path == "" || m.Missing == "" || m.Next == "" ||
+			m.touched == 0 || (m.step == nil) == (m.all == nil) || example[m.Unit] == "" {
 			t.Errorf("%+v", m)
 		}
-		if m.timed != (m.touched&clocks != 0) && m.touched != everything || m.whole && m.step != nil || m.timed && m.step == nil && !m.whole {
+		if m.timed != (m.touched&clocks != 0) && m.touched != everything || m.whole && m.step != nil ||
+			m.timed && m.step == nil && !m.whole {
 			t.Errorf("%s: timed %v, whole %v, touched %b", m.Name, m.timed, m.whole, m.touched)
 		}
 		seen[m.Name] = true

@@ -16,7 +16,9 @@
 //	parse.go     a configuration read from YAML, with errors that name line and column
 //	yaml.go      nodes of YAML; schema.go the JSON Schemas of configuration and result
 //	metrics.go   the table of metrics
-//	figures.go   what metrics read from a report; values.go units, and values as people write them
+//	figures.go   what metrics read from steps, and recording.go from a whole report
+//	samples.go   several values made one
+//	values.go    units, and values as people write them
 //	health.go    which damage touches which metric
 //	select.go    the steps that a configuration selects
 //	choices.go   what a caller calls its choices

@@ -60,7 +60,8 @@ func unhealthy(reports []*report.Report, touched damage) string {
 		}
 		for i := range r.Health.DeviceEvents {
 			if d := &r.Health.DeviceEvents[i]; lost(d) >= lostShare && touched&links != 0 {
-				note(fmt.Sprintf("%.1f %% of the device events of rank %d have no launch in the recording", 100*lost(d), d.Rank))
+				note(fmt.Sprintf("%.1f %% of the device events of rank %d have no launch in the recording",
+					100*lost(d), d.Rank))
 			}
 		}
 	}

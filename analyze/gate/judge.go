@@ -14,7 +14,15 @@ import (
 // times for each kind of step.
 func (k *check) budget(b *Budget) {
 	m := b.Metric
-	row := Row{Check: "budget", Metric: m.Name, Severity: b.Severity, Unit: m.Unit, Limit: b.limit(), Where: m.Path, Next: m.Next}
+	row := Row{
+		Check:    "budget",
+		Metric:   m.Name,
+		Severity: b.Severity,
+		Unit:     m.Unit,
+		Limit:    b.limit(),
+		Where:    m.Path,
+		Next:     m.Next,
+	}
 	switch {
 	case k.spoiled(&row, m, k.new):
 		k.add(row)
@@ -107,7 +115,15 @@ func (k *check) timedBudget(b *Budget, row Row) {
 // regression judges a metric against the baseline.
 func (k *check) regression(g *Regression) {
 	m := g.Metric
-	row := Row{Check: "regression", Metric: m.Name, Severity: g.Severity, Unit: m.Unit, Limit: g.limit(), Where: m.Path, Next: toBaseline}
+	row := Row{
+		Check:    "regression",
+		Metric:   m.Name,
+		Severity: g.Severity,
+		Unit:     m.Unit,
+		Limit:    g.limit(),
+		Where:    m.Path,
+		Next:     toBaseline,
+	}
 	switch {
 	case k.spoiled(&row, m, k.new):
 	case k.spoiled(&row, m, k.base):
@@ -241,22 +257,15 @@ func (g *Regression) judge(row Row, base, new []float64) Row {
 	row.Value, row.BaselineValue, row.P, row.Verdict = &n, &b, &p, Pass
 	switch {
 	case len(base) < compare.Few || len(new) < compare.Few:
-		return row.undecidable(fmt.Sprintf("low confidence: %d against %s of at least %d", len(base), units.Count(len(new), "step"), compare.Few))
+		return row.undecidable(fmt.Sprintf("low confidence: %d against %s of at least %d",
+			len(base), units.Count(len(new), "step"), compare.Few))
 	case leastP(len(base), len(new)) >= g.Alpha:
-		return row.undecidable(fmt.Sprintf("%d against %s cannot reach p < %g", len(base), units.Count(len(new), "step"), g.Alpha))
+		return row.undecidable(fmt.Sprintf("%d against %s cannot reach p < %g",
+			len(base), units.Count(len(new), "step"), g.Alpha))
 	case g.moved(b, n) && p < g.Alpha:
 		row.Verdict = Fail
 	}
 	return row
-}
-
-// leastP is the least p that two samples can reach: 2 of all ways to mix them.
-func leastP(n, m int) float64 {
-	ways := 1.0
-	for i := 1; i <= n; i++ {
-		ways *= float64(m+i) / float64(i)
-	}
-	return 2 / ways
 }
 
 func (r Row) undecidable(why string) Row {
@@ -274,17 +283,6 @@ func (r *Row) at(s sample) {
 	if s.step >= 0 {
 		r.Step = &s.step
 	}
-}
-
-// worst is the greatest sample, or the least; of equals the first.
-func worst(all []sample, most bool) sample {
-	w := all[0]
-	for _, s := range all[1:] {
-		if most && s.value > w.value || !most && s.value < w.value {
-			w = s
-		}
-	}
-	return w
 }
 
 // samples are the values of an exact metric in all complete steps, ranks and reports.
@@ -321,21 +319,4 @@ func (k *check) values(m *Metric, steps [][]*report.Step) []float64 {
 		}
 	}
 	return list
-}
-
-// aggregate makes one value of several.
-func aggregate(how string, values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	switch how {
-	case "max":
-		return sorted[n-1]
-	case "mean":
-		sum := 0.0
-		for _, v := range sorted {
-			sum += v
-		}
-		return sum / float64(n)
-	}
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

@@ -47,13 +47,15 @@ func (r *reader) regressions(n *node) {
 		switch {
 		case s == report.Off:
 		case m.whole && m.timed:
-			r.fail(at, "give it a budget", "%s has no value for each step, so that changes cannot be told from noise", m.Name)
+			r.fail(at, "give it a budget",
+				"%s has no value for each step, so that changes cannot be told from noise", m.Name)
 			return
 		case m.whole:
 			r.fail(at, "compare "+m.Name+".per_step", "%s grows with the number of recorded steps", m.Name)
 			return
 		case limits == nil && i < 0:
-			r.fail(at, "write [error, {max_increase: 3%}]", "regression of %s without max_increase and max_decrease", m.Name)
+			r.fail(at, "write [error, {max_increase: 3%}]",
+				"regression of %s without max_increase and max_decrease", m.Name)
 			return
 		case limits == nil:
 			g = r.config.Regressions[i]
@@ -97,7 +99,7 @@ func (r *reader) alpha(n *node, g *Regression) {
 	g.Alpha = v
 }
 
-// entries reads metric: [severity, {limits}]; limits is nil where only a severity stands.
+// entries reads metric: [severity, {limits}]; limits is nil where there is only a severity.
 func (r *reader) entries(n *node, what, hint string, entry func(m *Metric, s report.Severity, at, limits *node)) {
 	if n.form == empty || !r.want(n, mapping, what, "metric: "+hint) {
 		return

@@ -6,10 +6,10 @@ import (
 
 // Metric is one figure that a gate can bound. Its value comes from a report alone.
 type Metric struct {
-	Name       string
-	Unit       Unit
-	Path       string // where in the report it stands
-	Definition string
+	Name       string // as configurations write it, such as step.time
+	Unit       Unit   // of its values
+	Path       string // where it is in the report, as a JSON path
+	Definition string // what it is, in a sentence
 	Next       string // what to do where it is too large or too small
 	Missing    string // what would supply it where it is unknown
 
@@ -19,27 +19,30 @@ type Metric struct {
 	bench   string // unit in the gobench format; empty: not written
 	better  string // higher or lower, for gobench
 
-	step func(v *view, s *report.Step) (float64, bool) // of one row of a complete step
-	all  func(v *view) []sample                        // of a report
+	step stepValue              // of one row of a complete step
+	all  func(v *view) []sample // of a report
 }
 
-// sample is a value and where it was found; rank and step are -1 where it has none.
-type sample struct {
-	value      float64
-	rank, step int64
-}
+// stepValue is the value of a metric in one row of a complete step; false where it is
+// unknown.
+type stepValue func(*view, *report.Step) (float64, bool)
 
-// What must be there for a value.
+// What would supply a value that is unknown.
 const (
-	missDevice  = "no device events in complete steps: record with ProfilerActivity.CUDA"
-	missSteps   = "no complete optimizer step: record at least two"
-	missComm    = "no such collectives on the device in complete steps"
-	missShapes  = "parameters are unknown: record with record_shapes=True"
-	missSites   = "launch sites are unknown: record with ProfilerActivity.CPU, through optimizer.step()"
-	missRanks   = "one rank was given, or none could be matched: pass the traces of all ranks"
-	missSync    = "how gradients are synchronised is unknown"
-	missCount   = "the trace does not tell"
-	missTokens  = "how tokens are weighted is unknown, or known by declaration alone: pass {token-log}, and gradients or a loss log where the trace does not tell"
+	missDevice = "no device events in complete steps: record with ProfilerActivity.CUDA"
+	missSteps  = "no complete optimizer step: record at least two"
+	missComm   = "no such collectives on the device in complete steps"
+	missShapes = "parameters are unknown: record with record_shapes=True"
+	missSites  = "launch sites are unknown: record with ProfilerActivity.CPU, through optimizer.step()"
+	missRanks  = "one rank was given, or none could be matched: pass the traces of all ranks"
+	missSync   = "how gradients are synchronised is unknown"
+	missCount  = "the trace does not tell"
+	missTokens = "how tokens are weighted is unknown, or known by declaration alone: pass {token-log}, and " +
+		"gradients or a loss log where the trace does not tell"
+)
+
+// What to do about a value out of bounds.
+const (
 	toHook      = "launch them from a post-accumulate-grad hook; gaprof explain OV004"
 	toOverlap   = "start it earlier, beside backward; gaprof explain OV001"
 	toFold      = "fold the factor into the loss; gaprof explain GS002"
@@ -53,14 +56,28 @@ const (
 
 // metrics is the table of all metrics, in the order of outputs.
 var metrics = []Metric{
-	timeOf("step.time", "steps[].duration_ns", "device time of a step: from its first activity to that of the next step", toBaseline, "ns/op",
+	timeOf("step.time", "steps[].duration_ns",
+		"device time of a step: from its first activity to that of the next step", toBaseline, "ns/op",
 		func(s *report.Step) *int64 { return s.Duration }, hostless),
-	{Name: "step.host_time", Unit: Nanoseconds, Path: "steps[].host_duration_ns", Definition: "host time of a step: from the end of one update to the end of the next",
-		Next: toBaseline, Missing: missSteps, timed: true, touched: hostEvents | clocks, bench: "host-ns/op", better: "lower",
-		step: func(_ *view, s *report.Step) (float64, bool) { return float64(s.HostDuration), true }},
-	ledger("compute.time", "compute", "time in which compute kernels run", toBaseline, func(l *report.Ledger) int64 { return l.Compute }),
-	ledger("memory.time", "memory", "time of copies and sets that no compute kernel hides", toAnalyze, func(l *report.Ledger) int64 { return l.Memory }),
-	ledger("idle.time", "idle", "time in which the device does nothing", toAnalyze, func(l *report.Ledger) int64 { return l.Idle }),
+	{
+		Name:       "step.host_time",
+		Unit:       Nanoseconds,
+		Path:       "steps[].host_duration_ns",
+		Definition: "host time of a step: from the end of one update to the end of the next",
+		Next:       toBaseline,
+		Missing:    missSteps,
+		timed:      true,
+		touched:    hostEvents | clocks,
+		bench:      "host-ns/op",
+		better:     "lower",
+		step:       func(_ *view, s *report.Step) (float64, bool) { return float64(s.HostDuration), true },
+	},
+	ledger("compute.time", "compute", "time in which compute kernels run", toBaseline,
+		func(l *report.Ledger) int64 { return l.Compute }),
+	ledger("memory.time", "memory", "time of copies and sets that no compute kernel hides", toAnalyze,
+		func(l *report.Ledger) int64 { return l.Memory }),
+	ledger("idle.time", "idle", "time in which the device does nothing", toAnalyze,
+		func(l *report.Ledger) int64 { return l.Idle }),
 	exposed("comm", "{reduce_scatter, all_gather, all_reduce, other_communication}", "all communication",
 		func(l *report.Ledger) int64 { return l.ReduceScatter + l.AllGather + l.AllReduce + l.OtherComm }),
 	exposed("rs", "reduce_scatter", "reduce-scatters", func(l *report.Ledger) int64 { return l.ReduceScatter }),
@@ -69,51 +86,161 @@ var metrics = []Metric{
 	overlapOf("rs", "reduce_scatter", "reduce-scatters"),
 	overlapOf("ag", "all_gather", "all-gathers"),
 	overlapOf("ar", "all_reduce", "all-reduces"),
-	{Name: "comm.overlap.ratio", Unit: Ratio, Path: "communication[].overlap", Definition: "share of all communication, as a union, that compute kernels hide, in the whole recording; of the worst rank",
-		Next: toOverlap, Missing: missComm, timed: true, whole: true, touched: deviceEvents | clocks | streams, all: communicationOverlap},
+	{
+		Name: "comm.overlap.ratio",
+		Unit: Ratio,
+		Path: "communication[].overlap",
+		Definition: "share of all communication, as a union, that compute kernels hide, in the whole recording; of " +
+			"the worst rank",
+		Next:    toOverlap,
+		Missing: missComm,
+		timed:   true,
+		whole:   true,
+		touched: deviceEvents | clocks | streams,
+		all:     communicationOverlap,
+	},
 	passTime("grad.scale.time", "scale", "passes that scale the gradients"),
 	passTime("grad.clip.time", "clip", "passes that clip the gradients"),
 	passTime("grad.passes.time", "", "passes over the gradients of any kind"),
 	passCount("grad.scale.passes", "scale", "", "passes that scale the gradients of a step", toFold),
-	passCount("grad.scale.needless", "scale", report.Needless, "passes of a step that scale the gradients by what is one (verdict needless)", "leave the pass out; gaprof explain GS001"),
-	passCount("grad.clip.passes", "clip", "", "passes that clip the gradients of a step", "clip once a step; gaprof explain CL004"),
-	{Name: "accumulation_steps", Unit: Count, Path: "steps[].optimizers[].accumulation_steps", Definition: "how often a gradient is accumulated between two steps of its optimizer",
-		Next: toBaseline, Missing: missCount, touched: hostEvents, all: accumulationSteps},
-	exact("micro_batches", "steps[].micro_batches", "forward passes of a step", toBaseline, missCount, hostEvents, func(_ *view, s *report.Step) (float64, bool) {
-		if s.MicroBatches == nil {
-			return 0, false
-		}
-		return float64(*s.MicroBatches), true
-	}),
-	{Name: "reductions.per_step", Unit: Count, Path: "gradient_sync[].collectives_per_micro_batch", Definition: "micro-batches of a step in which gradients are reduced over ranks",
-		Next: toNoSync, Missing: missSync, touched: hostEvents, all: syncOf(func(n int) int { return min(n, 1) })},
-	{Name: "reductions.collectives_per_step", Unit: Count, Path: "gradient_sync[].collectives_per_micro_batch", Definition: "collectives that reduce gradients in a step",
-		Next: toNoSync, Missing: missSync, touched: hostEvents, all: syncOf(func(n int) int { return n })},
-	{Name: "rs.launched_in_optimizer", Unit: Count, Path: "collectives[kind=reduce_scatter].launch_sites[site=optimizer_step].count",
-		Definition: "linked reduce-scatters of the whole recording that are launched inside Optimizer.step; it grows with the steps that are recorded",
-		Next:       toHook, Missing: missSites, whole: true, touched: hostEvents | deviceEvents | links, all: launchedInOptimizer},
-	exact("rs.launched_in_optimizer.per_step", "collective_groups[kind=reduce_scatter, site=optimizer_step].count", "reduce-scatters of a step that are launched inside Optimizer.step",
+	passCount("grad.scale.needless", "scale", report.Needless,
+		"passes of a step that scale the gradients by what is one (verdict needless)",
+		"leave the pass out; gaprof explain GS001"),
+	passCount("grad.clip.passes", "clip", "", "passes that clip the gradients of a step",
+		"clip once a step; gaprof explain CL004"),
+	{
+		Name:       "accumulation_steps",
+		Unit:       Count,
+		Path:       "steps[].optimizers[].accumulation_steps",
+		Definition: "how often a gradient is accumulated between two steps of its optimizer",
+		Next:       toBaseline,
+		Missing:    missCount,
+		touched:    hostEvents,
+		all:        accumulationSteps,
+	},
+	exact("micro_batches", "steps[].micro_batches", "forward passes of a step", toBaseline, missCount, hostEvents,
+		func(_ *view, s *report.Step) (float64, bool) {
+			if s.MicroBatches == nil {
+				return 0, false
+			}
+			return float64(*s.MicroBatches), true
+		}),
+	{
+		Name:       "reductions.per_step",
+		Unit:       Count,
+		Path:       "gradient_sync[].collectives_per_micro_batch",
+		Definition: "micro-batches of a step in which gradients are reduced over ranks",
+		Next:       toNoSync,
+		Missing:    missSync,
+		touched:    hostEvents,
+		all:        syncOf(func(n int) int { return min(n, 1) }),
+	},
+	{
+		Name:       "reductions.collectives_per_step",
+		Unit:       Count,
+		Path:       "gradient_sync[].collectives_per_micro_batch",
+		Definition: "collectives that reduce gradients in a step",
+		Next:       toNoSync,
+		Missing:    missSync,
+		touched:    hostEvents,
+		all:        syncOf(func(n int) int { return n }),
+	},
+	{
+		Name: "rs.launched_in_optimizer",
+		Unit: Count,
+		Path: "collectives[kind=reduce_scatter].launch_sites[site=optimizer_step].count",
+		Definition: "linked reduce-scatters of the whole recording that are launched inside Optimizer.step; it grows " +
+			"with the steps that are recorded",
+		Next:    toHook,
+		Missing: missSites,
+		whole:   true,
+		touched: hostEvents | deviceEvents | links,
+		all:     launchedInOptimizer,
+	},
+	exact("rs.launched_in_optimizer.per_step", "collective_groups[kind=reduce_scatter, site=optimizer_step].count",
+		"reduce-scatters of a step that are launched inside Optimizer.step",
 		toHook, missSites, hostEvents|deviceEvents|links, inOptimizer),
 	groupCount("rs.per_step", "reduce_scatter", "reduce-scatters"),
 	groupCount("ag.per_step", "all_gather", "all-gathers"),
 	groupCount("ar.per_step", "all_reduce", "all-reduces"),
 	groupCount("collectives.per_step", "", "collectives of any kind"),
-	{Name: "comm.bytes.per_step", Unit: Bytes, Path: "collective_groups[].bytes", Definition: "bytes of all collectives of a step; the larger of input and output",
-		Next: toBaseline, Missing: "the sizes of messages are unknown", touched: hostEvents | deviceEvents | links, step: groupBytes},
-	exact("device.events.per_step", "steps[].linked_device_events", "kernels, copies and sets that a step launches", toBaseline, missDevice, hostEvents|deviceEvents|links,
+	{
+		Name:       "comm.bytes.per_step",
+		Unit:       Bytes,
+		Path:       "collective_groups[].bytes",
+		Definition: "bytes of all collectives of a step; the larger of input and output",
+		Next:       toBaseline,
+		Missing:    "the sizes of messages are unknown",
+		touched:    hostEvents | deviceEvents | links,
+		step:       groupBytes,
+	},
+	exact("device.events.per_step", "steps[].linked_device_events", "kernels, copies and sets that a step launches",
+		toBaseline, missDevice, hostEvents|deviceEvents|links,
 		func(_ *view, s *report.Step) (float64, bool) { return float64(s.LinkedEvents), s.Duration != nil }),
-	{Name: "token_all_reduce.per_step", Unit: Count, Path: "token_all_reduce[].count_per_step", Definition: "reductions of token counts over ranks in a step",
-		Next: toAnalyze, Missing: missCount, touched: hostEvents, all: tokenReductions},
-	{Name: "norm.max_weight_error", Unit: Ratio, Path: "normalization.token_weight_ratio", Definition: "by how much the weight of any token in the loss differs from that of a mean over all tokens",
-		Next: toNormalise, Missing: missTokens, touched: hostEvents, all: weightError},
-	{Name: "collectives.mismatched", Unit: Count, Path: "matching.mismatches", Definition: "collectives that the ranks of one group do not launch alike",
-		Next: "gaprof explain ST002", Missing: missRanks, touched: hostEvents | deviceEvents | links, all: mismatches},
-	{Name: "wait.max", Unit: Nanoseconds, Path: "ranks[].wait_ns", Definition: "how long the rank that waits longest waits for others inside collectives, for each of its steps",
-		Next: toStraggle, Missing: missRanks, timed: true, whole: true, touched: deviceEvents | clocks, all: waits(func(r *report.RankWaits) *int64 { return r.Wait })},
-	{Name: "wait.caused.max", Unit: Nanoseconds, Path: "ranks[].wait_caused_ns", Definition: "how long the straggler makes all others wait, for each of its steps",
-		Next: toStraggle, Missing: missRanks, timed: true, whole: true, touched: deviceEvents | clocks, all: waits(func(r *report.RankWaits) *int64 { return r.WaitCaused })},
-	{Name: "trace.unlinked.ratio", Unit: Ratio, Path: "health.device_events[].{count, unlinked, unlinked_at_start}", Definition: "share of device events without a launch in the recording, those at its start aside",
-		Next: "gaprof explain TH004", Missing: missDevice, touched: hostEvents | deviceEvents, all: unlinkedShare},
+	{
+		Name:       "token_all_reduce.per_step",
+		Unit:       Count,
+		Path:       "token_all_reduce[].count_per_step",
+		Definition: "reductions of token counts over ranks in a step",
+		Next:       toAnalyze,
+		Missing:    missCount,
+		touched:    hostEvents,
+		all:        tokenReductions,
+	},
+	{
+		Name:       "norm.max_weight_error",
+		Unit:       Ratio,
+		Path:       "normalization.token_weight_ratio",
+		Definition: "by how much the weight of any token in the loss differs from that of a mean over all tokens",
+		Next:       toNormalise,
+		Missing:    missTokens,
+		touched:    hostEvents,
+		all:        weightError,
+	},
+	{
+		Name:       "collectives.mismatched",
+		Unit:       Count,
+		Path:       "matching.mismatches",
+		Definition: "collectives that the ranks of one group do not launch alike",
+		Next:       "gaprof explain ST002",
+		Missing:    missRanks,
+		touched:    hostEvents | deviceEvents | links,
+		all:        mismatches,
+	},
+	{
+		Name:       "wait.max",
+		Unit:       Nanoseconds,
+		Path:       "ranks[].wait_ns",
+		Definition: "how long the rank that waits longest waits for others inside collectives, for each of its steps",
+		Next:       toStraggle,
+		Missing:    missRanks,
+		timed:      true,
+		whole:      true,
+		touched:    deviceEvents | clocks,
+		all:        waits(func(r *report.RankWaits) *int64 { return r.Wait }),
+	},
+	{
+		Name:       "wait.caused.max",
+		Unit:       Nanoseconds,
+		Path:       "ranks[].wait_caused_ns",
+		Definition: "how long the straggler makes all others wait, for each of its steps",
+		Next:       toStraggle,
+		Missing:    missRanks,
+		timed:      true,
+		whole:      true,
+		touched:    deviceEvents | clocks,
+		all:        waits(func(r *report.RankWaits) *int64 { return r.WaitCaused }),
+	},
+	{
+		Name:       "trace.unlinked.ratio",
+		Unit:       Ratio,
+		Path:       "health.device_events[].{count, unlinked, unlinked_at_start}",
+		Definition: "share of device events without a launch in the recording, those at its start aside",
+		Next:       "gaprof explain TH004",
+		Missing:    missDevice,
+		touched:    hostEvents | deviceEvents,
+		all:        unlinkedShare,
+	},
 	findingsOf(report.Error), findingsOf(report.Warn), findingsOf(report.Note),
 }
 

@@ -104,7 +104,7 @@ func (r *reader) unknown(n *node, what string, candidates []string) {
 	r.fail(n, hint, "unknown %s %q", what, n.text)
 }
 
-// document reads the whole: extends first, because the rest stands on it.
+// document reads the whole: extends first, because the rest adds to it.
 func (r *reader) document(root *node) {
 	if !r.want(root, mapping, "a configuration", "it begins with version: 1") {
 		return

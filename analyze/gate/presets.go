@@ -7,7 +7,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
-// presetPrefix stands before the names of presets in extends.
+// presetPrefix comes before the names of presets in extends.
 const presetPrefix = "gaprof:"
 
 // presets are the configurations that extends names, off first. They are written as
@@ -57,7 +57,8 @@ func Preset(name string) (Config, bool) {
 	name = strings.TrimPrefix(name, presetPrefix)
 	for _, p := range presets {
 		if p.name == name {
-			c, err := parse(presetPrefix+name, []byte("version: 1\n"+p.text), nil, Config{Extends: name, Select: defaultSelect})
+			base := Config{Extends: name, Select: defaultSelect}
+			c, err := parse(presetPrefix+name, []byte("version: 1\n"+p.text), nil, base)
 			if err != nil {
 				panic(err) // a preset that is wrong is a bug, which its test finds
 			}

@@ -12,18 +12,18 @@ const Schema = "gaprof.check/1"
 
 // Result is what a gate says of some reports.
 type Result struct {
-	Schema   string      `json:"schema"`
-	Version  string      `json:"gaprof_version"`
-	Config   string      `json:"config"` // the file, empty where none was found
-	Extends  string      `json:"extends"`
-	Files    []string    `json:"files"`
-	Baseline []string    `json:"baseline"` // files of the reports that it is made of
+	Schema   string      `json:"schema"`         // Schema
+	Version  string      `json:"gaprof_version"` // of the program that judged
+	Config   string      `json:"config"`         // the file, empty where none was found
+	Extends  string      `json:"extends"`        // the preset with its prefix, gaprof:off where there is none
+	Files    []string    `json:"files"`          // of the reports that were judged
+	Baseline []string    `json:"baseline"`       // likewise of the baseline; empty without one
 	Verdict  Outcome     `json:"verdict"`
-	Summary  string      `json:"summary"`
-	Rows     []Row       `json:"rows"`
-	Notes    []string    `json:"notes"`
+	Summary  string      `json:"summary"`      // the verdict and what led to it, in a sentence
+	Rows     []Row       `json:"rows"`         // of the job, budgets, regressions, findings
+	Notes    []string    `json:"notes"`        // what was not judged and why, a sentence each
 	Record   *int        `json:"record_steps"` // steps to record for times that decide; null where there are enough
-	Exit     report.Exit `json:"exit"`
+	Exit     report.Exit `json:"exit"`         // the exit code that follows from the verdict
 }
 
 // Outcome is the verdict of the gate as a whole.
@@ -50,29 +50,32 @@ const (
 // Row is one thing that was judged: a budget or a regression for one kind of step or for
 // all, a declaration of the job, or a finding.
 type Row struct {
-	Check         string          `json:"check"`  // budget, regression, job or finding
-	Metric        string          `json:"metric"` // or the rule of a finding
-	Kind          string          `json:"kind"`   // of step, by its optimizers; empty for all
-	Severity      report.Severity `json:"severity"`
+	Check         string          `json:"check"`    // budget, regression, job or finding
+	Metric        string          `json:"metric"`   // or the rule of a finding
+	Kind          string          `json:"kind"`     // of step, by its optimizers; empty for all
+	Severity      report.Severity `json:"severity"` // of a failure; error decides the outcome
 	Verdict       Verdict         `json:"verdict"`
-	Unit          Unit            `json:"unit"`
-	Value         *float64        `json:"value"` // null unknown
-	Limit         string          `json:"limit"`
-	BaselineValue *float64        `json:"baseline_value"`
-	P             *float64        `json:"p"`              // of the Mann-Whitney test
+	Unit          Unit            `json:"unit"`           // of Value and BaselineValue
+	Value         *float64        `json:"value"`          // null unknown
+	Limit         string          `json:"limit"`          // the bounds as text
+	BaselineValue *float64        `json:"baseline_value"` // null unknown, or not a regression
+	P             *float64        `json:"p"`              // of the Mann-Whitney test; null where none was made
 	Steps         int             `json:"steps"`          // that Value is made of; 0 where it is of no step
 	BaselineSteps int             `json:"baseline_steps"` // likewise
 	Rank          *int64          `json:"rank"`           // where the value was found, null for several
-	Step          *int64          `json:"step"`
-	Where         string          `json:"where"` // JSON path in the report
-	Reason        string          `json:"reason"`
-	Next          string          `json:"next"`
-	BadData       bool            `json:"bad_data"` // undecidable because data are damaged, not because they are few or absent
+	Step          *int64          `json:"step"`           // likewise
+	Where         string          `json:"where"`          // JSON path in the report
+	Reason        string          `json:"reason"`         // why it failed, is undecidable or ignored; may be empty
+	Next          string          `json:"next"`           // what to do about it; empty where nothing needs doing
+
+	// BadData is true where a row is undecidable because data are damaged, not because
+	// they are few or absent.
+	BadData bool `json:"bad_data"`
 }
 
 // Options are what a configuration does not say.
 type Options struct {
-	Version string
+	Version string          // of the program, as Result.Version has it
 	Config  string          // the file that the configuration came from; empty: none
 	Now     time.Time       // for ignores that expire
 	FailOn  report.Severity // findings that are at least this severe fail; Off none

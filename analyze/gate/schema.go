@@ -25,30 +25,64 @@ func ConfigSchema() *jsonschema.Schema {
 		"version": {Enum: []any{1}},
 		"extends": word(PresetNames()...),
 		"job": object("What is declared of the run", map[string]*jsonschema.Schema{
-			"accum":   {Type: "integer", Minimum: jsonschema.Ptr(1.0), Description: "micro-batches that one optimizer step accumulates"},
-			"norm":    word(normalizations...),
-			"peak_bw": {Type: "string", Pattern: `^[0-9.eE+]+ ?[TGM]B/s$`, Description: "memory bandwidth of the device, such as 3.35TB/s"},
+			"accum": {
+				Type:        "integer",
+				Minimum:     jsonschema.Ptr(1.0),
+				Description: "micro-batches that one optimizer step accumulates",
+			},
+			"norm": word(normalizations...),
+			"peak_bw": {
+				Type:        "string",
+				Pattern:     `^[0-9.eE+]+ ?[TGM]B/s$`,
+				Description: "memory bandwidth of the device, such as 3.35TB/s",
+			},
 		}),
 		"select": object("Which steps count, and how the values of several become one", map[string]*jsonschema.Schema{
-			"steps":       {Type: "string", Pattern: `^(last:[1-9][0-9]*|[0-9]*:[0-9]*)$`},
-			"skip_warmup": {AnyOf: []*jsonschema.Schema{word("auto"), {Type: "boolean"}, {Type: "integer", Minimum: jsonschema.Ptr(0.0)}}},
-			"aggregate":   word("median", "mean", "max"),
+			"steps": {Type: "string", Pattern: `^(last:[1-9][0-9]*|[0-9]*:[0-9]*)$`},
+			"skip_warmup": {
+				AnyOf: []*jsonschema.Schema{
+					word("auto"),
+					{Type: "boolean"},
+					{Type: "integer", Minimum: jsonschema.Ptr(0.0)},
+				},
+			},
+			"aggregate": word("median", "mean", "max"),
 		}),
-		"budgets":     object("Absolute bounds", map[string]*jsonschema.Schema{}),
-		"regressions": object("Bounds of changes against the baseline; every condition must hold", map[string]*jsonschema.Schema{}),
-		"ignore": {Type: "array", Items: &jsonschema.Schema{Type: "object", Required: []string{"rule", "reason"}, AdditionalProperties: none(),
-			Properties: map[string]*jsonschema.Schema{
-				"rule":   {AnyOf: []*jsonschema.Schema{{Type: "string", Pattern: "^[A-Z]{2}[0-9]{3}$"}, word(MetricNames()...)}, Description: "a rule or a metric"},
-				"until":  {Type: "string", Format: "date", Description: "the last day (UTC)"},
-				"reason": {Type: "string", MinLength: jsonschema.Ptr(1)},
-			}}},
+		"budgets": object("Absolute bounds", map[string]*jsonschema.Schema{}),
+		"regressions": object("Bounds of changes against the baseline; every condition must hold",
+			map[string]*jsonschema.Schema{}),
+		"ignore": {
+			Type: "array",
+			Items: &jsonschema.Schema{
+				Type:                 "object",
+				Required:             []string{"rule", "reason"},
+				AdditionalProperties: none(),
+				Properties: map[string]*jsonschema.Schema{
+					"rule": {
+						AnyOf: []*jsonschema.Schema{
+							{Type: "string", Pattern: "^[A-Z]{2}[0-9]{3}$"},
+							word(MetricNames()...),
+						},
+						Description: "a rule or a metric",
+					},
+					"until":  {Type: "string", Format: "date", Description: "the last day (UTC)"},
+					"reason": {Type: "string", MinLength: jsonschema.Ptr(1)},
+				},
+			},
+		},
 	})
-	s.Defs = map[string]*jsonschema.Schema{"severity": word("off", "note", "warn", "error"),
-		"budget": entrySchema("max", "min"), "regression": entrySchema("max_increase", "max_decrease", "min_delta"),
-		"timed_regression": entrySchema("max_increase", "max_decrease", "min_delta", "alpha")}
+	s.Defs = map[string]*jsonschema.Schema{
+		"severity":         word("off", "note", "warn", "error"),
+		"budget":           entrySchema("max", "min"),
+		"regression":       entrySchema("max_increase", "max_decrease", "min_delta"),
+		"timed_regression": entrySchema("max_increase", "max_decrease", "min_delta", "alpha"),
+	}
 	for _, m := range Metrics() {
 		add := func(section, def string) {
-			s.Properties[section].Properties[m.Name] = &jsonschema.Schema{Ref: "#/$defs/" + def, Description: m.Definition + "; write " + example[m.Unit]}
+			s.Properties[section].Properties[m.Name] = &jsonschema.Schema{
+				Ref:         "#/$defs/" + def,
+				Description: m.Definition + "; write " + example[m.Unit],
+			}
 		}
 		add("budgets", "budget")
 		switch {
@@ -73,12 +107,22 @@ func entrySchema(keys ...string) *jsonschema.Schema {
 	}
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
 		severity(),
-		{Type: "array", PrefixItems: []*jsonschema.Schema{severity(), limits}, MinItems: jsonschema.Ptr(1), MaxItems: jsonschema.Ptr(2)},
+		{
+			Type:        "array",
+			PrefixItems: []*jsonschema.Schema{severity(), limits},
+			MinItems:    jsonschema.Ptr(1),
+			MaxItems:    jsonschema.Ptr(2),
+		},
 	}}
 }
 
 func object(description string, properties map[string]*jsonschema.Schema) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "object", Description: description, Properties: properties, AdditionalProperties: none()}
+	return &jsonschema.Schema{
+		Type:                 "object",
+		Description:          description,
+		Properties:           properties,
+		AdditionalProperties: none(),
+	}
 }
 
 // none is the schema that nothing fits.
@@ -113,7 +157,8 @@ func MetricsPage() string {
 // Explain is what docs/metrics.md says of a metric, and what to do about it. choices is
 // what the reader calls choices, as in analyze.Options.
 func (m *Metric) Explain(choices map[string]string) string {
-	text := fmt.Sprintf("%s, %s, %s: %s\n  in the report: %s\n  write: %s\n  next: %s\n", m.Name, m.Unit, m.decided(), m.Definition, m.Path, example[m.Unit], m.Next)
+	text := fmt.Sprintf("%s, %s, %s: %s\n  in the report: %s\n  write: %s\n  next: %s\n",
+		m.Name, m.Unit, m.decided(), m.Definition, m.Path, example[m.Unit], m.Next)
 	return choice.Name(text, choices)
 }
 
@@ -132,7 +177,8 @@ func (m *Metric) decided() string {
 
 const pageHead = `# Metrics
 
-What ` + "`gaprof check`" + ` can bound. This page is made of the table that also validates ` + "`gaprof.yaml`" + ` (` + "`go generate ./...`" + `).
+What ` + "`gaprof check`" + ` can bound. This page is made of the table that also validates ` + "`gaprof.yaml`" + ` (` +
+	"`go generate ./...`" + `).
 Every value comes from the report; the last column says where it stands in its JSON form.
 
 | metric | unit | decided by | definition | in the report |
@@ -140,13 +186,18 @@ Every value comes from the report; the last column says where it stands in its J
 `
 
 const pageMiddle = `
-**exact**: structure. The worst value of all complete steps, ranks and traces decides: the greatest against a maximum, the least against a minimum.
-**exact, recording**: likewise, of the whole recording; it cannot be compared with a baseline, because it grows with the steps that are recorded.
-**median**: a time or a ratio of times. A value for each complete step, the mean over its ranks; their median for each kind of step decides
-(or what ` + "`select.aggregate`" + ` says). Below five steps of a kind it decides nothing, and says how many steps to record.
+**exact**: structure. The worst value of all complete steps, ranks and traces decides: ` +
+	`the greatest against a maximum, the least against a minimum.
+**exact, recording**: likewise, of the whole recording; it cannot be compared with a baseline, ` +
+	`because it grows with the steps that are recorded.
+**median**: a time or a ratio of times. A value for each complete step, the mean over its ranks; ` +
+	`their median for each kind of step decides
+(or what ` + "`select.aggregate`" +
+	` says). Below five steps of a kind it decides nothing, and says how many steps to record.
 **recording**: one value for each rank, of which the worst decides; it decides nothing below five steps.
 
-Units: times are written ` + "`5ms`" + ` (ns, us, ms, s), ratios ` + "`0.8` or `80%`" + `, bytes ` + "`40MB`" + ` (MB is 10^6), counts as numbers. In a regression a
+Units: times are written ` + "`5ms`" + ` (ns, us, ms, s), ratios ` + "`0.8` or `80%`" + `, bytes ` + "`40MB`" +
+	` (MB is 10^6), counts as numbers. In a regression a
 percentage is one of the baseline's value.
 
 ## Presets

@@ -95,7 +95,7 @@ func firstIndex(steps []report.Step) int {
 	return first
 }
 
-// compiling are the steps in which evidence of TH006 stands, by index.
+// compiling are the steps that evidence of TH006 falls into, by index.
 func compiling(r *report.Report) map[int]bool {
 	hit := make(map[int]bool)
 	for i := range r.Findings {
@@ -104,7 +104,9 @@ func compiling(r *report.Report) map[int]bool {
 		}
 		for _, e := range r.Findings[i].Evidence {
 			for j := range r.Steps {
-				if s := &r.Steps[j]; s.Rank == e.Rank && e.Start >= s.HostStart && e.Start < s.HostStart+s.HostDuration {
+				s := &r.Steps[j]
+				within := e.Start >= s.HostStart && e.Start < s.HostStart+s.HostDuration
+				if s.Rank == e.Rank && within {
 					hit[s.Index] = true
 				}
 			}

@@ -30,7 +30,10 @@ var suffixes = map[Unit][]struct {
 
 // example is how to write a value of the unit.
 var example = map[Unit]string{
-	Nanoseconds: "a time such as 5ms", Ratio: "a ratio such as 0.8 or 80%", Bytes: "a size such as 40MB", Count: "a number such as 16",
+	Nanoseconds: "a time such as 5ms",
+	Ratio:       "a ratio such as 0.8 or 80%",
+	Bytes:       "a size such as 40MB",
+	Count:       "a number such as 16",
 }
 
 // value reads a value of the unit with its suffix. Zero needs none.
@@ -111,7 +114,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// cutPercent is what stands before the sign of a percentage.
+// cutPercent is what precedes the percent sign.
 func cutPercent(n *node) (string, bool) {
 	head, ok := strings.CutSuffix(strings.TrimSpace(n.text), "%")
 	return strings.TrimSpace(head), ok && n.form == scalar

@@ -56,7 +56,8 @@ func readYAML(file string, text []byte) (root *node, err error) {
 			root, err = nil, &ConfigError{File: file, Message: fmt.Sprintf("not YAML: %v", bug)}
 		}
 	}()
-	f, err := parser.ParseBytes(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), 0) // a byte order mark, as some editors put
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // a byte order mark, as some editors put
+	f, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, syntaxError(file, err)
 	}

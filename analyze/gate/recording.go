@@ -1,0 +1,192 @@
+package gate
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/report"
+)
+
+// knowsSites reports whether the launch sites of a rank's reduce-scatters can be told: steps
+// are those of an optimizer, and of the collectives of the kind at least one has a place.
+// A rank without any launches none.
+func (v *view) knowsSites(rank int64) bool {
+	if v.report.Source.StepSource != "optimizer" {
+		return false
+	}
+	for _, c := range v.report.Collectives {
+		if c.Rank == rank && c.Kind == "reduce_scatter" {
+			return slices.ContainsFunc(c.Sites, func(s report.LaunchSite) bool { return s.Site != "unknown" })
+		}
+	}
+	return slices.ContainsFunc(v.report.Health.DeviceEvents, func(d report.DeviceEvents) bool {
+		return d.Rank == rank && d.Count > d.Unlinked
+	})
+}
+
+func inOptimizer(v *view, s *report.Step) (float64, bool) {
+	n := 0
+	for _, g := range v.groups[place{s.Rank, s.Index}] {
+		if g.Kind == "reduce_scatter" && g.Site == "optimizer_step" {
+			n += g.Count
+		}
+	}
+	return float64(n), v.knowsSites(s.Rank)
+}
+
+func launchedInOptimizer(v *view) []sample {
+	var list []sample
+	for _, rank := range v.report.Source.Ranks {
+		if !v.knowsSites(rank) {
+			return nil
+		}
+		n := 0
+		for _, c := range v.report.Collectives {
+			for _, s := range c.Sites {
+				if c.Rank == rank && c.Kind == "reduce_scatter" && s.Site == "optimizer_step" {
+					n += s.Count
+				}
+			}
+		}
+		list = append(list, sample{float64(n), rank, -1})
+	}
+	return list
+}
+
+func accumulationSteps(v *view) []sample {
+	var list []sample
+	for i := range v.report.Steps {
+		s := &v.report.Steps[i]
+		for _, o := range s.Optimizers {
+			if o.Accumulation != nil && s.Complete {
+				list = append(list, sample{float64(*o.Accumulation), s.Rank, int64(s.Index)})
+			}
+		}
+	}
+	return list
+}
+
+// syncOf sums what of says of the collectives of each micro-batch.
+func syncOf(of func(collectives int) int) func(*view) []sample {
+	return func(v *view) []sample {
+		var list []sample
+		for _, g := range v.report.GradientSync {
+			if !known(g.Pattern) {
+				continue
+			}
+			n := 0
+			for _, c := range g.PerMicroBatch {
+				n += of(c)
+			}
+			list = append(list, sample{float64(n), g.Rank, -1})
+		}
+		return list
+	}
+}
+
+func tokenReductions(v *view) []sample {
+	var list []sample
+	for _, t := range v.report.TokenAllReduce {
+		switch {
+		case t.Present == nil:
+		case !*t.Present:
+			list = append(list, sample{0, t.Rank, -1})
+		default:
+			list = append(list, sample{float64(t.PerStep), t.Rank, -1})
+		}
+	}
+	return list
+}
+
+func communicationOverlap(v *view) []sample {
+	var list []sample
+	for _, c := range v.report.Communication {
+		if c.Ratio != nil {
+			list = append(list, sample{*c.Ratio, c.Rank, -1})
+		}
+	}
+	return list
+}
+
+// weightError is how far the weight of any token over 1/N is from 1. What rests on the
+// user's word alone proves nothing and is unknown.
+func weightError(v *view) []sample {
+	n := &v.report.Normalization
+	if n.Ratio == nil || !observed(n) {
+		return nil
+	}
+	return []sample{{math.Max(math.Abs(n.Ratio.Min-1), math.Abs(n.Ratio.Max-1)), -1, -1}}
+}
+
+// observed reports whether the way of normalising was seen and not only declared.
+func observed(n *report.Normalization) bool {
+	return known(n.Mode) && known(n.Basis) && n.Basis != "declared"
+}
+
+func mismatches(v *view) []sample {
+	if v.report.Matching.Matched+v.report.Matching.Mismatches == 0 {
+		return nil
+	}
+	return []sample{{float64(v.report.Matching.Mismatches), -1, -1}}
+}
+
+// waits divides a time of each rank by its complete steps.
+func waits(of func(*report.RankWaits) *int64) func(*view) []sample {
+	return func(v *view) []sample {
+		steps := make(map[int64]map[int]bool)
+		for i := range v.report.Steps {
+			if s := &v.report.Steps[i]; s.Complete {
+				if steps[s.Rank] == nil {
+					steps[s.Rank] = make(map[int]bool)
+				}
+				steps[s.Rank][s.Index] = true
+			}
+		}
+		var list []sample
+		for i := range v.report.Ranks {
+			r := &v.report.Ranks[i]
+			if t := of(r); t != nil && len(steps[r.Rank]) > 0 {
+				list = append(list, sample{float64(*t) / float64(len(steps[r.Rank])), r.Rank, -1})
+			}
+		}
+		return list
+	}
+}
+
+// lost is how many device events have no launch, those at the start aside.
+func lost(d *report.DeviceEvents) float64 {
+	if d.Count == 0 {
+		return 0
+	}
+	return float64(d.Unlinked-d.Edge) / float64(d.Count)
+}
+
+func unlinkedShare(v *view) []sample {
+	var list []sample
+	for i := range v.report.Health.DeviceEvents {
+		d := &v.report.Health.DeviceEvents[i]
+		list = append(list, sample{lost(d), d.Rank, -1})
+	}
+	return list
+}
+
+func findingsOf(severity report.Severity) Metric {
+	return Metric{
+		Name:       "findings." + string(severity),
+		Unit:       Count,
+		Path:       "findings[severity=" + string(severity) + "]",
+		Definition: "findings of severity " + string(severity) + ", those that the configuration ignores aside",
+		Next:       toFindings,
+		Missing:    missCount,
+		touched:    everything,
+		all: func(v *view) []sample {
+			n := 0
+			for i := range v.report.Findings {
+				if f := &v.report.Findings[i]; f.Severity == severity && !v.ignored(f.Rule) {
+					n++
+				}
+			}
+			return []sample{{float64(n), -1, -1}}
+		},
+	}
+}
