@@ -22,7 +22,8 @@ func TestLaterFieldsAreAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(s)
-	if err != nil || strings.Contains(string(text), "additionalProperties") || !strings.Contains(string(text), Dir+"outer-1.json") {
+	if err != nil || strings.Contains(string(text), "additionalProperties") ||
+		!strings.Contains(string(text), Dir+"outer-1.json") {
 		t.Errorf("%v %s", err, text)
 	}
 	if _, err := Of[func()]("f.json", "f"); err == nil {

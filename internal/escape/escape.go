@@ -12,7 +12,7 @@ import (
 )
 
 // Control returns s with everything that a terminal acts on, or that changes the
-// order of what stands around it, replaced by its Go escape: control characters,
+// order of the text around it, replaced by its Go escape: control characters,
 // invalid UTF-8, line separators, marks of text direction. So is the second # of ##,
 // which begins a command anywhere in a line for some CI runners (##[error]). Spaces
 // and other printable characters stay.

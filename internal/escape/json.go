@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// JSON returns valid JSON text in which everything that Control replaces stands as \u
+// JSON returns valid JSON text in which everything that Control replaces is written as \u
 // escapes: the same values, and safe to print. Text that needs none is returned as it is.
 func JSON(text []byte) []byte {
 	i := firstInJSON(text)

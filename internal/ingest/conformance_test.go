@@ -67,7 +67,8 @@ func checkRank(t *testing.T, r *report.Report) {
 }
 
 func checkSteps(t *testing.T, r *report.Report) {
-	if r.Source.StepSource != "optimizer" || len(r.Steps) != 2 || r.AccumulationSteps == nil || *r.AccumulationSteps != 2 {
+	if r.Source.StepSource != "optimizer" || len(r.Steps) != 2 || r.AccumulationSteps == nil ||
+		*r.AccumulationSteps != 2 {
 		t.Fatalf("steps %+v from %s", r.Steps, r.Source.StepSource)
 	}
 	linked := 0
@@ -89,7 +90,8 @@ func checkCommunication(t *testing.T, r *report.Report) {
 	}
 	for i, g := range r.Groups {
 		inStep := g.Step != nil && *g.Step == i
-		if g.Kind != "all_reduce" || !inStep || g.Site != "backward_hook" || g.Count != 1 || g.Bytes == nil || *g.Bytes != 8192 {
+		if g.Kind != "all_reduce" || !inStep || g.Site != "backward_hook" || g.Count != 1 || g.Bytes == nil ||
+			*g.Bytes != 8192 {
 			t.Errorf("group %+v", g)
 		}
 	}

@@ -11,10 +11,10 @@ import (
 
 // Options say how to read. The zero value reads on all cores, within DefaultMemory.
 type Options struct {
-	Limits   Limits
+	Limits   Limits    // cores and memory to stay within; the zero value as above
 	Strict   bool      // damage is an error
 	KeepArgs bool      // keep every argument, for writing; else those that analyses ask for
-	Stdin    io.Reader // what tracefile.Stdin stands for; nil: there is none
+	Stdin    io.Reader // what tracefile.Stdin names; nil: there is none
 	Progress Progress  // nil: nobody looks
 
 	// Waiting is told, from another goroutine, that opening a named pipe waits for
@@ -48,13 +48,13 @@ type Result struct {
 
 // Failure is a file that could not be read.
 type Failure struct {
-	File string
-	Err  error // *TooLarge, *tracefile.Error or *trace.FormatError
+	File string // as the caller named it
+	Err  error  // *TooLarge, *tracefile.Error or *trace.FormatError
 }
 
 // TooLarge is the error of a file for which there is not enough memory.
 type TooLarge struct {
-	File   string
+	File   string // as the caller named it
 	Reason string // what the file has and needs, and what the limit is
 }
 

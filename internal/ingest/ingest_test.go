@@ -40,7 +40,8 @@ func spaces(t *testing.T, path string, text int) {
 		t.Fatal(err)
 	}
 	z := gzip.NewWriter(f)
-	io.WriteString(z, `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}`)
+	io.WriteString(z,
+		`{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}`)
 	for blank := strings.Repeat(" ", 1<<20); text > 0; text -= len(blank) {
 		io.WriteString(z, blank)
 	}
@@ -96,13 +97,17 @@ func TestRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeRanks(t, ".", 6, 2)
 	must(t, os.WriteFile("bad.json", []byte("no trace"), 0o666))
-	files := []string{"rank0000.json", "bad.json", "rank0001.json", "never.json", "rank0002.json", "rank0003.json", "rank0004.json", "rank0005.json"}
+	files := []string{
+		"rank0000.json", "bad.json", "rank0001.json", "never.json", "rank0002.json", "rank0003.json", "rank0004.json",
+		"rank0005.json",
+	}
 	var want string
 	for _, l := range []Limits{{Workers: 1, Memory: 1e9}, {Workers: 2, Memory: 1e9}, {Workers: 7, Memory: 60e6}, {}} {
 		var sink collected
 		progress := newTold()
 		r := Read(files, &sink, Options{Limits: l, Progress: progress})
-		if r.Traces != 6 || len(r.Failures) != 2 || r.Failures[0].File != "bad.json" || r.Failures[1].File != "never.json" {
+		if r.Traces != 6 || len(r.Failures) != 2 || r.Failures[0].File != "bad.json" ||
+			r.Failures[1].File != "never.json" {
 			t.Fatalf("%+v: %+v", l, r)
 		}
 		var failed *tracefile.Error
@@ -112,7 +117,9 @@ func TestRead(t *testing.T) {
 			}
 		}
 		for i, file := range files {
-			if info, err := os.Stat(file); err == nil && sink.events[i] > 0 && (sink.stored[i] != info.Size() || progress.done[file] != info.Size()) {
+			info, err := os.Stat(file)
+			if err == nil && sink.events[i] > 0 &&
+				(sink.stored[i] != info.Size() || progress.done[file] != info.Size()) {
 				t.Errorf("%s: %d bytes, read %d of %d", file, sink.stored[i], progress.done[file], info.Size())
 			}
 		}
@@ -152,8 +159,10 @@ func TestReadFile(t *testing.T) {
 		t.Errorf("%d traces, error %v", len(traces), err)
 	}
 	var large *TooLarge
-	if _, err = ReadFile("bomb.json.gz", Options{Limits: Limits{Memory: 64e6}}); !errors.As(err, &large) || large.File != "bomb.json.gz" ||
-		!strings.HasPrefix(large.Reason, "has more than ") || !strings.HasSuffix(large.Reason, "; the limit is 64.0 MB") {
+	_, err = ReadFile("bomb.json.gz", Options{Limits: Limits{Memory: 64e6}})
+	if !errors.As(err, &large) || large.File != "bomb.json.gz" ||
+		!strings.HasPrefix(large.Reason, "has more than ") ||
+		!strings.HasSuffix(large.Reason, "; the limit is 64.0 MB") {
 		t.Errorf("error %v", err)
 	}
 	f, err := os.Create("large.json")

@@ -17,12 +17,31 @@ func TestMachineMemory(t *testing.T) {
 		{"not Linux", nil, 0},
 		{"odd", map[string]string{"proc/meminfo": "MemTotal: much\n", "proc/self/cgroup": "x\n0::\n"}, 0},
 		{"no group", map[string]string{"proc/meminfo": meminfo}, 1000 << 10},
-		{"no limit", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/memory.max": "max\n"}, 1000 << 10},
-		{"container", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "5000\n"}, 5000},
-		{"group", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a/b/c\n", "sys/fs/cgroup/a/b/c/memory.max": "9000\n",
-			"sys/fs/cgroup/a/memory.max": "7000\n"}, 7000},
+		{
+			"no limit",
+			map[string]string{
+				"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/memory.max": "max\n",
+			},
+			1000 << 10,
+		},
+		{
+			"container",
+			map[string]string{
+				"proc/meminfo": meminfo, "proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "5000\n",
+			},
+			5000,
+		},
+		{
+			"group",
+			map[string]string{
+				"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a/b/c\n", "sys/fs/cgroup/a/b/c/memory.max": "9000\n",
+				"sys/fs/cgroup/a/memory.max": "7000\n",
+			},
+			7000,
+		},
 		{"version 1", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "3:cpu:/x\n2:hugetlb,memory:/d\n",
-			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n", "sys/fs/cgroup/memory/d/memory.limit_in_bytes": "600\n"}, 600},
+			"sys/fs/cgroup/memory/memory.limit_in_bytes":   "9223372036854771712\n",
+			"sys/fs/cgroup/memory/d/memory.limit_in_bytes": "600\n"}, 600},
 	} {
 		root := make(fstest.MapFS)
 		for name, text := range c.files {

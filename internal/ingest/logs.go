@@ -15,7 +15,7 @@ import (
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
-// ReadLogs reads the logs that stand beside traces, sidecar.TokensFile and
+// ReadLogs reads the logs beside traces, sidecar.TokensFile and
 // sidecar.LossFile, into options that have none. Logs in several folders are of several
 // runs: none of them is taken. What cannot be read is returned and left out.
 func ReadLogs(files []string, o *analyze.Options) []error {

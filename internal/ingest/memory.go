@@ -59,7 +59,7 @@ func memTotal(root fs.FS) (int64, bool) {
 
 // groupFiles are the files that hold the limits of the control groups around this
 // process, of either version. Inside a container the path may not be there, and the
-// limit stands at the top.
+// limit is at the top.
 func groupFiles(root fs.FS) []string {
 	files := []string{"sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"}
 	text, _ := fs.ReadFile(root, "proc/self/cgroup")

@@ -9,7 +9,7 @@ import (
 )
 
 // reservation is the memory that the reader of a file has taken from a budget: for its
-// text at first, and for more where the text turns out longer, or where what stands in
+// text at first, and for more where the text turns out longer, or where what is in
 // it takes more than text usually does: names that do not repeat, tracks, arguments.
 type reservation struct {
 	budget *budget

@@ -22,7 +22,8 @@ func TestVanishedFile(t *testing.T) {
 	os.Remove(files[1])
 	s.read(jobs)
 	for i, j := range jobs {
-		if gone := i == 1 || i == 3; gone != (j.err != nil) || gone && !strings.HasSuffix(j.err.Error(), files[i]+": no such file or directory") {
+		gone := i == 1 || i == 3
+		if gone != (j.err != nil) || gone && !strings.HasSuffix(j.err.Error(), files[i]+": no such file or directory") {
 			t.Errorf("%s: error %v", j.file, j.err)
 		}
 	}
@@ -36,7 +37,8 @@ func TestOutgrownIsReadAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	spaces(t, "large.json.gz", 20<<20)
 	spaces(t, "as-large.json.gz", 20<<20) // so that neither is given all workers
-	s, jobs, _ := testScheduler(Limits{Workers: 2, Memory: ownMemory + needOf(32<<20, 0.5)}, "large.json.gz", "as-large.json.gz")
+	s, jobs, _ := testScheduler(Limits{Workers: 2, Memory: ownMemory + needOf(32<<20, 0.5)}, "large.json.gz",
+		"as-large.json.gz")
 	other := needOf(10<<20, 0.5)
 	if !s.budget.take(1, other) {
 		t.Fatal("no room")
