@@ -38,8 +38,10 @@ It exits with 0 whenever anything was analysed, unless --fail-on says otherwise.
 	flags := cmd.Flags()
 	f.runFlags.add(flags)
 	flags.StringSliceVar(&f.show, "show", nil, "more sections in text and md: "+strings.Join(render.Sections(), ", "))
-	flags.BoolVar(&f.drawing, "drawing", false, "put into json what figures need of the events too, so that report can draw all of them from it")
-	flags.StringVar(&f.failOn, "fail-on", "off", "exit with 1 if a finding is at least this severe: off, note, warn, error")
+	flags.BoolVar(&f.drawing, "drawing", false,
+		"put into json what figures need of the events too, so that report can draw all of them from it")
+	flags.StringVar(&f.failOn, "fail-on", "off",
+		"exit with 1 if a finding is at least this severe: off, note, warn, error")
 	return cmd
 }
 
@@ -67,7 +69,8 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	if failed != nil {
 		r.Exit = report.Exit{Code: exitGate, Reason: failed.Error()}
 	}
-	if err := outputs.write(s, r, render.Options{Show: f.show, Quiet: f.quiet, Made: made, Choices: flagNames}); err != nil {
+	drawn := render.Options{Show: f.show, Quiet: f.quiet, Made: made, Choices: flagNames}
+	if err := outputs.write(s, r, drawn); err != nil {
 		return err
 	}
 	return failed
@@ -81,7 +84,8 @@ func (f *analyzeFlags) parse() (report.Severity, outputs, analyze.Options, error
 	}
 	for _, section := range f.show {
 		if !slices.Contains(render.Sections(), section) {
-			return "", nil, o, usage("sections are "+strings.Join(render.Sections(), ", "), "unknown section %q", section)
+			return "", nil, o, usage("sections are "+strings.Join(render.Sections(), ", "),
+				"unknown section %q", section)
 		}
 	}
 	threshold, err := report.ParseSeverity(f.failOn)
@@ -135,5 +139,8 @@ func failing(findings []report.Finding, threshold report.Severity) error {
 	if len(hits) == 0 {
 		return nil
 	}
-	return &codeError{code: exitGate, err: fmt.Errorf("findings at or above %s: %s", threshold, strings.Join(hits, ", "))}
+	return &codeError{
+		code: exitGate,
+		err:  fmt.Errorf("findings at or above %s: %s", threshold, strings.Join(hits, ", ")),
+	}
 }

@@ -134,7 +134,12 @@ func tryProgram(b testing.TB, env []string, args ...string) (code int, stderr st
 		b.Fatal(err)
 	}
 	var said strings.Builder
-	cmd := exec.Cmd{Path: self, Args: append([]string{"peak"}, args...), Env: append(os.Environ(), env...), Stderr: &said}
+	cmd := exec.Cmd{
+		Path:   self,
+		Args:   append([]string{"peak"}, args...),
+		Env:    append(os.Environ(), env...),
+		Stderr: &said,
+	}
 	var exit *exec.ExitError
 	if err := cmd.Run(); errors.As(err, &exit) {
 		code = exit.ExitCode()
@@ -168,7 +173,7 @@ func statusOf(name string) int64 {
 	return 0
 }
 
-// peakMark stands before the figure of peak.
+// peakMark precedes the figure of peak.
 const peakMark = "peak memory:"
 
 // scanTokens reads every token of a JSON file and does nothing with it.

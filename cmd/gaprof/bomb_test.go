@@ -65,10 +65,16 @@ func TestGzipBombs(t *testing.T) {
 		{"zeros", "", "\x00", "is binary data, not a trace"},
 		{"spaces", "", " ", "is not a trace; it starts with"},
 		{"lists", "", "[", "of memory; the limit is 100.0 MB"},
-		{"one string", `{"traceEvents": [{"ph": "X", "ts": 1, "dur": 1, "name": "`, "a", "of memory; the limit is 100.0 MB"},
+		{
+			"one string", `{"traceEvents": [{"ph": "X", "ts": 1, "dur": 1, "name": "`, "a",
+			"of memory; the limit is 100.0 MB",
+		},
 		{"blanks", `{"traceEvents": [` + event, " ", "of memory; the limit is 100.0 MB"},
 		{"events", `{"traceEvents": [`, event, "of memory; the limit is 100.0 MB"},
-		{"arguments", `{"traceEvents": [{"ph": "X", "ts": 1, "dur": 1, "args": {"a": [`, `[1],`, "of memory; the limit is 100.0 MB"},
+		{
+			"arguments", `{"traceEvents": [{"ph": "X", "ts": 1, "dur": 1, "args": {"a": [`, `[1],`,
+			"of memory; the limit is 100.0 MB",
+		},
 		{"documents", "", "[" + event + "{}]", ""}, // the first few are read
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -91,7 +97,8 @@ func TestGzipBombs(t *testing.T) {
 func deepFile(t *testing.T, event string, depth int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "deep.json")
-	text := `{"traceEvents": [` + event + `, {"ph": "X", "ts": 1, "dur": 1, "args": {"Input Dims": ` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}}]}`
+	text := `{"traceEvents": [` + event + `, {"ph": "X", "ts": 1, "dur": 1, "args": {"Input Dims": ` +
+		strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}}]}`
 	must(t, os.WriteFile(path, []byte(text), 0o666))
 	return path
 }
@@ -121,13 +128,39 @@ func TestTooMuch(t *testing.T) {
 		what, path, says string
 		atMost           int64 // resident bytes
 	}{
-		{"a string of 100 MB", repeated(t, "string.json", `{"traceEvents": [`+event("first", "1")+`, {"ph": "X", "ts": 1, "dur": 1, "name": "`, "a", 100_000_000*n, `"}]}`), "", 60e6 + int64(n)*530e6},
-		{"an argument of 100 MB", repeated(t, "list.json", `{"traceEvents": [`+event("first", "1")+`, {"ph": "X", "ts": 1, "dur": 1, "args": {"Input Dims": [`, "1,", 50_000_000*n, `1]}}]}`), "", 60e6 + int64(n)*530e6},
+		{
+			"a string of 100 MB",
+			repeated(t, "string.json",
+				`{"traceEvents": [`+event("first", "1")+`, {"ph": "X", "ts": 1, "dur": 1, "name": "`, "a",
+				100_000_000*n, `"}]}`), "", 60e6 + int64(n)*530e6,
+		},
+		{
+			"an argument of 100 MB",
+			repeated(t, "list.json",
+				`{"traceEvents": [`+event("first", "1")+`, {"ph": "X", "ts": 1, "dur": 1, "args": {"Input Dims": [`,
+				"1,", 50_000_000*n, `1]}}]}`), "", 60e6 + int64(n)*530e6,
+		},
 		{"10^6 levels", deepFile(t, event("first", "1"), 1_000_000*n), "deep_nesting", 100e6},
-		{"10^5 names", counted("names", `{"ph": "X", "cat": "cpu_op", "name": "name%d", "pid": 1, "tid": 1, "ts": 1, "dur": 1}`, 100_000*n), "", 60e6 + int64(n)*60e6},
-		{"10^5 tracks", counted("tracks", `{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": %d, "ts": 1, "dur": 1}`, 100_000*n), "", 60e6 + int64(n)*80e6},
-		{"10^5 processes", counted("processes", `{"ph": "X", "cat": "kernel", "name": "a", "pid": %d, "tid": 1, "ts": 1, "dur": 1, "args": {"correlation": 1}}`, 100_000*n), "", 60e6 + int64(n)*120e6},
-		{"10^5 keys", counted("keys", `{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "args": {"key%d": 1}}`, 100_000*n), "", 60e6 + int64(n)*80e6},
+		{
+			"10^5 names",
+			counted("names", `{"ph": "X", "cat": "cpu_op", "name": "name%d", "pid": 1, "tid": 1, "ts": 1, "dur": 1}`,
+				100_000*n), "", 60e6 + int64(n)*60e6,
+		},
+		{
+			"10^5 tracks",
+			counted("tracks", `{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": %d, "ts": 1, "dur": 1}`,
+				100_000*n), "", 60e6 + int64(n)*80e6,
+		},
+		{
+			"10^5 processes",
+			counted("processes", `{"ph": "X", "cat": "kernel", "name": "a", "pid": %d, "tid": 1, `+
+				`"ts": 1, "dur": 1, "args": {"correlation": 1}}`, 100_000*n), "", 60e6 + int64(n)*120e6,
+		},
+		{
+			"10^5 keys",
+			counted("keys", `{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, `+
+				`"ts": 1, "dur": 1, "args": {"key%d": 1}}`, 100_000*n), "", 60e6 + int64(n)*80e6,
+		},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			start := time.Now()
@@ -141,7 +174,8 @@ func TestTooMuch(t *testing.T) {
 				t.Errorf("%v and %.0f MB, want %.0f MB at most", took, float64(peak)/1e6, float64(c.atMost)/1e6)
 			}
 			if c.says != "" {
-				if code, _, stderr := runWith("", "convert", c.path, "-o", os.DevNull, "--to", "csv"); code != exitOK || !strings.Contains(stderr, c.says) {
+				code, _, stderr := runWith("", "convert", c.path, "-o", os.DevNull, "--to", "csv")
+				if code != exitOK || !strings.Contains(stderr, c.says) {
 					t.Errorf("convert: exit %d, no word of %s: %s", code, c.says, stderr)
 				}
 			}

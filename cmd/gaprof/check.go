@@ -43,16 +43,20 @@ decide nothing. A baseline is a report that analyze --format json wrote.
 It exits with 1 where a check of severity error fails, and with 4 where it cannot
 tell: the trace is damaged, the baseline is of another device, world size, framework,
 model or accumulation, or there are too few steps for every check.`,
-		Example: "  gaprof check traces/ --baseline main.json\n  gaprof check rank0.json.gz --format text --format github=annotations.txt\n" +
+		Example: "  gaprof check traces/ --baseline main.json\n" +
+			"  gaprof check rank0.json.gz --format text --format github=annotations.txt\n" +
 			"  gaprof analyze traces/ --format json -o main.json",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runCheck(s, args, f) },
 	}
 	flags := cmd.Flags()
 	f.runFlags.add(flags)
-	flags.StringArrayVar(&f.baseline, "baseline", nil, "report to compare with; may be repeated, the steps of all are pooled")
-	flags.StringVar(&f.config, "config", "", "configuration; else "+gate.ConfigFile+" in the working directory or above it")
-	flags.StringVar(&f.failOn, "fail-on", "off", "fail also if a finding is at least this severe: off, note, warn, error")
+	flags.StringArrayVar(&f.baseline, "baseline", nil,
+		"report to compare with; may be repeated, the steps of all are pooled")
+	flags.StringVar(&f.config, "config", "",
+		"configuration; else "+gate.ConfigFile+" in the working directory or above it")
+	flags.StringVar(&f.failOn, "fail-on", "off",
+		"fail also if a finding is at least this severe: off, note, warn, error")
 	flags.BoolVar(&f.allowInconclusive, "allow-inconclusive", false, "exit with 0 instead of 4")
 	return cmd
 }
@@ -66,8 +70,10 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	if len(config.Budgets) == 0 && (len(config.Regressions) == 0 || len(f.baseline) == 0) && checkOptions.FailOn == report.Off {
-		return usage("write budgets, extend gaprof:recommended, or pass --baseline", "%s asks for nothing that could be checked", file)
+	compares := len(config.Regressions) > 0 && len(f.baseline) > 0
+	if len(config.Budgets) == 0 && !compares && checkOptions.FailOn == report.Off {
+		return usage("write budgets, extend gaprof:recommended, or pass --baseline",
+			"%s asks for nothing that could be checked", file)
 	}
 	checkOptions.Config = file
 	s.in = bufio.NewReader(s.in) // a report on it is told from a trace by its beginning
@@ -83,7 +89,8 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	if result.Verdict == gate.Inconclusive && f.allowInconclusive {
 		result.Exit = report.Exit{Reason: result.Exit.Reason + "; allowed"}
 	}
-	if err := writeCheck(s, outputs, render.Checked{Result: result, Reports: reports}, render.Options{Quiet: f.quiet, Choices: flagNames}); err != nil {
+	checked := render.Checked{Result: result, Reports: reports}
+	if err := writeCheck(s, outputs, checked, render.Options{Quiet: f.quiet, Choices: flagNames}); err != nil {
 		return err
 	}
 	if result.Exit.Code == exitOK {

@@ -13,7 +13,9 @@ import (
 func generated(t *testing.T, dir, name string, n, percent int, device, kernel string) string {
 	t.Helper()
 	var b strings.Builder
-	fmt.Fprintf(&b, "recording format=kineto\ndevice 0 %q memory=80000000000\ndistributed backend=nccl rank=0 world_size=2\n", device)
+	fmt.Fprintf(&b,
+		"recording format=kineto\ndevice 0 %q memory=80000000000\ndistributed backend=nccl rank=0 world_size=2\n",
+		device)
 	at := 0 // us
 	for i := range n {
 		length := (3000 + i*37%11) * (100 + percent) / 100
@@ -28,7 +30,8 @@ func generated(t *testing.T, dir, name string, n, percent int, device, kernel st
 0/9 %dus +%dus kernel %q corr=%d
 0/7 %dus +%dus kernel gemm corr=%d
 `, at, at+2, at+5, at+6, 3*i+1, at+20, at+21, 3*i+2, at+22, 3*i+3,
-			at+100, length, kernel, 3*i+1, at+100+length, length/10, "ncclDevKernel_ReduceScatter_"+kernel, 3*i+2, at+200+length*12/10, length, 3*i+3)
+			at+100, length, kernel, 3*i+1, at+100+length, length/10, "ncclDevKernel_ReduceScatter_"+kernel, 3*i+2,
+			at+200+length*12/10, length, 3*i+3)
 		at += 3 * length
 	}
 	path := filepath.Join(dir, name)
@@ -52,7 +55,8 @@ func configured(t *testing.T, dir, text string) string {
 func reported(t *testing.T, trace string) string {
 	t.Helper()
 	path := trace + ".json"
-	if code, _, stderr := runWith("", "analyze", "-q", trace, "--format", "json", "-o", path, "--force"); code != exitOK {
+	code, _, stderr := runWith("", "analyze", "-q", trace, "--format", "json", "-o", path, "--force")
+	if code != exitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	return path
@@ -61,7 +65,8 @@ func reported(t *testing.T, trace string) string {
 // A regression of ten steps fails, and the same steps pass.
 func TestCheckRegression(t *testing.T) {
 	dir := t.TempDir()
-	config := configured(t, dir, "regressions:\n  step.time: [error, {max_increase: 3%, min_delta: 100us, alpha: 0.01}]\n")
+	config := configured(t, dir,
+		"regressions:\n  step.time: [error, {max_increase: 3%, min_delta: 100us, alpha: 0.01}]\n")
 	base := generated(t, dir, "base.trace.txt", 11, 0, "GPU", "gemm")
 	for _, test := range []struct {
 		name    string
@@ -84,7 +89,8 @@ func TestCheckRegression(t *testing.T) {
 			t.Errorf("%s: exit %d, want %d; no %q in\n%s%s", test.name, code, test.code, test.want, out, stderr)
 		}
 		if code == exitInconclusive {
-			if code, out, _ := runWith("", "check", config, path, "--baseline", reported(t, base), "--allow-inconclusive"); code != exitOK || !strings.Contains(out, "inconclusive") {
+			code, out, _ := runWith("", "check", config, path, "--baseline", reported(t, base), "--allow-inconclusive")
+			if code != exitOK || !strings.Contains(out, "inconclusive") {
 				t.Errorf("%s, allowed: exit %d\n%s", test.name, code, out)
 			}
 		}
@@ -93,7 +99,8 @@ func TestCheckRegression(t *testing.T) {
 	if code != exitOK {
 		t.Errorf("a report for its trace: exit %d\n%s", code, out)
 	}
-	if _, out, _ = runWith("", "check", config, base, "--baseline", reported(t, base), "--steps", "last:6"); !strings.Contains(out, " 6, 6 ") {
+	_, out, _ = runWith("", "check", config, base, "--baseline", reported(t, base), "--steps", "last:6")
+	if !strings.Contains(out, " 6, 6 ") {
 		t.Errorf("steps of both sides:\n%s", out)
 	}
 }
@@ -111,12 +118,14 @@ func TestCheckPair(t *testing.T) {
 			if _, err := os.Stat(pair.after); err != nil {
 				t.Skipf("SKIP: real traces are not here: %v", err)
 			}
-			config := configured(t, t.TempDir(), fmt.Sprintf("budgets:\n  rs.launched_in_optimizer: [error, {max: %d}]\n", pair.most))
+			config := configured(t, t.TempDir(),
+				fmt.Sprintf("budgets:\n  rs.launched_in_optimizer: [error, {max: %d}]\n", pair.most))
 			if code, out, _ := runWith("", "check", config, pair.after); code != exitOK {
 				t.Errorf("after: exit %d\n%s", code, out)
 			}
 			code, out, _ := runWith("", "check", config, pair.before)
-			if code != exitGate || !strings.Contains(out, "post-accumulate-grad hook") || !strings.Contains(out, "[collectives[kind=reduce_scatter].launch_sites[site=optimizer_step].count]") {
+			if code != exitGate || !strings.Contains(out, "post-accumulate-grad hook") ||
+				!strings.Contains(out, "[collectives[kind=reduce_scatter].launch_sites[site=optimizer_step].count]") {
 				t.Errorf("before: exit %d\n%s", code, out)
 			}
 		})
@@ -140,7 +149,8 @@ func TestCheckTruncated(t *testing.T) {
 			t.Logf("SKIP: %v", err)
 			continue
 		}
-		if code, out, stderr := runWith("", "check", config, path); code != exitInconclusive || !strings.Contains(out, "the file ends early") {
+		code, out, stderr := runWith("", "check", config, path)
+		if code != exitInconclusive || !strings.Contains(out, "the file ends early") {
 			t.Errorf("%s: exit %d\n%s%s", path, code, out, stderr)
 		}
 	}
@@ -148,21 +158,29 @@ func TestCheckTruncated(t *testing.T) {
 
 // Names from a trace command neither a runner of CI nor a terminal nor a browser.
 func TestCheckNastyNames(t *testing.T) {
-	const nasty = "<script>alert(1)</script> \x1b[31m ::error::x\n::add-mask::secret %0A::stop-commands::x ##[add-mask]y \u202e| `a`"
+	const nasty = "<script>alert(1)</script> \x1b[31m ::error::x\n" +
+		"::add-mask::secret %0A::stop-commands::x ##[add-mask]y \u202e| `a`"
 	dir := t.TempDir()
 	path := generated(t, dir, "nasty.trace.txt", 11, 0, nasty, nasty)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = []byte(strings.ReplaceAll(string(text), "user_annotation Optimizer.step#Adam.step", fmt.Sprintf("user_annotation %q", "Optimizer.step#"+nasty+".step")))
+	text = []byte(strings.ReplaceAll(string(text), "user_annotation Optimizer.step#Adam.step",
+		fmt.Sprintf("user_annotation %q", "Optimizer.step#"+nasty+".step")))
 	if err := os.WriteFile(path, text, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	summary := filepath.Join(dir, "summary.md")
 	t.Setenv("GITHUB_STEP_SUMMARY", summary)
-	config := configured(t, dir, "budgets:\n  step.time: [error, {max: 1us}]\n  rs.launched_in_optimizer: [error, {max: 0}]\nregressions: {step.time: [error, {max_increase: 0}]}\n")
-	for _, command := range [][]string{{"analyze", "--show=findings,groups,top,health"}, {"check", config}, {"check", config, "--baseline", reported(t, generated(t, dir, "b.txt", 11, 0, "x", "y"))}} {
+	config := configured(t, dir,
+		"budgets:\n  step.time: [error, {max: 1us}]\n  rs.launched_in_optimizer: [error, {max: 0}]\n"+
+			"regressions: {step.time: [error, {max_increase: 0}]}\n")
+	for _, command := range [][]string{
+		{"analyze", "--show=findings,groups,top,health"},
+		{"check", config},
+		{"check", config, "--baseline", reported(t, generated(t, dir, "b.txt", 11, 0, "x", "y"))},
+	} {
 		for _, format := range []string{"github", "md", "gobench", "text"} {
 			if command[0] == "analyze" && format == "text" {
 				continue
@@ -175,7 +193,8 @@ func TestCheckNastyNames(t *testing.T) {
 		}
 	}
 	written, err := os.ReadFile(summary)
-	if err != nil || strings.Count(string(written), "# gaprof check: failed") != 2 || strings.Count(string(written), "# gaprof\n") != 1 {
+	if err != nil || strings.Count(string(written), "# gaprof check: failed") != 2 ||
+		strings.Count(string(written), "# gaprof\n") != 1 {
 		t.Errorf("summary: %v\n%s", err, written)
 	}
 	harmless(t, "md", string(written))
@@ -192,11 +211,15 @@ func harmless(t *testing.T, format, out string) {
 		switch format {
 		case "github":
 			head, data, _ := strings.Cut(strings.TrimPrefix(line, "::"), "::")
-			if !command || !strings.HasPrefix(head, "error title=") && !strings.HasPrefix(head, "warning title=") && !strings.HasPrefix(head, "notice title=") || strings.Contains(data, "%0A::") {
+			if !command ||
+				!strings.HasPrefix(head, "error title=") && !strings.HasPrefix(head, "warning title=") &&
+					!strings.HasPrefix(head, "notice title=") || strings.Contains(data, "%0A::") {
 				t.Errorf("github: %q", line)
 			}
 		case "gobench":
-			if !strings.HasPrefix(line, "BenchmarkStep/kind=") && !strings.HasPrefix(line, "Unit ") && !strings.HasPrefix(line, "device: ") || strings.HasPrefix(line, "Bench") && strings.ContainsAny(line, "<>%:#`|") {
+			if !strings.HasPrefix(line, "BenchmarkStep/kind=") && !strings.HasPrefix(line, "Unit ") &&
+				!strings.HasPrefix(line, "device: ") ||
+				strings.HasPrefix(line, "Bench") && strings.ContainsAny(line, "<>%:#`|") {
 				t.Errorf("gobench: %q", line)
 			}
 		case "md":
@@ -215,7 +238,9 @@ func TestCheckGoBench(t *testing.T) {
 	path := generated(t, t.TempDir(), "a.trace.txt", 11, 0, "GPU", "gemm")
 	for _, command := range []string{"analyze", "check"} {
 		_, out, stderr := runWith("", command, "-q", path, "--format", "gobench")
-		if n := strings.Count(out, "\nBenchmarkStep/kind=Adam/accum=1\t1\t"); n != 11 || !strings.Contains(out, " ns/op\t") || !strings.Contains(out, " rs-exposed-ns/op\t") || !strings.Contains(out, "\nUnit rs-overlap better=higher\n") {
+		n := strings.Count(out, "\nBenchmarkStep/kind=Adam/accum=1\t1\t")
+		if n != 11 || !strings.Contains(out, " ns/op\t") || !strings.Contains(out, " rs-exposed-ns/op\t") ||
+			!strings.Contains(out, "\nUnit rs-overlap better=higher\n") {
 			t.Errorf("%s: %d steps\n%s%s", command, n, out, stderr)
 		}
 	}

@@ -36,7 +36,8 @@ step, phase, launch site of communication, operator and kernel are the stack; ra
 step and stream are tags. Its time is SOURCE_DATE_EPOCH, else that of the trace. The
 traces of several ranks, also a folder of them, become one profile.`,
 		Example: "  gaprof convert damaged.json.gz -o repaired.json.gz\n  gaprof convert trace.json -o - --to text\n" +
-			"  gaprof convert trace.json.gz -o trace.pb.gz && go tool pprof -top trace.pb.gz\n  gaprof convert 'rank*.json.gz' -o run.pb.gz",
+			"  gaprof convert trace.json.gz -o trace.pb.gz && go tool pprof -top trace.pb.gz\n" +
+			"  gaprof convert 'rank*.json.gz' -o run.pb.gz",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return convert(s, args, f) },
 	}
@@ -72,7 +73,8 @@ func convert(s streams, paths []string, f convertFlags) error {
 		return err
 	}
 	if len(traces) > 1 && !strings.Contains(f.out, "{}") {
-		return usage("put {} in OUT, it becomes the number of the trace", "%s holds %d traces and OUT is one file", in, len(traces))
+		return usage("put {} in OUT, it becomes the number of the trace",
+			"%s holds %d traces and OUT is one file", in, len(traces))
 	}
 	for i, t := range traces {
 		if !f.quiet {
@@ -102,7 +104,8 @@ func (f *convertFlags) check() error {
 	case f.out == "":
 		return usage("-o - writes to stdout", "no output given")
 	case isStream(f.out) && f.to == "":
-		return usage("formats are "+strings.Join(convertFormats(), ", "), "stdout has no extension to tell the format by; pass --to")
+		return usage("formats are "+strings.Join(convertFormats(), ", "),
+			"stdout has no extension to tell the format by; pass --to")
 	}
 	if err := f.inputFlags.check(); err != nil {
 		return err
@@ -113,7 +116,7 @@ func (f *convertFlags) check() error {
 	return refused(f.out, f.force)
 }
 
-// isPprof tells whether a profile is asked for.
+// isPprof reports whether a profile is asked for.
 func (f *convertFlags) isPprof() bool {
 	return f.to == toPprof || f.to == "" && (strings.HasSuffix(f.out, ".pb.gz") || strings.HasSuffix(f.out, ".pprof"))
 }
@@ -127,7 +130,8 @@ func writeTrace(s streams, out string, t *trace.Trace, f convertFlags) error {
 	}
 	var unknown *tracefile.UnknownFormat
 	if errors.As(err, &unknown) {
-		return usage("", "no format to write is called %q; there are %s", unknown.Name, strings.Join(convertFormats(), ", "))
+		return usage("", "no format to write is called %q; there are %s",
+			unknown.Name, strings.Join(convertFormats(), ", "))
 	}
 	return err
 }

@@ -34,7 +34,8 @@ func TestConvertKeepsTheReport(t *testing.T) {
 		want := findingsOf(t, in)
 		for _, out := range []string{"a.json.gz", "a.trace.txt.zst"} {
 			out = filepath.Join(dir, out)
-			if code, stdout, stderr := runWith("", "convert", in, "-o", out, "--force"); code != exitOK || stdout+stderr != "" {
+			code, stdout, stderr := runWith("", "convert", in, "-o", out, "--force")
+			if code != exitOK || stdout+stderr != "" {
 				t.Errorf("%s to %s: exit code %d, stdout %q, stderr %s", in, out, code, stdout, stderr)
 			}
 			if findingsOf(t, out) != want {

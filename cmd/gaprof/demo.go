@@ -45,14 +45,16 @@ no network. The runs stay in the folder that it names, for the other commands.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "folder to write to (default: a new one among temporary files)")
-	flags.BoolVar(&f.force, "force", false, "write into a folder that holds something; the runs that it holds are removed")
+	flags.BoolVar(&f.force, "force", false,
+		"write into a folder that holds something; the runs that it holds are removed")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no notes on stderr")
 	return cmd
 }
 
 // demoModel is what both runs share. The token counts are those of torchtune's pull
 // request 1917: 563 tokens on two ranks.
-const demoModel = "layers=1 width=32 heads=2 sequence-length=64 local-batch-size=5 token-counts=59,60,14,11/12,268,133,6 max-steps=6"
+const demoModel = "layers=1 width=32 heads=2 sequence-length=64 local-batch-size=5 " +
+	"token-counts=59,60,14,11/12,268,133,6 max-steps=6"
 
 // demoSides are the two runs: in what they differ, as the command line says it.
 var demoSides = [2]struct{ name, choices string }{
@@ -95,7 +97,9 @@ func runDemo(ctx context.Context, s streams, f demoFlags) error {
 		return err
 	}
 	before, after := escape.Control(filepath.Join(dir, "before")), escape.Control(filepath.Join(dir, "after"))
-	_, err = fmt.Fprintf(s.out, "\nNext: gaprof analyze %s\n      gaprof norm %s --against %s\n      gaprof report %s\n", before, before, after, before)
+	_, err = fmt.Fprintf(s.out,
+		"\nNext: gaprof analyze %s\n      gaprof norm %s --against %s\n      gaprof report %s\n",
+		before, before, after, before)
 	return err
 }
 
@@ -157,7 +161,8 @@ func runSide(ctx context.Context, dir, choices string, force bool) (*demoSide, e
 // demoHeader says what was run.
 func demoHeader(dir string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "gaprof %s demo  a small GPT, twice, on 2 ranks of this cpu; both runs are in %s\n", version, escape.Control(dir))
+	fmt.Fprintf(&b, "gaprof %s demo  a small GPT, twice, on 2 ranks of this cpu; both runs are in %s\n",
+		version, escape.Control(dir))
 	for _, side := range demoSides {
 		fmt.Fprintf(&b, "%-6s", side.name)
 		for _, word := range strings.Fields(side.choices) {

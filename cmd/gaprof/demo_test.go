@@ -18,7 +18,8 @@ func TestDemo(t *testing.T) {
 	if code != exitOK || stderr != "" {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	if spent := time.Since(start); spent > 15*time.Second && !testing.Short() { // the race detector takes ten times as long
+	spent := time.Since(start)
+	if spent > 15*time.Second && !testing.Short() { // the race detector takes ten times as long
 		t.Errorf("it took %v", spent)
 	}
 	for _, want := range []string{
@@ -52,7 +53,8 @@ func TestDemo(t *testing.T) {
 // timeless leaves out the times of a text, and the shares that are made of them, with
 // the spaces that fill columns up.
 func timeless(text string) string {
-	return regexp.MustCompile(` *[\d.]+ ms| of [\d.]+ ms| \([\d.]+ %\)|/tmp/gaprof-demo-\d+| +`).ReplaceAllString(text, " ")
+	times := regexp.MustCompile(` *[\d.]+ ms| of [\d.]+ ms| \([\d.]+ %\)|/tmp/gaprof-demo-\d+| +`)
+	return times.ReplaceAllString(text, " ")
 }
 
 // checkNorm: gaprof norm, on the files of the demo, finds the same ratio.

@@ -43,7 +43,8 @@ is exact: launch sites, collectives, gradient passes, accumulation, order, findi
 Then come the times of each kind of step: medians with their 95 % intervals and
 changes where they are significant. Below 5 steps of a kind on either side times are
 of low confidence. It exits with 0 whenever both sides were analysed.`,
-		Example: "  gaprof diff before.json.gz after.json.gz\n  gaprof diff before/ after/ --steps last:5 --format md -o diff.md\n" +
+		Example: "  gaprof diff before.json.gz after.json.gz\n" +
+			"  gaprof diff before/ after/ --steps last:5 --format md -o diff.md\n" +
 			"  gaprof diff --base run1.json --base run2.json --new run3.json --new run4.json",
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return runDiff(s, args, f) },
@@ -136,7 +137,8 @@ func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*rep
 		case r == nil:
 			traces = append(traces, file)
 		case f.steps != "" || f.ranks != "":
-			return nil, usage("pass the traces that it was made of", "--steps and --ranks cannot be applied to the report %s", file)
+			return nil, usage("pass the traces that it was made of",
+				"--steps and --ranks cannot be applied to the report %s", file)
 		default:
 			reports = append(reports, r)
 		}
@@ -179,10 +181,17 @@ func openReport(s streams, file string) (*report.Report, error) {
 	}
 	r, err := report.Read(in)
 	if err != nil {
-		return nil, &codeError{code: exitInput, err: fmt.Errorf("%s: %w", file, err), hint: "write it with gaprof analyze --format json"}
+		return nil, &codeError{
+			code: exitInput,
+			err:  fmt.Errorf("%s: %w", file, err),
+			hint: "write it with gaprof analyze --format json",
+		}
 	}
 	if len(r.Source.Ranks) == 0 {
-		return nil, &codeError{code: exitInput, err: fmt.Errorf("%s: the report is of no rank", strings.TrimSpace(file))}
+		return nil, &codeError{
+			code: exitInput,
+			err:  fmt.Errorf("%s: the report is of no rank", strings.TrimSpace(file)),
+		}
 	}
 	return r, nil
 }

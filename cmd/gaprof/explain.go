@@ -21,7 +21,8 @@ func newExplainCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [RULE]",
 		Short: "the rules, one rule with its examples, a metric of check, or a JSON Schema",
-		Example: "  gaprof explain OV004\n  gaprof explain rs.exposed.time\n  gaprof explain --schema > report.schema.json\n" +
+		Example: "  gaprof explain OV004\n  gaprof explain rs.exposed.time\n" +
+			"  gaprof explain --schema > report.schema.json\n" +
 			"  gaprof explain --schema config > gaprof.schema.json",
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -37,7 +38,8 @@ func newExplainCommand(s streams) *cobra.Command {
 			return explainRule(s.out, args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of --format json, or of what is named: "+strings.Join(schemaNames(), ", "))
+	cmd.Flags().BoolVar(&schema, "schema", false,
+		"print the JSON Schema of --format json, or of what is named: "+strings.Join(schemaNames(), ", "))
 	return cmd
 }
 
@@ -64,7 +66,8 @@ func explainRule(w io.Writer, id string) error {
 	}
 	r, ok := rules.Find(strings.ToUpper(id))
 	if !ok {
-		return usage("rules are "+strings.Join(ruleIDs(), ", ")+"; docs/metrics.md lists metrics", "unknown rule or metric %q", id)
+		return usage("rules are "+strings.Join(ruleIDs(), ", ")+"; docs/metrics.md lists metrics",
+			"unknown rule or metric %q", id)
 	}
 	_, err := io.WriteString(w, rules.Page(r, flagNames))
 	return err

@@ -20,18 +20,55 @@ var goldens = []struct {
 }{
 	{"nanogpt-current.txt", []string{"analyze", "../../../shared/traces/gpu/nanogpt-current.json.gz"}, true},
 	{"nanogpt-hook.txt", []string{"analyze", "../../../shared/traces/gpu/nanogpt-hook.json.gz"}, true},
-	{"nanogpt-current.md", []string{"analyze", "--format", "md", "../../../shared/traces/gpu/nanogpt-current.json.gz"}, false},
+	{
+		"nanogpt-current.md",
+		[]string{"analyze", "--format", "md", "../../../shared/traces/gpu/nanogpt-current.json.gz"},
+		false,
+	},
 	{"normuon.verdict.txt", []string{"analyze", "-q", "../../../shared/traces/gpu/normuon-rank[0-7].json.gz"}, true},
-	{"normuon.txt", []string{"analyze", "--show", "ranks", "../../../shared/traces/gpu/normuon-rank[0-7].json.gz"}, false},
+	{
+		"normuon.txt",
+		[]string{"analyze", "--show", "ranks", "../../../shared/traces/gpu/normuon-rank[0-7].json.gz"},
+		false,
+	},
 	{"sample-in-step.txt", []string{"analyze", "../../traces/reduce-scatter-in-step.json"}, true},
 	{"sample-in-hook.txt", []string{"analyze", "../../traces/reduce-scatter-in-hook.json"}, false},
 	{"sample-in-step.json", []string{"analyze", "--format", "json", "../../traces/reduce-scatter-in-step.json"}, false},
 	{"sample-in-step.csv", []string{"analyze", "--format", "csv", "../../traces/reduce-scatter-in-step.json"}, false},
-	{"sample-in-step.full.txt", []string{"analyze", "--show", "findings,groups,top,health", "../../traces/reduce-scatter-in-step.json"}, false},
-	{"diff-nanogpt.txt", []string{"diff", "../../../shared/traces/gpu/nanogpt-current.json.gz", "../../../shared/traces/gpu/nanogpt-hook.json.gz"}, false},
-	{"diff-sample.txt", []string{"diff", "../../traces/reduce-scatter-in-step.json", "../../traces/reduce-scatter-in-hook.json"}, false},
-	{"diff-sample.md", []string{"diff", "--format", "md", "../../traces/reduce-scatter-in-step.json", "../../traces/reduce-scatter-in-hook.json"}, false},
-	{"diff-sample.json", []string{"diff", "--format", "json", "../../traces/reduce-scatter-in-step.json", "../../traces/reduce-scatter-in-hook.json"}, false},
+	{
+		"sample-in-step.full.txt",
+		[]string{"analyze", "--show", "findings,groups,top,health", "../../traces/reduce-scatter-in-step.json"},
+		false,
+	},
+	{
+		"diff-nanogpt.txt",
+		[]string{
+			"diff", "../../../shared/traces/gpu/nanogpt-current.json.gz",
+			"../../../shared/traces/gpu/nanogpt-hook.json.gz",
+		},
+		false,
+	},
+	{
+		"diff-sample.txt",
+		[]string{"diff", "../../traces/reduce-scatter-in-step.json", "../../traces/reduce-scatter-in-hook.json"},
+		false,
+	},
+	{
+		"diff-sample.md",
+		[]string{
+			"diff", "--format", "md", "../../traces/reduce-scatter-in-step.json",
+			"../../traces/reduce-scatter-in-hook.json",
+		},
+		false,
+	},
+	{
+		"diff-sample.json",
+		[]string{
+			"diff", "--format", "json", "../../traces/reduce-scatter-in-step.json",
+			"../../traces/reduce-scatter-in-hook.json",
+		},
+		false,
+	},
 	{"demo-before.txt", []string{"analyze", "../../traces/demo-before"}, false},
 	{"demo-after.txt", []string{"analyze", "../../traces/demo-after"}, false},
 	{"demo-diff.txt", []string{"diff", "../../traces/demo-before", "../../traces/demo-after"}, false},

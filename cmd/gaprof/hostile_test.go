@@ -22,13 +22,18 @@ import (
 // what would obey them. Together they are short enough that no form cuts them out.
 var (
 	heads = []string{
-		`=cmd|' /C calc'!A0`, "+1+1", "@SUM(1)", "-2+3", "\t=1", "\r=1", "\uff1d1", "| a | b |", "``` x", "- item", "# head", "---", "1. x", "> q", "    code", "[^1]: x",
-		"::error::x", " ::add-mask::x", "##[error]x", "%0A::error::x", "key: [value", "!!python/object", "*a &b", "\ufffd\u202e",
+		`=cmd|' /C calc'!A0`, "+1+1", "@SUM(1)", "-2+3", "\t=1", "\r=1", "\uff1d1", "| a | b |", "``` x", "- item",
+		"# head", "---", "1. x", "> q", "    code", "[^1]: x",
+		"::error::x", " ::add-mask::x", "##[error]x", "%0A::error::x", "key: [value", "!!python/object", "*a &b",
+		"\ufffd\u202e",
 	}
 	inner = []string{
-		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'onload='alert(1)`, `</style></title></svg>]]><b>`, "<!--", "javascript:alert(1)", "${x}$(x)`x`{{7}}",
-		"\x1b[2J\x1b]8;;http://e/\a", "\x1b]52;c;eA==\x1b\\", "\a\b\x7f\x00\u0085\u009b2J", "\r\n\t next", "\u202e\u2066\u200f\u061c", "\u2028\u2029\u200b\ufeff\u00ad", "\U000e0041\ufff9",
-		"[x](javascript:alert(1))", "![](http://e/)", "<http://e/>", "http://e/ www.e.com @e", "\n::error::x", "x::set-output name=a::b", ", title=x", `\`, "\n- x\n\n# y\n| - |", "%0A%0D%25",
+		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'onload='alert(1)`,
+		`</style></title></svg>]]><b>`, "<!--", "javascript:alert(1)", "${x}$(x)`x`{{7}}",
+		"\x1b[2J\x1b]8;;http://e/\a", "\x1b]52;c;eA==\x1b\\", "\a\b\x7f\x00\u0085\u009b2J", "\r\n\t next",
+		"\u202e\u2066\u200f\u061c", "\u2028\u2029\u200b\ufeff\u00ad", "\U000e0041\ufff9",
+		"[x](javascript:alert(1))", "![](http://e/)", "<http://e/>", "http://e/ www.e.com @e", "\n::error::x",
+		"x::set-output name=a::b", ", title=x", `\`, "\n- x\n\n# y\n| - |", "%0A%0D%25",
 	}
 )
 
@@ -84,7 +89,9 @@ func newHostile(t *testing.T, payload string) *hostile {
 		h.traces = append(h.traces, file)
 	}
 	h.report = filepath.Join(h.dir, h.fileName("REPORT")+".json")
-	if code, _, errs := runWith("", append([]string{"analyze", "--drawing", "--format", "json", "-o", h.report}, h.traces...)...); code != exitOK {
+	code, _, errs := runWith("",
+		append([]string{"analyze", "--drawing", "--format", "json", "-o", h.report}, h.traces...)...)
+	if code != exitOK {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	h.foreign = filepath.Join(h.dir, h.fileName("FOREIGN")+".json")
@@ -108,9 +115,20 @@ func (h *hostile) trace(t *testing.T, rank int64) []byte {
 	must(t, err)
 	var doc map[string]any
 	must(t, json.Unmarshal(text, &doc))
-	group := map[string]any{"pg_name": h.name(roleGroup), "pg_desc": h.name(roleGroup), "pg_size": 2, "ranks": []int{0, 1}}
+	group := map[string]any{
+		"pg_name": h.name(roleGroup),
+		"pg_desc": h.name(roleGroup),
+		"pg_size": 2,
+		"ranks":   []int{0, 1},
+	}
 	doc["deviceProperties"] = []any{map[string]any{"id": 0, "name": h.name(roleDevice), "totalGlobalMem": 1}}
-	doc["distributedInfo"] = map[string]any{"backend": h.name("BACK"), "rank": rank, "world_size": 2, "pg_count": 1, "pg_config": []any{group}}
+	doc["distributedInfo"] = map[string]any{
+		"backend":    h.name("BACK"),
+		"rank":       rank,
+		"world_size": 2,
+		"pg_count":   1,
+		"pg_config":  []any{group},
+	}
 	doc["traceName"], doc[h.name("HEAD")] = h.name("TRAC"), []any{h.name(roleValue)}
 	events := doc["traceEvents"].([]any)
 	for _, e := range events {
@@ -151,18 +169,25 @@ func (h *hostile) rename(e map[string]any, rank int64) {
 func (h *hostile) extra(step int) []any {
 	at, corr := float64(step)*6800, 9000+step
 	on := func(ph, cat, name string, tid any, ts, dur float64, args map[string]any) map[string]any {
-		return map[string]any{"ph": ph, "cat": cat, "name": name, "pid": 100, "tid": tid, "ts": at + ts, "dur": dur, "args": args}
+		return map[string]any{
+			"ph": ph, "cat": cat, "name": name, "pid": 100, "tid": tid, "ts": at + ts, "dur": dur, "args": args,
+		}
 	}
-	reduce := on("X", "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL("+h.name(roleKernel)+")", 20, 5900, 400, map[string]any{"correlation": corr, "stream": 20})
+	reduce := on("X", "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL("+h.name(roleKernel)+")", 20, 5900, 400,
+		map[string]any{"correlation": corr, "stream": 20})
 	reduce["pid"] = 0
 	flow := on("s", "ac2g", h.name("FLOW"), 100, 10, 0, nil)
 	flow["id"] = h.name("FLID")
 	return []any{
 		on("X", "user_annotation", h.name(roleAnnotation), 100, 1600, 100, nil),
-		on("X", "cpu_op", "record_param_comms", 100, 1610, 20, map[string]any{"Collective name": "allreduce", "In msg nelems": 4, "Out msg nelems": 4, "dtype": "Float",
-			"Process Group Name": h.name(roleGroup), "Process Group Description": h.name(roleGroup), "Group size": 2, "Seq": 900 + step}),
+		on("X", "cpu_op", "record_param_comms", 100, 1610, 20, map[string]any{
+			"Collective name": "allreduce", "In msg nelems": 4, "Out msg nelems": 4, "dtype": "Float",
+			"Process Group Name": h.name(roleGroup), "Process Group Description": h.name(roleGroup), "Group size": 2,
+			"Seq": 900 + step,
+		}),
 		on("X", "cuda_runtime", "cudaLaunchKernelExC", 100, 1615, 3, map[string]any{"correlation": corr}), reduce,
-		on("X", strings.ReplaceAll(h.name(roleCategory), ",", ";"), h.name("OPER")+"LONE", h.name("TID"), 30, 5, map[string]any{h.name(roleKey): h.name(roleValue), "list": []any{h.name(roleValue)}}),
+		on("X", strings.ReplaceAll(h.name(roleCategory), ",", ";"), h.name("OPER")+"LONE", h.name("TID"), 30, 5,
+			map[string]any{h.name(roleKey): h.name(roleValue), "list": []any{h.name(roleValue)}}),
 		on("i", "", h.name("MARK"), 100, 40, 0, nil), flow,
 	}
 }
@@ -200,16 +225,21 @@ func (h *hostile) foreignReport(t *testing.T) []byte {
 	must(t, err)
 	rest, err := json.Marshal(change(doc))
 	must(t, err)
-	return append(append(text[:len(text)-1], ','), rest[1:]...) // the schema stands first
+	return append(append(text[:len(text)-1], ','), rest[1:]...) // the schema comes first
 }
 
 // writeRun writes what norm audits.
 func (h *hostile) writeRun(t *testing.T) {
 	t.Helper()
-	must(t, os.WriteFile(filepath.Join(h.run, tokensFile), []byte(`{"step":0,"rank":0,"micro_batch":0,"tokens":59}`+"\n"+`{"step":0,"rank":1,"micro_batch":0,"tokens":268}`+"\n"), 0o666))
+	counts := `{"step":0,"rank":0,"micro_batch":0,"tokens":59}` + "\n" +
+		`{"step":0,"rank":1,"micro_batch":0,"tokens":268}` + "\n"
+	must(t, os.WriteFile(filepath.Join(h.run, tokensFile), []byte(counts), 0o666))
 	for rank, value := range []float64{1, 3} {
-		must(t, sidecar.WriteGradients(filepath.Join(h.run, gradientsDir), sidecar.GradientOf{Rank: int64(rank), MicroBatch: -1, WorldSize: 2},
-			[]sidecar.Tensor{{Name: h.name(roleTensor), Dtype: "F32", Shape: []int64{2}, Values: []float64{value, 2}}}))
+		of := sidecar.GradientOf{Rank: int64(rank), MicroBatch: -1, WorldSize: 2}
+		tensors := []sidecar.Tensor{
+			{Name: h.name(roleTensor), Dtype: "F32", Shape: []int64{2}, Values: []float64{value, 2}},
+		}
+		must(t, sidecar.WriteGradients(filepath.Join(h.run, gradientsDir), of, tensors))
 	}
 }
 
@@ -252,9 +282,13 @@ var hostileRuns = []struct {
 	once    bool              // it takes long: one payload is enough
 }{
 	{command: "analyze", args: func(h *hostile, format string) []string {
-		return append([]string{"--show", "findings,top,groups,ranks,health", "--progress", "plain", "--format", format}, h.traces...)
-	}, shows: map[string]string{"text": "KERN OPTI ANNO DEVI GROU", "md": "KERN OPTI ANNO DEVI GROU", "html": "KERN OPTI ANNO DEVI GROU FILE", "json": "KERN OPTI ANNO DEVI GROU FILE",
-		"csv": "OPTI ANNO", "github": "OPTI", "gobench": "OPTI"}},
+		return append([]string{"--show", "findings,top,groups,ranks,health", "--progress", "plain", "--format", format},
+			h.traces...)
+	}, shows: map[string]string{
+		"text": "KERN OPTI ANNO DEVI GROU", "md": "KERN OPTI ANNO DEVI GROU",
+		"html": "KERN OPTI ANNO DEVI GROU FILE", "json": "KERN OPTI ANNO DEVI GROU FILE",
+		"csv": "OPTI ANNO", "github": "OPTI", "gobench": "OPTI",
+	}},
 	{command: "report", args: func(h *hostile, format string) []string {
 		return append([]string{"--format", format, "-o", h.file("." + format)}, h.traces...)
 	}, shows: map[string]string{"html": "KERN OPTI ANNO DEVI GROU FILE", "md": "KERN OPTI ANNO DEVI GROU FILE"}},
@@ -263,26 +297,44 @@ var hostileRuns = []struct {
 	}, shows: map[string]string{"html": "FORE", "md": "FORE"}},
 	{command: "check", args: func(h *hostile, format string) []string {
 		return append([]string{"--format", format, "--baseline", h.report, "--fail-on", "note"}, h.traces...)
-	}, shows: map[string]string{"text": "OPTI DEVI FILE", "md": "OPTI DEVI FILE", "github": "OPTI", "json": "OPTI FILE", "gobench": "OPTI"}},
+	}, shows: map[string]string{
+		"text": "OPTI DEVI FILE", "md": "OPTI DEVI FILE", "github": "OPTI", "json": "OPTI FILE", "gobench": "OPTI",
+	}},
 	{command: "check", args: func(h *hostile, format string) []string {
 		return []string{"--format", format, "--baseline", h.report, "--fail-on", "note", h.foreign}
 	}},
-	{command: "diff", args: func(h *hostile, format string) []string { return []string{"--format", format, h.traces[0], h.foreign} },
-		shows: map[string]string{"text": "FORE OPTI FILE DEVI", "md": "FORE OPTI FILE DEVI", "json": "FORE OPTI FILE DEVI"}},
+	{command: "diff", args: func(h *hostile, format string) []string {
+		return []string{"--format", format, h.traces[0], h.foreign}
+	}, shows: map[string]string{
+		"text": "FORE OPTI FILE DEVI", "md": "FORE OPTI FILE DEVI", "json": "FORE OPTI FILE DEVI",
+	}},
 	{command: "diff", args: func(h *hostile, format string) []string {
 		return []string{"--format", format, "../../traces/reduce-scatter-in-hook.json", h.traces[0]}
 	}, shows: map[string]string{"text": "OPTI"}},
 	{command: "norm", args: func(h *hostile, format string) []string {
-		return []string{"--format", format, h.run, "--against", filepath.Join(h.run, gradientsDir, "rank1-step0.safetensors")}
+		return []string{
+			"--format", format, h.run, "--against", filepath.Join(h.run, gradientsDir, "rank1-step0.safetensors"),
+		}
 	}, shows: map[string]string{"text": "TENS", "md": "TENS", "json": "TENS RUN"}},
 	{command: "convert", args: func(h *hostile, format string) []string {
 		return []string{h.traces[0], "--to", format, "-o", "-", "--progress", "plain"}
-	}, shows: map[string]string{"chrome": "KERN OPTI ANNO DEVI GROU THRE CATE ARGK ARGV", "text": "KERN OPTI ANNO DEVI GROU THRE CATE ARGK ARGV",
-		"csv": "KERN OPTI ANNO GROU THRE CATE ARGK ARGV", "pprof": "KERN OPTI ANNO"}},
+	}, shows: map[string]string{
+		"chrome": "KERN OPTI ANNO DEVI GROU THRE CATE ARGK ARGV",
+		"text":   "KERN OPTI ANNO DEVI GROU THRE CATE ARGK ARGV",
+		"csv":    "KERN OPTI ANNO GROU THRE CATE ARGK ARGV", "pprof": "KERN OPTI ANNO",
+	}},
 	{command: "train", args: func(h *hostile, _ string) []string {
-		return []string{"-o", filepath.Join(h.out, h.fileName("RUN")), "--max-steps", "1", "--world-size", "1", "--layers", "1", "--width", "8", "--heads", "1", "--sequence-length", "8", "--progress", "plain"}
+		return []string{
+			"-o", filepath.Join(h.out, h.fileName("RUN")), "--max-steps", "1", "--world-size", "1", "--layers", "1",
+			"--width", "8", "--heads", "1", "--sequence-length", "8", "--progress", "plain",
+		}
 	}, shows: map[string]string{"": "RUN"}},
-	{command: "demo", once: true, args: func(h *hostile, _ string) []string { return []string{"-o", filepath.Join(h.out, h.fileName("RUN"))} }, shows: map[string]string{"": "RUN"}},
+	{
+		command: "demo",
+		once:    true,
+		args:    func(h *hostile, _ string) []string { return []string{"-o", filepath.Join(h.out, h.fileName("RUN"))} },
+		shows:   map[string]string{"": "RUN"},
+	},
 	{command: "explain", once: true, args: func(*hostile, string) []string { return nil }},
 	{command: "version", once: true, args: func(*hostile, string) []string { return nil }},
 	{command: "completion", once: true, args: func(*hostile, string) []string { return []string{"bash"} }},
@@ -297,11 +349,16 @@ func hostileErrors(h *hostile) [][]string {
 	os.WriteFile(yaml, []byte("version: 1\nbudgets: {"+h.payload+": 1}\n"), 0o666)
 	gone := filepath.Join(h.dir, h.fileName("GONE"))
 	list := [][]string{
-		{h.payload}, {"explain", h.payload}, {"completion", h.payload}, {"train", "--plant", h.payload}, {"train", "--model", h.payload}, {"train", "--token-counts", h.payload},
-		{"check", h.traces[0], "--config", yaml}, {"check", h.traces[0], "--config", gone}, {"convert", h.traces[0], "-o", gone + ".x"}, {"convert", h.traces[0], "-o", "-", "--to", h.payload},
-		{"analyze", gone}, {"analyze", "@" + gone}, {"analyze", notes}, {"analyze", h.traces[0], "--show", h.payload}, {"analyze", h.traces[0], "--" + h.payload}, {"analyze", h.traces[0], h.traces[0]},
-		{"analyze", h.traces[0], "--tokens", gone}, {"analyze", h.traces[0], "--rank-regex", h.payload + "("}, {"norm", gone}, {"norm", h.run, "--against", gone}, {"norm", "--oracle", gone},
-		{"diff", gone, notes}, {"report", notes}, {"report", h.traces[0], "-o", filepath.Join(gone, "x.html")}, {"check", h.traces[0], "--baseline", notes}, {"train", "-o", h.dir}, {"demo", "-o", notes},
+		{h.payload}, {"explain", h.payload}, {"completion", h.payload}, {"train", "--plant", h.payload},
+		{"train", "--model", h.payload}, {"train", "--token-counts", h.payload},
+		{"check", h.traces[0], "--config", yaml}, {"check", h.traces[0], "--config", gone},
+		{"convert", h.traces[0], "-o", gone + ".x"}, {"convert", h.traces[0], "-o", "-", "--to", h.payload},
+		{"analyze", gone}, {"analyze", "@" + gone}, {"analyze", notes}, {"analyze", h.traces[0], "--show", h.payload},
+		{"analyze", h.traces[0], "--" + h.payload}, {"analyze", h.traces[0], h.traces[0]},
+		{"analyze", h.traces[0], "--tokens", gone}, {"analyze", h.traces[0], "--rank-regex", h.payload + "("},
+		{"norm", gone}, {"norm", h.run, "--against", gone}, {"norm", "--oracle", gone},
+		{"diff", gone, notes}, {"report", notes}, {"report", h.traces[0], "-o", filepath.Join(gone, "x.html")},
+		{"check", h.traces[0], "--baseline", notes}, {"train", "-o", h.dir}, {"demo", "-o", notes},
 	}
 	for i := range list {
 		for j := range list[i] {

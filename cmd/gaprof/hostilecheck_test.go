@@ -29,7 +29,8 @@ type outputOf struct {
 // outputChecks say of each format what must not stand in it, and return its text with
 // the format's own escapes taken off, where that is needed to look for names.
 var outputChecks = map[string]func(t *testing.T, o outputOf, out string) string{
-	"": plainCheck, "text": plainCheck, "gobench": plainCheck, "json": jsonCheck, "jsonl": plainCheck, "chrome": jsonCheck, "csv": csvCheck, "md": markdownCheck,
+	"": plainCheck, "text": plainCheck, "gobench": plainCheck, "json": jsonCheck, "jsonl": plainCheck,
+	"chrome": jsonCheck, "csv": csvCheck, "md": markdownCheck,
 	"html": htmlCheck, "svg": svgCheck, "github": githubCheck, "pprof": pprofCheck,
 }
 
@@ -41,7 +42,8 @@ func checkTerminal(t *testing.T, where, out string) {
 		t.Errorf("%s: invalid UTF-8", where)
 	}
 	for i, r := range out {
-		if r != '\n' && r != '\t' && r != ' ' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs)) {
+		if r != '\n' && r != '\t' && r != ' ' &&
+			(unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs)) {
 			t.Errorf("%s: %U stands in %q", where, r, around(out, i))
 			return
 		}
@@ -116,7 +118,9 @@ func csvCheck(t *testing.T, o outputOf, out string) string {
 	}
 	for _, row := range rows {
 		for _, cell := range row {
-			if _, err := strconv.ParseInt(cell, 10, 64); err != nil && strings.ContainsAny(cell[:min(1, len(cell))], "=+-@\t\r") || strings.HasPrefix(cell, "\uff1d") {
+			_, err := strconv.ParseInt(cell, 10, 64)
+			if err != nil && strings.ContainsAny(cell[:min(1, len(cell))], "=+-@\t\r") ||
+				strings.HasPrefix(cell, "\uff1d") {
 				t.Errorf("%s: a spreadsheet runs %q", o.where, cell)
 			}
 		}
@@ -179,7 +183,9 @@ func ownBlock(t *testing.T, o outputOf, line string) {
 	t.Helper()
 	head := strings.TrimLeft(line, " ")
 	switch {
-	case head == "", strings.HasPrefix(head, "# gaprof"), strings.HasPrefix(head, "## "), strings.HasPrefix(head, "### "), strings.HasPrefix(head, "- "), strings.HasPrefix(head, "!["), ownBold.MatchString(head):
+	case head == "", strings.HasPrefix(head,
+		"# gaprof"), strings.HasPrefix(head, "## "), strings.HasPrefix(head,
+		"### "), strings.HasPrefix(head, "- "), strings.HasPrefix(head, "!["), ownBold.MatchString(head):
 	case foreignBlock.MatchString(head) || strings.HasPrefix(line, "    "):
 		t.Errorf("%s: a block begins in %q", o.where, line)
 	}
@@ -231,7 +237,8 @@ func checkElements(t *testing.T, o outputOf, kind string, d *xml.Decoder) string
 			for _, a := range token.Attr {
 				what += " " + a.Name.Local
 				value := strings.ToLower(strings.TrimSpace(a.Value))
-				if strings.HasPrefix(strings.ToLower(a.Name.Local), "on") || a.Name.Local == "href" && !strings.HasPrefix(value, "#") || a.Name.Local == "src" {
+				if strings.HasPrefix(strings.ToLower(a.Name.Local), "on") ||
+					a.Name.Local == "href" && !strings.HasPrefix(value, "#") || a.Name.Local == "src" {
 					t.Errorf("%s: %s=%q of an element %s", o.where, a.Name.Local, a.Value, token.Name.Local)
 				}
 			}

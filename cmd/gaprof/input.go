@@ -38,7 +38,8 @@ func (f *inputFlags) options(s streams, p *progress, l ingest.Limits) ingest.Opt
 		o.Waiting = func(file string) { s.say("%s: is a pipe to which nobody writes yet; waiting", file) }
 		o.Panicked = func(file string, workers int64, first string) {
 			what, _, _ := strings.Cut(first, "\n")
-			s.say("%s: %d workers failed by a fault of gaprof, and what they had was read again: %s", file, workers, what)
+			s.say("%s: %d workers failed by a fault of gaprof, and what they had was read again: %s",
+				file, workers, what)
 		}
 	}
 	return o

@@ -12,7 +12,9 @@ import (
 // analyzePaths reads the traces that paths name and returns what they come to. What cannot
 // be read is named on stderr and left out as long as anything can be, unless damage is
 // refused.
-func analyzePaths(s streams, paths []string, f inputFlags, l ingest.Limits, o analyze.Options) (*analyze.Result, error) {
+func analyzePaths(
+	s streams, paths []string, f inputFlags, l ingest.Limits, o analyze.Options,
+) (*analyze.Result, error) {
 	files, again, err := tracefile.ExpandOnce(paths)
 	if err != nil {
 		return nil, err
@@ -77,7 +79,11 @@ func tell(s streams, result ingest.Result, strict bool) error {
 func failure(f ingest.Failure) error {
 	var large *ingest.TooLarge
 	if !errors.As(f.Err, &large) && isReport(f.File) {
-		return &tracefile.Error{File: f.File, Reason: "is a report, not a trace", Hint: "gaprof report, check and diff take reports"}
+		return &tracefile.Error{
+			File:   f.File,
+			Reason: "is a report, not a trace",
+			Hint:   "gaprof report, check and diff take reports",
+		}
 	}
 	return f.Err
 }

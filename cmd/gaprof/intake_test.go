@@ -72,7 +72,8 @@ func TestOrderOfMessages(t *testing.T) {
 	if code != exitOK || strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("exit %d, messages\n%s", code, errs)
 	}
-	if code, out, errs := runWith("", append([]string{"analyze", "--strict"}, files...)...); code != exitInput || out != "" || strings.Contains(errs, "left out") {
+	code, out, errs := runWith("", append([]string{"analyze", "--strict"}, files...)...)
+	if code != exitInput || out != "" || strings.Contains(errs, "left out") {
 		t.Errorf("--strict: exit %d, %q", code, errs)
 	}
 }
@@ -86,7 +87,8 @@ func spaces(t *testing.T, path string, text int) {
 		t.Fatal(err)
 	}
 	z := gzip.NewWriter(f)
-	io.WriteString(z, `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}`)
+	io.WriteString(z,
+		`{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}`)
 	for blank := strings.Repeat(" ", 1<<20); text > 0; text -= len(blank) {
 		io.WriteString(z, blank)
 	}
@@ -103,10 +105,12 @@ func TestOutgrown(t *testing.T) {
 	writeRanks(t, ".", 2, 1)
 	spaces(t, "bomb.json.gz", 300<<20)
 	code, _, errs := runWith("", "analyze", "-j", "2", "--mem-limit", "64MB", ".")
-	if code != exitOK || !strings.HasPrefix(errs, "gaprof: bomb.json.gz: has more than ") || !strings.Contains(errs, "the limit is 64.0 MB; left out\ngaprof: hint: raise --mem-limit") {
+	if code != exitOK || !strings.HasPrefix(errs, "gaprof: bomb.json.gz: has more than ") ||
+		!strings.Contains(errs, "the limit is 64.0 MB; left out\ngaprof: hint: raise --mem-limit") {
 		t.Errorf("exit %d, %q", code, errs)
 	}
-	if code, _, errs := runWith("", "analyze", "--mem-limit", "64MB", "bomb.json.gz"); code != exitInput || !strings.Contains(errs, "gaprof: hint: raise --mem-limit") {
+	code, _, errs = runWith("", "analyze", "--mem-limit", "64MB", "bomb.json.gz")
+	if code != exitInput || !strings.Contains(errs, "gaprof: hint: raise --mem-limit") {
 		t.Errorf("alone: exit %d, %q", code, errs)
 	}
 	if code, _, errs := runWith("", "analyze", "--mem-limit", "300MB", "bomb.json.gz"); code != exitOK {
@@ -129,7 +133,8 @@ func TestMemoryLimitHolds(t *testing.T) {
 	}
 	f.Close()
 	code, out, errs := runWith("", "analyze", "--mem-limit", "50MB", "large.json")
-	if want := "gaprof: large.json: needs about 52.1 MB of memory for 40.1 MB of text; the limit is 50.0 MB\n"; code != exitInput || out != "" || !strings.HasPrefix(errs, want) {
+	want := "gaprof: large.json: needs about 52.1 MB of memory for 40.1 MB of text; the limit is 50.0 MB\n"
+	if code != exitInput || out != "" || !strings.HasPrefix(errs, want) {
 		t.Errorf("exit %d, %q", code, errs)
 	}
 	peak := runProgram(t, "analyze", "--mem-limit", "60MB", "-o", os.DevNull, "large.json")
@@ -161,7 +166,8 @@ func TestFewHandles(t *testing.T) {
 	if err := os.Symlink(self, "gaprof"); err != nil {
 		t.Skipf("SKIP: %v", err)
 	}
-	out, err := exec.Command(shell, "-c", "ulimit -n 16 && exec ./gaprof analyze -j 40 --format json .").CombinedOutput()
+	out, err := exec.Command(shell, "-c",
+		"ulimit -n 16 && exec ./gaprof analyze -j 40 --format json .").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), `"rank": 39`) || strings.Contains(string(out), "left out") {
 		t.Errorf("%v: %.500s", err, out)
 	}

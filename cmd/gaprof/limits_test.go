@@ -31,9 +31,11 @@ import (
 // Each figure is the median of several runs. What is compared takes turns on one file, so
 // that a noisy machine is noisy for all.
 var (
-	tableFile = flag.String("table", "", "with -bench EndToEnd: write the tables of docs/performance.md to this file, - for stdout")
+	tableFile = flag.String("table", "",
+		"with -bench EndToEnd: write the tables of docs/performance.md to this file, - for stdout")
 	tableRuns = flag.Int("runs", 5, "with -table: runs that a median is taken of")
-	tableSize = flag.Int64("largest", 0, "with -table: the largest file in bytes; 0 for 2 GB where the disk has room for it, else 500 MB")
+	tableSize = flag.Int64("largest", 0,
+		"with -table: the largest file in bytes; 0 for 2 GB where the disk has room for it, else 500 MB")
 )
 
 func init() {
@@ -117,7 +119,9 @@ func onOneCore(f func() error) func() error {
 // programTable compares the whole program, in a process of its own, and reading alone
 // with the bare token scan, on one core each and on all.
 func programTable(b *testing.B, out *strings.Builder) {
-	fmt.Fprintf(out, "| file | jsontext MB/s | gaprof MB/s | ratio | gaprof on one core | ratio | reading on one core | ratio | all cores : one | peak/input |\n|---|%s\n", strings.Repeat("---:|", 9))
+	fmt.Fprintf(out,
+		"| file | jsontext MB/s | gaprof MB/s | ratio | gaprof on one core | ratio | reading on one core | ratio | "+
+			"all cores : one | peak/input |\n|---|%s\n", strings.Repeat("---:|", 9))
 	largest := *tableSize
 	if largest == 0 {
 		if largest = 2e9; room(os.TempDir()) < 3e9 {
@@ -187,7 +191,8 @@ func programRow(b *testing.B, out *strings.Builder, name string, text int64, pat
 	peak := int64(0)
 	program := func(env ...string) func() time.Duration {
 		return timed(b, func() error {
-			code, stderr, resident := tryProgram(b, env, append([]string{"analyze", "--format", "json", "-o", os.DevNull}, paths...)...)
+			code, stderr, resident := tryProgram(b, env,
+				append([]string{"analyze", "--format", "json", "-o", os.DevNull}, paths...)...)
 			if code != exitOK {
 				return fmt.Errorf("exit %d: %s", code, stderr)
 			}
@@ -215,7 +220,8 @@ func programRow(b *testing.B, out *strings.Builder, name string, text int64, pat
 		}
 		return nil
 	}
-	s := medians(runsFor(text), timed(b, onOneCore(scan)), program(), program("GOMAXPROCS=1"), timed(b, onOneCore(read)))
+	s := medians(runsFor(text), timed(b, onOneCore(scan)), program(), program("GOMAXPROCS=1"),
+		timed(b, onOneCore(read)))
 	speed := func(i int) float64 { return float64(text) / 1e6 / s[i] }
 	fmt.Fprintf(out, "| %s | %.0f | %.0f | %.2f | %.0f | %.2f | %.0f | %.2f | %.2f | %.2f |\n", name,
 		speed(0), speed(1), s[0]/s[1], speed(2), s[0]/s[2], speed(3), s[0]/s[3], s[2]/s[1], float64(peak)/float64(text))
@@ -343,7 +349,7 @@ func pread(path string, size int) error {
 	}
 }
 
-// fillAll decompresses as readers of traces do: behind what stands in the buffer already.
+// fillAll decompresses as readers of traces do: behind what the buffer already holds.
 func fillAll(gz io.Reader) error {
 	r, buf := inflate.NewReader(gz), make([]byte, inflate.History+1<<20)
 	for from := 0; ; {

@@ -39,7 +39,10 @@ type loopFolder struct {
 	loops   []loop
 }
 
-var interopFolder = loopFolder{filepath.Join("..", "..", "interop", "testdata"), "layers=1 width=16 heads=1 sequence-length=8 bucket-bytes=12000", interopLoops}
+var interopFolder = loopFolder{
+	filepath.Join("..", "..", "interop", "testdata"), "layers=1 width=16 heads=1 sequence-length=8 bucket-bytes=12000",
+	interopLoops,
+}
 
 // TestLoopsOfTorchCPU: the facts of our trace of a loop are those of PyTorch 1.13's. The
 // model has their sizes, so that elements and buckets are alike.
@@ -48,7 +51,9 @@ func TestLoopsOfTorchCPU(t *testing.T) {
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("skipping: the shared traces are not here")
 	}
-	testLoops(t, loopFolder{dir, "layers=2 width=64 heads=2 sequence-length=64 vocabulary=512 bucket-bytes=135000", torchCPULoops})
+	testLoops(t, loopFolder{
+		dir, "layers=2 width=64 heads=2 sequence-length=64 vocabulary=512 bucket-bytes=135000", torchCPULoops,
+	})
 }
 
 // TestLoopsOfInterop: the same with the loops of interop/loops.py under PyTorch 2.15.
@@ -99,7 +104,8 @@ func testLoops(t *testing.T, folder loopFolder) {
 func trainLoop(t *testing.T, options string) *trained {
 	t.Helper()
 	o := reference.Defaults()
-	for _, word := range strings.Fields("local-batch-size=2 world-size=1 max-steps=3 gradient-as-bucket-view=false " + options) {
+	for _, word := range strings.Fields("local-batch-size=2 world-size=1 max-steps=3 gradient-as-bucket-view=false " +
+		options) {
 		name, value, _ := strings.Cut(word, "=")
 		if err := o.Set(name, value); err != nil {
 			t.Fatal(err)
@@ -137,7 +143,8 @@ func (l *loop) compare(ours, theirs map[string]string) []string {
 
 // factNames are those that one side has or both, in order.
 func factNames(a, b map[string]string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(a)), slices.Collect(maps.Keys(b))))))
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(a)),
+		slices.Collect(maps.Keys(b))))))
 }
 
 // TestLoopsTell: one wrong option, and the fact that is its own is complained of.
@@ -266,7 +273,8 @@ func distinct(list []string) string {
 func passFacts(list map[string]string, r *report.Report, rank *facts.Rank, name func(string) string) {
 	count := make(map[[2]string]map[int]int) // by kind and text, by step
 	for _, p := range r.GradientPasses {
-		text := fmt.Sprintf("%s, %s of %s, %s, %s, %s", p.Where, times(int64(p.Parameters), int64(rank.Params.Count), "parameters"), name(p.Optimizer),
+		text := fmt.Sprintf("%s, %s of %s, %s, %s, %s", p.Where,
+			times(int64(p.Parameters), int64(rank.Params.Count), "parameters"), name(p.Optimizer),
 			times(p.Bytes, 2*rank.Params.Bytes, "gradients read and written"), calls(p), p.Verdict)
 		key := [2]string{p.Kind, text}
 		if count[key] == nil {

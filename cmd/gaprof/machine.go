@@ -18,8 +18,9 @@ type machineFlags struct {
 
 func (f *machineFlags) add(flags *pflag.FlagSet) {
 	flags.IntVarP(&f.jobs, "jobs", "j", 0, "cores to use, and files to read at a time (default: all cores)")
-	flags.StringVar(&f.memLimit, "mem-limit", "", "memory to stay within: 4GB, 512MB, 2GiB (default: 80 % of what the machine, or its control group, has);\n"+
-		"files wait for each other, and one that does not fit by itself is left out")
+	flags.StringVar(&f.memLimit, "mem-limit", "",
+		"memory to stay within: 4GB, 512MB, 2GiB (default: 80 % of what the machine, or its control group, has);\n"+
+			"files wait for each other, and one that does not fit by itself is left out")
 }
 
 // parse checks the flags and fills in what they leave open.
@@ -39,7 +40,8 @@ func (f *machineFlags) parse() (ingest.Limits, error) {
 		return l, usage("write 4GB, 512MB or 2GiB", "--mem-limit %q is no size", f.memLimit)
 	}
 	if l.Memory < ingest.LeastMemory {
-		return l, usage("at least "+units.Bytes(ingest.LeastMemory), "--mem-limit %s is less than the program itself needs", f.memLimit)
+		return l, usage("at least "+units.Bytes(ingest.LeastMemory),
+			"--mem-limit %s is less than the program itself needs", f.memLimit)
 	}
 	return l, nil
 }

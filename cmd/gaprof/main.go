@@ -1,6 +1,3 @@
-// Command gaprof reads the traces that PyTorch writes and says what the gap between
-// backward and optimizer step costs. The exit codes are in exit.go, the rules of
-// output in streams.go.
 package main
 
 import (

@@ -68,7 +68,9 @@ func TestPanicIsReported(t *testing.T) {
 	if code != exitBug || stdout != "" {
 		t.Errorf("code %d, stdout %q", code, stdout)
 	}
-	for _, want := range []string{`gaprof: this is a bug in gaprof: planted \x1b[2J`, "please report it", "goroutine", "gaprof " + version} {
+	for _, want := range []string{
+		`gaprof: this is a bug in gaprof: planted \x1b[2J`, "please report it", "goroutine", "gaprof " + version,
+	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("stderr has no %q:\n%s", want, stderr)
 		}
@@ -119,7 +121,8 @@ func TestMessages(t *testing.T) {
 		}
 		for line := range strings.Lines(stderr) {
 			message, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "gaprof: ")
-			if first := message[:min(1, len(message))]; !ok || strings.HasSuffix(message, ".") || first != strings.ToLower(first) {
+			first := message[:min(1, len(message))]
+			if !ok || strings.HasSuffix(message, ".") || first != strings.ToLower(first) {
 				t.Errorf("%v: message %q", args, line)
 			}
 		}

@@ -35,13 +35,16 @@ var large = []struct {
 		fmt.Fprintf(w, `{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":%d,"ts":%d,"dur":1}`, i, i)
 	}},
 	{"arguments", 250_000, func(w io.Writer, i int) {
-		fmt.Fprintf(w, `{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":1,"ts":%d,"dur":1,"args":{"Input Dims":[[%d,2]],"Seq":%d,"Rank":%d}}`, i, i, i, i)
+		fmt.Fprintf(w, `{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":1,"ts":%d,"dur":1,`+
+			`"args":{"Input Dims":[[%d,2]],"Seq":%d,"Rank":%d}}`, i, i, i, i)
 	}},
 	{"ids", 300_000, func(w io.Writer, i int) {
-		fmt.Fprintf(w, `{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":1,"ts":%d,"dur":1,"args":{"correlation":%d,"External id":%d}}`, i, i+1<<40, i+1<<41)
+		fmt.Fprintf(w, `{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":1,"ts":%d,"dur":1,`+
+			`"args":{"correlation":%d,"External id":%d}}`, i, i+1<<40, i+1<<41)
 	}},
 	{"texts", 60, func(w io.Writer, i int) {
-		fmt.Fprintf(w, `{"ph":"X","cat":"cpu_op","name":"%d %s","pid":1,"tid":1,"ts":%d,"dur":1}`, i, strings.Repeat("long name ", 100_000), i)
+		fmt.Fprintf(w, `{"ph":"X","cat":"cpu_op","name":"%d %s","pid":1,"tid":1,"ts":%d,"dur":1}`, i,
+			strings.Repeat("long name ", 100_000), i)
 	}},
 	{"short", 1_000_000, func(w io.Writer, i int) {
 		io.WriteString(w, `{"ph":"X","pid":1,"tid":1,"ts":1}`)
@@ -119,14 +122,19 @@ func checkLimits(t *testing.T, command ...string) {
 		t.Skip("SKIP: this system does not say how much memory was resident")
 	}
 	enough := ownMemory + max(needed*5/4, ingest.LeastMemory)
-	if code, said, peak := runLimited(t, append(command, "--mem-limit", fmt.Sprintf("%dB", enough))...); code != exitOK || peak > enough {
-		t.Errorf("%s with %.0f MB where %.0f MB are enough: exit %d, %.0f MB, %s", command[0], float64(enough)/1e6, float64(needed)/1e6, code, float64(peak)/1e6, said)
+	code, said, peak := runLimited(t, append(command, "--mem-limit", fmt.Sprintf("%dB", enough))...)
+	if code != exitOK || peak > enough {
+		t.Errorf("%s with %.0f MB where %.0f MB are enough: exit %d, %.0f MB, %s", command[0], float64(enough)/1e6,
+			float64(needed)/1e6, code, float64(peak)/1e6, said)
 	}
 	little := max(needed/2, ingest.LeastMemory)
-	code, said, peak := runLimited(t, append(command, "--mem-limit", fmt.Sprintf("%dB", little))...)
-	refused := code == exitInput && strings.Contains(said, " of memory") && strings.Contains(said, "; the limit is ") && strings.Contains(said, "hint: raise --mem-limit")
+	code, said, peak = runLimited(t, append(command, "--mem-limit", fmt.Sprintf("%dB", little))...)
+	refused := code == exitInput && strings.Contains(said, " of memory") && strings.Contains(said, "; the limit is ") &&
+		strings.Contains(said, "hint: raise --mem-limit")
 	if !refused && code != exitOK || peak > little {
-		t.Errorf("%s with %.0f MB where %.0f MB are needed: exit %d, %.0f MB, %s", command[0], float64(little)/1e6, float64(needed)/1e6, code, float64(peak)/1e6, said)
+		t.Errorf("%s with %.0f MB where %.0f MB are needed: exit %d, %.0f MB, %s", command[0], float64(little)/1e6,
+			float64(needed)/1e6, code, float64(peak)/1e6, said)
 	}
-	t.Logf("%s: %.1f MB; with %.1f MB exit %d, %.1f MB", command[0], float64(needed)/1e6, float64(little)/1e6, code, float64(peak)/1e6)
+	t.Logf("%s: %.1f MB; with %.1f MB exit %d, %.1f MB", command[0], float64(needed)/1e6, float64(little)/1e6, code,
+		float64(peak)/1e6)
 }

@@ -41,14 +41,17 @@ gradients of single micro-batches (rank0-step0-micro0.safetensors) none is neede
 
 --oracle runs the reference trainer on the inputs of a folder and compares what each
 loop gives with what is expected there.`,
-		Example: "  gaprof norm run\n  gaprof norm run --against reference-run/gradients\n  gaprof norm tokens.jsonl loss.jsonl --format json",
-		RunE:    func(cmd *cobra.Command, args []string) error { return runNorm(cmd.Context(), s, args, f) },
+		Example: "  gaprof norm run\n  gaprof norm run --against reference-run/gradients\n" +
+			"  gaprof norm tokens.jsonl loss.jsonl --format json",
+		RunE: func(cmd *cobra.Command, args []string) error { return runNorm(cmd.Context(), s, args, f) },
 	}
 	flags := cmd.Flags()
 	f.runFlags.add(flags)
 	flags.StringVar(&f.against, "against", "", "folder of gradients to compare with, or a run's folder that holds one")
-	flags.StringVar(&f.oracle, "oracle", "", "folder of NAME_inputs.json and NAME_expected_f64.json: run the reference trainer and compare")
-	flags.StringVar(&f.failOn, "fail-on", "off", "exit with 1 if a finding is at least this severe: off, note, warn, error")
+	flags.StringVar(&f.oracle, "oracle", "",
+		"folder of NAME_inputs.json and NAME_expected_f64.json: run the reference trainer and compare")
+	flags.StringVar(&f.failOn, "fail-on", "off",
+		"exit with 1 if a finding is at least this severe: off, note, warn, error")
 	return cmd
 }
 
@@ -118,7 +121,9 @@ func auditRun(s streams, paths []string, f normFlags) error {
 }
 
 // audit compares gradients, decides how each step is normalized, and describes it all.
-func audit(s streams, m *material, f normFlags, machine ingest.Limits, o analyze.Options) (*normalization.Report, []report.Finding, error) {
+func audit(
+	s streams, m *material, f normFlags, machine ingest.Limits, o analyze.Options,
+) (*normalization.Report, []report.Finding, error) {
 	audit := normalization.NewReport(version, m.files)
 	gradients, err := compareGradients(m, f.against, &o)
 	if err != nil {
@@ -135,7 +140,8 @@ func audit(s streams, m *material, f normFlags, machine ingest.Limits, o analyze
 	if audit.Empty() {
 		return nil, nil, &codeError{
 			code: exitInput,
-			err:  fmt.Errorf("%s: nothing to audit: neither token counts nor gradients to compare", strings.Join(m.files, ", ")),
+			err: fmt.Errorf("%s: nothing to audit: neither token counts nor gradients to compare",
+				strings.Join(m.files, ", ")),
 			hint: "pass --tokens FILE, write tokens.jsonl beside the traces, or compare gradients with --against",
 		}
 	}

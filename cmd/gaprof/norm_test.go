@@ -50,7 +50,8 @@ func TestNormOracle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed := strings.Replace(string(text), `"loop_logged_loss": 3.502966472825836`, `"loop_logged_loss": 3.502966472835836`, 1)
+		changed := strings.Replace(string(text), `"loop_logged_loss": 3.502966472825836`,
+			`"loop_logged_loss": 3.502966472835836`, 1)
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(changed), 0o666); err != nil {
 			t.Fatal(err)
 		}

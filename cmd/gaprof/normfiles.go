@@ -126,7 +126,8 @@ func compareGradients(m *material, against string, o *analyze.Options) (*normali
 			return nil, err
 		}
 		if len(m.gradients) == 0 {
-			return nil, usage("write gradients with gaprof train --gradients, or pass .safetensors files", "--against: there are no gradients to compare")
+			return nil, usage("write gradients with gaprof train --gradients, or pass .safetensors files",
+				"--against: there are no gradients to compare")
 		}
 	}
 	audit, err := set.Audit()

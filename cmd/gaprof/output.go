@@ -24,7 +24,8 @@ type outputFlags struct {
 }
 
 // forceHelp is what every command that writes files says of --force.
-const forceHelp = "overwrite files; without it an output that exists is refused with exit code 3, before anything is read"
+const forceHelp = "overwrite files; " +
+	"without it an output that exists is refused with exit code 3, before anything is read"
 
 func (f *outputFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.formats, "format", nil, "format to write: "+strings.Join(f.known(), ", ")+
@@ -77,7 +78,7 @@ func (f *outputFlags) parse() (outputs, error) {
 	return list, list.check()
 }
 
-// has tells whether one of the outputs is of a format.
+// has reports whether one of the outputs is of a format.
 func (list outputs) has(format string) bool {
 	return slices.ContainsFunc(list, func(out output) bool { return out.format == format })
 }

@@ -60,7 +60,8 @@ func writeProfile(b *testing.B) {
 	var raw bytes.Buffer
 	must(b, pprof.StartCPUProfile(&raw))
 	for _, path := range files {
-		if code := run([]string{"analyze", "--format", "json", "-o", os.DevNull, path}, nil, io.Discard, io.Discard); code != exitOK {
+		code := run([]string{"analyze", "--format", "json", "-o", os.DevNull, path}, nil, io.Discard, io.Discard)
+		if code != exitOK {
 			b.Fatalf("exit %d", code)
 		}
 	}

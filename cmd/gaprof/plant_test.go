@@ -15,7 +15,9 @@ import (
 // small is a model that trains in a moment.
 func small() reference.Options {
 	o := reference.Defaults()
-	o.Layers, o.Width, o.Heads, o.SequenceLength, o.LocalBatchSize, o.GlobalBatchSize, o.MaxSteps = 1, 32, 2, 48, 2, 16, 6
+	o.Layers, o.Width, o.Heads = 1, 32, 2
+	o.SequenceLength, o.LocalBatchSize, o.GlobalBatchSize = 48, 2, 16
+	o.MaxSteps = 6
 	return o
 }
 
@@ -83,7 +85,8 @@ func messages(r *report.Report) string {
 // TestCleanRuns: right loops of every shape.
 func TestCleanRuns(t *testing.T) {
 	for _, options := range []string{
-		"", "world-size=1", "world-size=3 global-batch-size=24", "global-batch-size=-1", "scale=clip clip-grad-norm=1", "optimizer=sgd",
+		"", "world-size=1", "world-size=3 global-batch-size=24", "global-batch-size=-1", "scale=clip clip-grad-norm=1",
+		"optimizer=sgd",
 		"reduce-scatter=hook", "reduce-scatter=hook step-order=explicit clip-grad-norm=1", "dtype=float64", "model=mlp",
 		"grad-reduction=sum", "adam-every=2", "optimizer-in-backward=true global-batch-size=-1",
 	} {

@@ -56,7 +56,11 @@ func profilesOf(s streams, p *progress, file string, f convertFlags, limits inge
 		}
 		one, err := pprof.Profile(t, o)
 		if err != nil {
-			return nil, &codeError{code: exitInput, err: fmt.Errorf("%s: %w", file, err), hint: "record with torch.profiler.ProfilerActivity.CUDA"}
+			return nil, &codeError{
+				code: exitInput,
+				err:  fmt.Errorf("%s: %w", file, err),
+				hint: "record with torch.profiler.ProfilerActivity.CUDA",
+			}
 		}
 		list = append(list, one)
 	}

@@ -44,7 +44,8 @@ func TestProfileOfSeveralRanks(t *testing.T) {
 	if exposed != want || want == 0 || len(ranks) != 2 {
 		t.Errorf("exposed %d ns, want %d; ranks %v", exposed, want, ranks)
 	}
-	code, _, stderr = runWith("", "convert", "../../traces/demo-before/rank0.json.gz", "../../traces/demo-before/rank1.json.gz", "-o", filepath.Join(t.TempDir(), "a.json"))
+	code, _, stderr = runWith("", "convert", "../../traces/demo-before/rank0.json.gz",
+		"../../traces/demo-before/rank1.json.gz", "-o", filepath.Join(t.TempDir(), "a.json"))
 	if code != exitUsage || !strings.Contains(stderr, "--to pprof") {
 		t.Errorf("exit code %d, stderr %s", code, stderr)
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 // counting are the numbers of an event that go on from one recording to the next.
-var counting = regexp.MustCompile(`("ts": |"External id": |"correlation": |"id": |"Sequence number": |"Ev Idx": )([0-9]+)`)
+var counting = regexp.MustCompile(
+	`("ts": |"External id": |"correlation": |"id": |"Sequence number": |"Ev Idx": )([0-9]+)`)
 
 // recordedFile writes the steps of a real recording of 10 MB several times into one file,
 // a second apart and with ids that go on, as a longer recording has them. It is empty

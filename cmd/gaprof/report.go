@@ -127,7 +127,8 @@ func refusedFigures(out output) error {
 		return nil
 	}
 	if isStream(out.file) {
-		return usage("pass -o FILE, or use analyze --format md", "Markdown with figures needs a file that they can stand beside")
+		return usage("pass -o FILE, or use analyze --format md",
+			"Markdown with figures needs a file that they can stand beside")
 	}
 	for _, name := range render.FigureFiles(out.file) {
 		if err := refused(name, out.force); err != nil {
@@ -150,9 +151,11 @@ func (f *reportFlags) read(s streams, paths []string, m ingest.Limits, o analyze
 			return nil, err
 		case r == nil:
 		case len(files) > 1:
-			return nil, usage("pass one report, or the traces of one run", "%s is a report, and a page is made of one report alone", file)
+			return nil, usage("pass one report, or the traces of one run",
+				"%s is a report, and a page is made of one report alone", file)
 		case f.steps != "" || f.ranks != "":
-			return nil, usage("pass the traces that it was made of", "--steps and --ranks cannot be applied to the report %s", file)
+			return nil, usage("pass the traces that it was made of",
+				"--steps and --ranks cannot be applied to the report %s", file)
 		default:
 			return r, nil
 		}

@@ -24,7 +24,7 @@ var commands = []func(streams) *cobra.Command{
 	newCompletionCommand,
 }
 
-// defaultCommand is what a bare path stands for.
+// defaultCommand is the command that a bare path is given to.
 const defaultCommand = "analyze"
 
 // newRootCommand joins the commands. started becomes true when the words of the
@@ -90,7 +90,7 @@ func isCommand(root *cobra.Command, word string) bool {
 	})
 }
 
-// maybeInput tells whether a word names a file, a glob, a list or the standard input.
+// maybeInput reports whether a word names a file, a glob, a list or the standard input.
 func maybeInput(word string) bool {
 	_, err := os.Stat(word)
 	return err == nil || word == "-" || strings.HasPrefix(word, "@") || strings.ContainsAny(word, "*?[")

@@ -87,10 +87,14 @@ func TestSay(t *testing.T) {
 	s.say("%s\nsecond", "a\x1b[31m\r")
 	s.fail(errors.Join(usage("", "third"), errors.New("fourth")))
 	s.fail(usage("try \x07", "fifth"))
-	s.fail(&codeError{exitInput, errors.Join(errors.New("a\ngaprof: b"), fmt.Errorf("in %q: %w", "c", errors.Join(io.EOF, io.EOF))), ""})
+	s.fail(&codeError{
+		exitInput, errors.Join(errors.New("a\ngaprof: b"), fmt.Errorf("in %q: %w", "c", errors.Join(io.EOF, io.EOF))),
+		"",
+	})
 	s.say("%v; left out", errors.New("d\n::error::e"))
 	s.fail(&codeError{code: exitGate})
-	want := "gaprof: a\\x1b[31m\\r\ngaprof: second\ngaprof: third\ngaprof: fourth\ngaprof: fifth\ngaprof: hint: try \\a\n" +
+	want := "gaprof: a\\x1b[31m\\r\ngaprof: second\ngaprof: third\ngaprof: fourth\ngaprof: fifth\n" +
+		"gaprof: hint: try \\a\n" +
 		"gaprof: a\\ngaprof: b\ngaprof: in \"c\": EOF\\nEOF\ngaprof: d\\n::error::e; left out\n"
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)

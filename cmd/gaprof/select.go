@@ -34,10 +34,15 @@ func (f *selectFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.minImpact, "min-impact", "", "leave out findings that cost less per step: 0.5ms or 1%")
 	flags.StringVar(&f.ranks, "ranks", "", "only these ranks: 0,4-7")
 	flags.StringVar(&f.steps, "steps", "", "only these optimizer steps: 3:8 (without 8) or last:5")
-	flags.StringVar(&f.tokens, "tokens", "auto", "token counts: a log (CSV or JSON lines), uniform (all ranks always have equally many) or auto (annotations, else tokens.jsonl beside the traces)")
-	flags.StringVar(&f.normalization, "normalization", "", "how gradients are meant to be normalized: global, per-rank, micro-mean or sum")
-	flags.StringVar(&f.peakBandwidth, "peak-bw", "", "peak memory bandwidth of the device: 3.35TB/s; else from a table by its name")
-	flags.BoolVar(&f.alignClocks, "align-clocks", false, "subtract each rank's clock residual before waiting is measured; always done between hosts")
+	flags.StringVar(&f.tokens, "tokens", "auto",
+		"token counts: a log (CSV or JSON lines), uniform (all ranks always have equally many) or auto (annotations, "+
+			"else tokens.jsonl beside the traces)")
+	flags.StringVar(&f.normalization, "normalization", "",
+		"how gradients are meant to be normalized: global, per-rank, micro-mean or sum")
+	flags.StringVar(&f.peakBandwidth, "peak-bw", "",
+		"peak memory bandwidth of the device: 3.35TB/s; else from a table by its name")
+	flags.BoolVar(&f.alignClocks, "align-clocks", false,
+		"subtract each rank's clock residual before waiting is measured; always done between hosts")
 	flags.StringVar(&f.rankRegex, "rank-regex", "", "regular expression whose first group is the rank in a file name")
 }
 
@@ -50,7 +55,8 @@ func (f *selectFlags) parse(all []analyze.Rule) (analyze.Options, error) {
 	if f.rankRegex != "" {
 		re, err := regexp.Compile(f.rankRegex)
 		if err != nil || re.NumSubexp() < 1 {
-			return o, usage("for example --rank-regex 'host(\\d+)'", "--rank-regex %q is not a regular expression with a group", f.rankRegex)
+			return o, usage("for example --rank-regex 'host(\\d+)'",
+				"--rank-regex %q is not a regular expression with a group", f.rankRegex)
 		}
 		o.RankOf, o.FileFirst = ingest.RankBy(re), true
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/gaprof/gaprof/internal/ingest"
 )
 
-// readLogs reads the logs that stand beside traces where the options name none. One that
+// readLogs reads the logs beside traces where the options name none. One that
 // cannot be read is named and left out.
 func readLogs(s streams, files []string, o *analyze.Options) {
 	for _, err := range ingest.ReadLogs(files, o) {

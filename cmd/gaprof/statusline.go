@@ -18,7 +18,7 @@ type statusLine struct {
 	now   func() time.Time
 	start time.Time
 	shown time.Time // when the last line was written; zero: none was
-	dirty bool      // a line stands on the terminal
+	dirty bool      // the terminal shows a line of it
 }
 
 // newStatusLine returns false where nobody wants to see one. how is what --progress says.

@@ -208,7 +208,12 @@ func (d finite) Len(rank int) int { return (d.n + d.world - 1 - rank) / d.world 
 
 // report analyzes the run as gaprof analyze would analyze its files.
 func (t *trained) report() *report.Report {
-	a := analyze.New(analyze.Options{Version: version, Rules: rules.All(), Logs: analyze.Logs{Losses: t.losses()}, Choices: flagNames})
+	a := analyze.New(analyze.Options{
+		Version: version,
+		Rules:   rules.All(),
+		Logs:    analyze.Logs{Losses: t.losses()},
+		Choices: flagNames,
+	})
 	for rank := range t.options.WorldSize {
 		a.Add(rank, analyze.Input{File: fmt.Sprintf("rank%d.json.gz", rank), Trace: t.trace(rank)})
 	}
