@@ -26,7 +26,7 @@
 //
 // The files:
 //
-//	facts.go          Rank and Step: all of it together, and what is computed beside what
+//	facts.go          Rank and Step: all of it together, and what is computed at the same time
 //	identity.go       which rank of which run
 //	activity.go       devices, and how far their events are joined to launches
 //	communication.go  collectives: kind, message, launch site

@@ -163,7 +163,7 @@ func TestLaunchProblems(t *testing.T) {
 	}
 }
 
-// TestGenericKernels: RCCL calls every collective Generic; the message tells.
+// TestGenericKernels: RCCL calls every collective Generic; the message has the kind.
 func TestGenericKernels(t *testing.T) {
 	r := one(t, `
 1/1 100 +9 cpu_op record_param_comms coll=_reduce_scatter_base `+
@@ -270,8 +270,8 @@ distributed backend=nccl rank=0 world_size=2
 	}
 }
 
-// TestProblemsOfTheTrace: what is wrong with a trace as a whole is told by the first of
-// its ranks, before its own problems.
+// TestProblemsOfTheTrace: what is wrong with a trace as a whole is reported with the first of
+// its ranks only, before its own problems.
 func TestProblemsOfTheTrace(t *testing.T) {
 	ranks := compute(t, `
 10/10 1 +2 cuda_runtime cudaLaunchKernel corr=1 ext=1
@@ -286,7 +286,7 @@ func TestProblemsOfTheTrace(t *testing.T) {
 		t.Errorf("problem %+v", p)
 	}
 	if hasProblem(ranks[1], trace.SharedDevice) {
-		t.Error("the second rank tells of it again")
+		t.Error("the second rank reports it again")
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// TestManyAndDeep: what grows with the square of a file's size would not end here, and
-// what is not looked at is said.
+// TestManyAndDeep: anything quadratic in the size of a file would take too long here, and
+// what is not looked at is reported.
 func TestManyAndDeep(t *testing.T) {
 	const n, optimizers = 30_000, 100_000
 	var nested, many strings.Builder

@@ -41,7 +41,7 @@
 //	hostcollective.go  collectives as the host asks for them, on any backend
 //	sync.go            in which micro-batches gradients are reduced
 //	tokens.go          where the token count is reduced
-//	operation.go       gradient operations: the operators that passes are made of
+//	operation.go       gradient operations: the operators that gradient passes consist of
 //	reader.go          reading them from the rows of the host
 //	pass.go            passes over the gradients: kinds and places
 //	run.go             operations of one kind in one region of a step

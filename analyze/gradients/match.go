@@ -82,7 +82,7 @@ func (m *matcher) pass(g run) (Pass, bool) {
 	}
 	first := &g.operations[0]
 	p.HostStart, p.Tensor = first.start, first.tensor
-	// Weights decay once a step, beside the optimizer, not between micro-batches.
+	// Weights decay once a step, next to the optimizer, not between micro-batches.
 	decay := first.tensor && g.decays || !first.tensor && first.factor == ""
 	p.Doubtful = p.Kind == ScalePass && p.Place == AfterBackward && decay && !g.counted
 	for _, o := range m.owners {

@@ -54,7 +54,8 @@ const (
 	meanLoss           // a loss that is a mean already, so nothing is left to divide by a count
 )
 
-// families are the operators that passes are made of, by name.
+// families are the families of operators by name. A name that is in neither this map nor
+// outOfPlace is no gradient operation.
 var families = map[string]family{
 	"aten::mul_": multiply, "aten::div_": multiply, "aten::_foreach_mul_": multiply, "aten::_foreach_div_": multiply,
 	"aten::_amp_foreach_non_finite_check_and_unscale_": unscale,

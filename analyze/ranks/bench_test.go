@@ -59,8 +59,8 @@ func TestGeneratedRanks(t *testing.T) {
 	}
 }
 
-// Hundreds of groups whose members nobody says, and thousands of collectives that name
-// none, take no longer than others: to compare each with all took minutes.
+// Hundreds of groups whose members are not recorded, and thousands of collectives without a
+// group, take no longer than others: comparing each with all takes minutes.
 func TestManyGroups(t *testing.T) {
 	const groups, others = 512, 4000
 	calls := edit(reductions(groups+others, "", 9, 64, 0, 1), func(i int, c *call) {

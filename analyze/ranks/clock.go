@@ -13,7 +13,7 @@ import (
 // is late in every collective would look like one whose clock is ahead.
 //
 // Where clocks cannot be compared, the group has no figures. A difference is significant if
-// it exceeds the time that collectives last and stands out of the scatter of ends.
+// it exceeds the time that collectives last and stands out from the scatter of ends.
 func (g *Group) clocks(sources []Source, o Options) {
 	g.Residual, g.Drift = make([]int64, len(g.Ranks)), make([]int64, len(g.Ranks))
 	if g.Status != Matched {

@@ -19,7 +19,7 @@ func TestScatter(t *testing.T) {
 	}
 }
 
-// A steady drift over a whole recording stands out of its own scatter.
+// A steady drift over a whole recording stands out from its own scatter.
 func TestSteadyDriftStandsOut(t *testing.T) {
 	var first, second []int64
 	for i := range int64(100) {

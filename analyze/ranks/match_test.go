@@ -84,7 +84,7 @@ func moved(calls []call, us int) []call {
 // without leaves calls out.
 func without(calls []call, from, to int) []call { return slices.Delete(slices.Clone(calls), from, to) }
 
-// insert adds a call between two others, 500 us behind the first.
+// insert adds a call between two others, 500 us after the first.
 func insert(calls []call, at int) []call {
 	extra := calls[at-1]
 	extra.start, extra.end = extra.start+500, extra.end+500

@@ -131,7 +131,7 @@ func TestDeviceWindows(t *testing.T) {
 			fmt.Fprintf(&b, "[%d,%d) %v\n", w.Start, w.End, w.Ledger)
 		}
 	}
-	// The reduce-scatter runs 240-270: 10 beside the kernel, 10 alone, 10 beside the copy.
+	// The reduce-scatter runs 240-270: 10 along with the kernel, 10 alone, 10 along with the copy.
 	wantText(t, b.String(), `
 [100,200) [50 0 0 0 0 0 50]
 [200,280) [50 20 10 0 0 0 0]

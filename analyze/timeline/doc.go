@@ -2,9 +2,9 @@
 // threads and devices of each, what the names on them mean, which launch call started
 // which device event, and what each device was busy with at any instant.
 //
-// It stands between [trace.Trace], which knows rows and nothing else, and the packages
-// that interpret a training run. Steps, gradients, facts, profiles and drawings are all
-// computed from an [Index]:
+// It is the layer between [trace.Trace], which knows rows and nothing else, and the
+// packages that interpret a training run. Steps, gradients, facts, profiles and drawings
+// are all computed from an [Index]:
 //
 //	x := timeline.New(t)
 //	for _, r := range x.Ranks {

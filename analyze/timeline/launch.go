@@ -67,7 +67,7 @@ func (ix *launchIndex) first(corr trace.ID) (int, bool) {
 	return ix.near, ix.near < len(ix.calls) && ix.calls[ix.near].corr() == corr
 }
 
-// after returns the index behind the run of calls that share the id of the first-th.
+// after returns the index after the run of calls that share the id of the first-th.
 func (ix *launchIndex) after(first int) int {
 	end := first + 1
 	for end < len(ix.calls) && ix.calls[end].corr() == ix.calls[first].corr() {

@@ -114,7 +114,7 @@ func (x *Rows) Name(row int32) string { return x.Trace.String(x.Col.Name[row]) }
 // End returns when a row ends, in ns.
 func (x *Rows) End(row int32) int64 { return x.Col.Start[row] + x.Col.Dur[row] }
 
-// TrackEnd returns the number of the row behind the last one of a row's track. As rows are
+// TrackEnd returns the number of the row after the last one of a row's track. As rows are
 // sorted by track and start, the rows inside a span are those that follow it, up to the
 // first that starts after its end, but not beyond TrackEnd.
 func (x *Rows) TrackEnd(row int32) int32 {

@@ -56,7 +56,7 @@ func (x *Rows) SiteOf(launch int32) LaunchSite {
 	return site
 }
 
-// siteOfSpan returns the site that one span stands for and its strength: 1 is the
+// siteOfSpan returns the site that one span implies and its strength: 1 is the
 // strongest, 0 means that the span says nothing. Spans of the profiler, of collectives and
 // of compiled code say nothing, since they surround launches wherever those come from.
 func (x *Rows) siteOfSpan(span int32) (int, LaunchSite) {
