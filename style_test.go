@@ -79,8 +79,7 @@ var (
 	}
 	wideTests = []string{
 		"analyze", "analyze/compare", "analyze/normalization", "analyze/render", "analyze/render/plots",
-		"analyze/report", "analyze/rules", "oracle", "trace/chrome", "trace/csv", "trace/record",
-		"trace/sidecar", "trace/text", "trace/tracefile",
+		"analyze/report", "analyze/rules", "trace/chrome",
 	}
 )
 

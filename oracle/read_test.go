@@ -16,12 +16,14 @@ import (
 
 // A case of one rank, one micro-batch and one weight.
 const (
-	tinyHead = `"schema": "gaprof-oracle/1", "case": "tiny", "model": "mlp", "config": {"V": 3, "D": 1, "F": 1, "T": 2, "B": 1, "ignore_index": -100},
+	tinyHead = `"schema": "gaprof-oracle/1", "case": "tiny", "model": "mlp",
+ "config": {"V": 3, "D": 1, "F": 1, "T": 2, "B": 1, "ignore_index": -100},
  "world_size": 1, "accumulation_steps": 1, "total_valid_tokens": 1, "param_order": [{"name": "w", "shape": [2, 1]}]`
 	tinyInputs = `{` + tinyHead + `, "kind": "inputs", "weights": {"w": [0.5, -1e-3]},
  "data": [[{"tokens": [[0, 2]], "labels": [[0, 1]], "targets": [[1, -100]], "n_valid": 1, "n_preshift": 2}]]}`
 	tinyExpected = `{` + tinyHead + `, "kind": "expected", "dtype": "f32",
- "variants": {"right": {"coeff": [[1]], "loop_logged_loss": null, "grads": {"w": [0.1, null]}, "vs_correct": {"norm_ratio": 1}},
+ "variants": {
+  "right": {"coeff": [[1]], "loop_logged_loss": null, "grads": {"w": [0.1, null]}, "vs_correct": {"norm_ratio": 1}},
   "twice": {"coeff": [[2]], "multiple_of": {"variant": "right", "factor": 2}}},
  "micro": [[{"n_valid": 1, "loss_sum": 2.5, "loss_mean": null}]]}`
 )
@@ -48,15 +50,18 @@ func TestRead(t *testing.T) {
 		t.Fatalf("%+v", cases)
 	}
 	right, twice := c.F32.Variants["right"], c.F32.Variants["twice"]
-	if !math.IsNaN(right.Logged.Float()) || !math.IsNaN(twice.Logged.Float()) || !math.IsNaN(c.F32.Micro[0][0].LossMean.Float()) {
-		t.Error("null and absent are not NaN")
+	for _, v := range []float64{right.Logged.Float(), twice.Logged.Float(), c.F32.Micro[0][0].LossMean.Float()} {
+		if !math.IsNaN(v) {
+			t.Error("null and absent are not NaN")
+		}
 	}
 	tenth := float64(float32(0.1))
 	if g := twice.Grads["w"]; len(g) != 2 || g[0] != 2*tenth || !math.IsNaN(g[1]) || right.Grads["w"][0] != tenth {
 		t.Errorf("gradients %v, %v", right.Grads, twice.Grads)
 	}
-	if s := fmt.Sprint(c.F32.VariantNames(), c.F32.Micro[0][0].LossSum.Float(), c.Inputs.Weights["w"]); s != "[right twice] 2.5 [0.5 -0.001]" {
-		t.Error(s)
+	got := fmt.Sprint(c.F32.VariantNames(), c.F32.Micro[0][0].LossSum.Float(), c.Inputs.Weights["w"])
+	if got != "[right twice] 2.5 [0.5 -0.001]" {
+		t.Error(got)
 	}
 }
 
@@ -96,7 +101,10 @@ func TestRefused(t *testing.T) {
 			text[test.file] = bad
 			_, err := Read(oracleDir(t, text["inputs"], text["expected"]))
 			var format *trace.FormatError
-			if !errors.As(err, &format) || !strings.Contains(format.Reason, test.reason) || !strings.Contains(format.File, test.file) {
+			if !errors.As(err, &format) {
+				t.Fatal(err)
+			}
+			if !strings.Contains(format.Reason, test.reason) || !strings.Contains(format.File, test.file) {
 				t.Errorf("%v, want %s", err, test.reason)
 			}
 		})
@@ -130,8 +138,13 @@ func TestSharedOracle(t *testing.T) {
 			t.Errorf("no case %s", name)
 			continue
 		}
-		if c := cases[i]; len(c.F64.Variants) != 24 || len(c.F32.Variants) != 24 || c.Inputs.ValidTokens != 563 || len(c.F64.Trajectory["adamw"].ParamsAfter) != len(c.Inputs.Params) {
-			t.Errorf("%s: %d and %d variants, %d tokens", c.Name, len(c.F64.Variants), len(c.F32.Variants), c.Inputs.ValidTokens)
+		c := cases[i]
+		if len(c.F64.Variants) != 24 || len(c.F32.Variants) != 24 || c.Inputs.ValidTokens != 563 {
+			t.Errorf("%s: %d and %d variants, %d tokens", c.Name, len(c.F64.Variants), len(c.F32.Variants),
+				c.Inputs.ValidTokens)
+		}
+		if n := len(c.F64.Trajectory["adamw"].ParamsAfter); n != len(c.Inputs.Params) {
+			t.Errorf("%s: AdamW leaves %d of %d parameters", c.Name, n, len(c.Inputs.Params))
 		}
 	}
 }

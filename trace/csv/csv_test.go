@@ -33,10 +33,12 @@ thread 1/-2 name="=cmd()"
 0/7 20us +3us kernel "-f\nx" corr=7
 0/7 30us i - "@"
 `
-	const want = `start_ns,dur_ns,phase,category,name,process,process_name,thread,thread_name,correlation,external_id,args_json
-20000,3000,X,kernel,'-f\nx,0,,7,,7,,
+	const want = "start_ns,dur_ns,phase,category,name,process,process_name,thread,thread_name," +
+		"correlation,external_id,args_json\n" +
+		`20000,3000,X,kernel,'-f\nx,0,,7,,7,,
 30000,0,i,,'@,0,,7,,,,
--1000,5000,X,cpu_op,"a,""b""",1,python,-2,'=cmd(),,12,"{""Input Dims"":[[1, 2]],""x<y"":""1"",""bad"":""[NaN"",""Seq"":3}"
+-1000,5000,X,cpu_op,"a,""b""",1,python,-2,'=cmd(),,12,` +
+		`"{""Input Dims"":[[1, 2]],""x<y"":""1"",""bad"":""[NaN"",""Seq"":3}"
 `
 	if got := write(t, in); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -51,8 +53,15 @@ func FuzzWrite(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, text, raw string) {
 		b := trace.NewBuilder()
 		intern := func(s string) trace.StringID { return b.Intern([]byte(s)) }
-		b.Add(&trace.Row{Phase: trace.Complete, Name: intern(name), Track: b.Track(intern(text), intern(raw)), Args: []trace.Arg{
-			{Key: b.Key([]byte(name)), Kind: trace.Text, Str: intern(text)}, {Key: trace.KeySeq, Kind: trace.JSON, Str: intern(raw)}}})
+		b.Add(&trace.Row{
+			Phase: trace.Complete,
+			Name:  intern(name),
+			Track: b.Track(intern(text), intern(raw)),
+			Args: []trace.Arg{
+				{Key: b.Key([]byte(name)), Kind: trace.Text, Str: intern(text)},
+				{Key: trace.KeySeq, Kind: trace.JSON, Str: intern(raw)},
+			},
+		})
 		var out strings.Builder
 		if err := Write(&out, b.Build()); err != nil {
 			t.Fatal(err)

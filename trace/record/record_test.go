@@ -10,7 +10,10 @@ import (
 )
 
 // tracks of the tests: a host thread and a stream of device 0.
-var tracks = []Track{{PID: 100, TID: 100, Process: "p", Labels: "CPU"}, {PID: 0, TID: 7, Labels: "GPU 0", Thread: "stream 7 "}}
+var tracks = []Track{
+	{PID: 100, TID: 100, Process: "p", Labels: "CPU"},
+	{PID: 0, TID: 7, Labels: "GPU 0", Thread: "stream 7 "},
+}
 
 type bytes int64
 
@@ -53,20 +56,43 @@ func TestTrace(t *testing.T) {
 		{"nothing", nil, ""},
 		{"arguments", []Event{{Cat: trace.CatCPUOp, Name: "op", Start: 1005, End: 1006, External: 3, Args: bytes(8)}},
 			"100/100 5 +1 cpu_op op ext=3 bytes=8 dtype=Float dims=[[2]]"},
-		{"an instant", []Event{{Cat: trace.CatCPUInstant, Phase: trace.Instant, Name: "[memory]", Start: 1001, End: 1001}},
-			"100/100 1 i cpu_instant_event [memory]"},
-		{"launch, flow and kernel, told in any order", []Event{kernel(4, 1010, 1020), launch(4, 1001)},
-			"0/7 10 +10 kernel k corr=4\n0/7 10 f ac2g ac2g corr=4\n100/100 1 +2 cuda_runtime cudaLaunchKernel corr=4 ext=9\n100/100 1 s ac2g ac2g corr=4"},
+		{
+			"an instant",
+			[]Event{{Cat: trace.CatCPUInstant, Phase: trace.Instant, Name: "[memory]", Start: 1001, End: 1001}},
+			"100/100 1 i cpu_instant_event [memory]",
+		},
+		{
+			"launch, flow and kernel, told in any order",
+			[]Event{kernel(4, 1010, 1020), launch(4, 1001)},
+			"0/7 10 +10 kernel k corr=4\n0/7 10 f ac2g ac2g corr=4\n" +
+				"100/100 1 +2 cuda_runtime cudaLaunchKernel corr=4 ext=9\n100/100 1 s ac2g ac2g corr=4",
+		},
 		{"a kernel without its launch", []Event{kernel(4, 1010, 1020)}, ""},
-		{"neighbours that touch", []Event{launch(1, 1000), launch(2, 1002), kernel(1, 1010, 1020), kernel(2, 1020, 1021)},
-			"0/7 10 +9 kernel k corr=1\n0/7 10 f ac2g ac2g corr=1\n0/7 20 +1 kernel k corr=2\n0/7 20 f ac2g ac2g corr=2\n" +
+		{
+			"neighbours that touch",
+			[]Event{launch(1, 1000), launch(2, 1002), kernel(1, 1010, 1020), kernel(2, 1020, 1021)},
+			"0/7 10 +9 kernel k corr=1\n0/7 10 f ac2g ac2g corr=1\n" +
+				"0/7 20 +1 kernel k corr=2\n0/7 20 f ac2g ac2g corr=2\n" +
 				"100/100 0 +1 cuda_runtime cudaLaunchKernel corr=1 ext=9\n100/100 0 s ac2g ac2g corr=1\n" +
-				"100/100 2 +2 cuda_runtime cudaLaunchKernel corr=2 ext=9\n100/100 2 s ac2g ac2g corr=2"},
-		{"inner and outer may end together, and touch the next together", []Event{
-			{Cat: trace.CatCPUOp, Name: "in", Start: 1005, End: 1010}, {Cat: trace.CatCPUOp, Name: "out", Start: 1000, End: 1010}, {Cat: trace.CatCPUOp, Name: "next", Start: 1010, End: 1011}},
-			"100/100 0 +9 cpu_op out\n100/100 5 +4 cpu_op in\n100/100 10 +1 cpu_op next"},
-		{"what has no length keeps none", []Event{{Cat: trace.CatCPUOp, Name: "a", Start: 1001, End: 1001}, {Cat: trace.CatCPUOp, Name: "b", Start: 1001, End: 1001}},
-			"100/100 1 +0 cpu_op a\n100/100 1 +0 cpu_op b"},
+				"100/100 2 +2 cuda_runtime cudaLaunchKernel corr=2 ext=9\n100/100 2 s ac2g ac2g corr=2",
+		},
+		{
+			"inner and outer may end together, and touch the next together",
+			[]Event{
+				{Cat: trace.CatCPUOp, Name: "in", Start: 1005, End: 1010},
+				{Cat: trace.CatCPUOp, Name: "out", Start: 1000, End: 1010},
+				{Cat: trace.CatCPUOp, Name: "next", Start: 1010, End: 1011},
+			},
+			"100/100 0 +9 cpu_op out\n100/100 5 +4 cpu_op in\n100/100 10 +1 cpu_op next",
+		},
+		{
+			"what has no length keeps none",
+			[]Event{
+				{Cat: trace.CatCPUOp, Name: "a", Start: 1001, End: 1001},
+				{Cat: trace.CatCPUOp, Name: "b", Start: 1001, End: 1001},
+			},
+			"100/100 1 +0 cpu_op a\n100/100 1 +0 cpu_op b",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := New(tracks)

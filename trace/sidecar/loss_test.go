@@ -12,13 +12,33 @@ import (
 
 func TestReadLosses(t *testing.T) {
 	for _, test := range []struct{ name, log, want string }{
-		{"micro-batch", `{"step":0,"rank":1,"micro_batch":2,"loss_sum":208.3,"local_valid_tokens":59}`, "[{1 0 2 208.3 59}] []"},
+		{
+			"micro-batch",
+			`{"step":0,"rank":1,"micro_batch":2,"loss_sum":208.3,"local_valid_tokens":59}`,
+			"[{1 0 2 208.3 59}] []",
+		},
 		{"without tokens", `{"step":0,"micro_batch":0,"loss_sum":2}`, "[{5 0 0 2 -1}] []"},
 		{"mean", `{"step":0,"rank":0,"micro_batch":0,"loss_mean":2,"local_valid_tokens":3}`, "[{0 0 0 6 3}] []"},
-		{"mean of nothing", `{"step":0,"rank":0,"micro_batch":0,"loss_mean":NaN,"local_valid_tokens":0}`, "[{0 0 0 0 0}] []"},
-		{"step", `{"step":3,"rank":0,"logged_loss":2.5,"optimized_loss":2.25}` + "\n" + `{"other":1}` + "\r\n\n", "[] [{0 3 2.5 2.25}]"},
-		{"torchtitan", `{"step": 1, "loss": 2.5, "local_valid_tokens": 100, "global_valid_tokens": 180}`, "[] [{5 1 2.5 NaN}]"},
-		{"what is not finite says nothing", `{"step": 1, "logged_loss": -Infinity, "note": "NaN: x"}` + "\n" + `{"step": 2, "logged_loss": 1}`, "[] [{5 2 1 NaN}]"},
+		{
+			"mean of nothing",
+			`{"step":0,"rank":0,"micro_batch":0,"loss_mean":NaN,"local_valid_tokens":0}`,
+			"[{0 0 0 0 0}] []",
+		},
+		{
+			"step",
+			`{"step":3,"rank":0,"logged_loss":2.5,"optimized_loss":2.25}` + "\n" + `{"other":1}` + "\r\n\n",
+			"[] [{0 3 2.5 2.25}]",
+		},
+		{
+			"torchtitan",
+			`{"step": 1, "loss": 2.5, "local_valid_tokens": 100, "global_valid_tokens": 180}`,
+			"[] [{5 1 2.5 NaN}]",
+		},
+		{
+			"what is not finite says nothing",
+			`{"step": 1, "logged_loss": -Infinity, "note": "NaN: x"}` + "\n" + `{"step": 2, "logged_loss": 1}`,
+			"[] [{5 2 1 NaN}]",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			log, err := ReadLosses(strings.NewReader(test.log), "log", 5)
@@ -40,12 +60,20 @@ func TestBadLosses(t *testing.T) {
 		{"text", `{"step":0,"loss":"2.5"}`, "line 1: json: cannot unmarshal string", 0},
 		{"negative tokens", `{"step":0,"micro_batch":0,"loss_sum":1,"local_valid_tokens":-4}`, "-4 tokens", 0},
 		{"no such step", `{"step":-2,"loss":1}`, "no rank 0, step -2", 0},
-		{"endless line", `{"step":0,"loss":1}` + "\n" + strings.Repeat(" ", maxLine+1), "line 2: bufio.Scanner: token too long", 20},
+		{
+			"endless line",
+			`{"step":0,"loss":1}` + "\n" + strings.Repeat(" ", maxLine+1),
+			"line 2: bufio.Scanner: token too long",
+			20,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := ReadLosses(strings.NewReader(test.log), "log", 0)
 			var format *trace.FormatError
-			if !errors.As(err, &format) || !strings.Contains(format.Reason, test.reason) || format.Offset != test.offset {
+			if !errors.As(err, &format) {
+				t.Fatal(err)
+			}
+			if !strings.Contains(format.Reason, test.reason) || format.Offset != test.offset {
 				t.Errorf("%v, want %s at %d", err, test.reason, test.offset)
 			}
 		})

@@ -44,7 +44,11 @@ func TestSafetensorsRoundTrip(t *testing.T) {
 	if fmt.Sprint(s.Meta) != fmt.Sprint(meta) || len(s.Tensors) != 3 {
 		t.Errorf("%v %v", s.Meta, s.Tensors)
 	}
-	for _, want := range []struct{ name, values string }{{"b.weight", "[1 3.141592653589793 -Inf 0]"}, {"a \"quoted\"", "[0.10000000149011612]"}, {"empty", "[]"}} {
+	for _, want := range []struct{ name, values string }{
+		{"b.weight", "[1 3.141592653589793 -Inf 0]"},
+		{"a \"quoted\"", "[0.10000000149011612]"},
+		{"empty", "[]"},
+	} {
 		info, ok := s.Find(want.name)
 		if !ok {
 			t.Fatalf("no %s", want.name)
@@ -56,7 +60,8 @@ func TestSafetensorsRoundTrip(t *testing.T) {
 }
 
 func TestHalfPrecision(t *testing.T) {
-	header := `{"h":{"dtype":"F16","shape":[7],"data_offsets":[0,14]},"g":{"dtype":"BF16","shape":[2],"data_offsets":[14,18]}}`
+	header := `{"h":{"dtype":"F16","shape":[7],"data_offsets":[0,14]},` +
+		`"g":{"dtype":"BF16","shape":[2],"data_offsets":[14,18]}}`
 	b := tensorBytes(header, 0)
 	for _, bits := range []uint16{0x3c00, 0xc000, 0x7bff, 0x0001, 0x7c00, 0xfc00, 0x7e00, 0x3fc0, 0xc2f7} {
 		b = binary.LittleEndian.AppendUint16(b, bits)
@@ -99,7 +104,11 @@ func TestHostileSafetensors(t *testing.T) {
 		{"overflow", tensorBytes("{"+entry("F32", "[4294967296,4294967296]", "[0,0]")+"}", 0), "shape"},
 		{"outside", tensorBytes("{"+entry("F32", "[2]", "[0,8]")+"}", 4), "ends at byte 8"},
 		{"short for its shape", tensorBytes("{"+entry("F32", "[2]", "[0,4]")+"}", 4), "wants 8"},
-		{"overlap", tensorBytes(`{"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},`+entry("F32", "[1]", "[4,8]")+"}", 8), "lies over"},
+		{
+			"overlap",
+			tensorBytes(`{"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},`+entry("F32", "[1]", "[4,8]")+"}", 8),
+			"lies over",
+		},
 		{"hole", tensorBytes("{"+entry("F32", "[1]", "[4,8]")+"}", 8), "belong to no tensor"},
 		{"rest", tensorBytes("{"+entry("F32", "[1]", "[0,4]")+"}", 9), "5 bytes of the data"},
 		{"metadata of numbers", tensorBytes(`{"__metadata__":{"rank":1}}`, 0), "cannot unmarshal"},
@@ -154,7 +163,12 @@ func FuzzSafetensors(f *testing.F) {
 
 func TestGradientFiles(t *testing.T) {
 	dir := t.TempDir()
-	for _, of := range []GradientOf{{Rank: 1, Step: 0, MicroBatch: -1}, {Rank: 0, Step: 10, MicroBatch: -1}, {Rank: 0, Step: 0, MicroBatch: 3}, {Rank: 0, Step: 0, MicroBatch: -1}} {
+	for _, of := range []GradientOf{
+		{Rank: 1, Step: 0, MicroBatch: -1},
+		{Rank: 0, Step: 10, MicroBatch: -1},
+		{Rank: 0, Step: 0, MicroBatch: 3},
+		{Rank: 0, Step: 0, MicroBatch: -1},
+	} {
 		of.WorldSize = 2
 		if err := WriteGradients(dir, of, []Tensor{{"w", F32, []int64{1}, []float64{1}}}); err != nil {
 			t.Fatal(err)
@@ -171,7 +185,12 @@ func TestGradientFiles(t *testing.T) {
 	for _, g := range list {
 		got = append(got, fmt.Sprint(filepath.Base(g.File), g.Of))
 	}
-	want := []string{"rank0-step0.safetensors {0 0 -1 2}", "rank0-step0-micro3.safetensors {0 0 3 2}", "rank1-step0.safetensors {1 0 -1 2}", "rank0-step10.safetensors {0 10 -1 2}"}
+	want := []string{
+		"rank0-step0.safetensors {0 0 -1 2}",
+		"rank0-step0-micro3.safetensors {0 0 3 2}",
+		"rank1-step0.safetensors {1 0 -1 2}",
+		"rank0-step10.safetensors {0 10 -1 2}",
+	}
 	for i := range want {
 		want[i] = strings.Replace(want[i], " {", "{", 1)
 	}

@@ -18,12 +18,21 @@ func TestMeta(t *testing.T) {
 		{"recording format=kineto", trace.Meta{Format: "kineto"}},
 		{"recording base=-5 dropped=2 events=9", trace.Meta{Format: "text", BaseTime: -5, Dropped: 2, EventsInFile: 9}},
 		{`recording name="a b" # named`, trace.Meta{Format: "text", TraceName: "a b"}},
-		{"recording window_start=1.5us window_end=2ms", trace.Meta{Format: "text", WindowStart: 1500, WindowEnd: 2_000_000}},
+		{
+			"recording window_start=1.5us window_end=2ms",
+			trace.Meta{Format: "text", WindowStart: 1500, WindowEnd: 2_000_000},
+		},
 		{"device 0 H100", trace.Meta{Format: "text", Devices: []trace.Device{{Name: "H100"}}}},
-		{`device 1 "MI 300" memory=5`, trace.Meta{Format: "text", Devices: []trace.Device{{ID: 1, Name: "MI 300", MemoryBytes: 5}}}},
+		{
+			`device 1 "MI 300" memory=5`,
+			trace.Meta{Format: "text", Devices: []trace.Device{{ID: 1, Name: "MI 300", MemoryBytes: 5}}},
+		},
 		{"extra a=7", trace.Meta{Format: "text", Extra: []trace.Extra{{Key: "a", JSON: "7"}}}},
 		{"extra a=007", trace.Meta{Format: "text", Extra: []trace.Extra{{Key: "a", JSON: "007"}}}},
-		{`extra "a b"={"c": [1, 2]}`, trace.Meta{Format: "text", Extra: []trace.Extra{{Key: "a b", JSON: `{"c": [1, 2]}`}}}},
+		{
+			`extra "a b"={"c": [1, 2]}`,
+			trace.Meta{Format: "text", Extra: []trace.Extra{{Key: "a b", JSON: `{"c": [1, 2]}`}}},
+		},
 		{`extra a=json"\"text\""`, trace.Meta{Format: "text", Extra: []trace.Extra{{Key: "a", JSON: `"text"`}}}},
 		{"distributed", trace.Meta{Format: "text", Distributed: &trace.Distributed{}}},
 		{"distributed rank=3 world_size=8 backend=nccl", trace.Meta{
@@ -50,7 +59,16 @@ thread 0/7 sort=-7
 1/9 0 +1 - a
 spans/x 0 +1 - a`)
 	want := []trace.Track{
-		{PID: "0", TID: "7", ProcessTags: "GPU 0", ProcessSort: 5000000, ThreadSort: -7, First: 0, N: 1, Activity: true},
+		{
+			PID:         "0",
+			TID:         "7",
+			ProcessTags: "GPU 0",
+			ProcessSort: 5000000,
+			ThreadSort:  -7,
+			First:       0,
+			N:           1,
+			Activity:    true,
+		},
 		{PID: "1", TID: "2", ProcessName: "python", ProcessTags: "CPU", ThreadName: "a thread"},
 		{PID: "1", TID: "9", ProcessName: "python", ProcessTags: "CPU", First: 1, N: 1},
 		{PID: "1", TID: "10", ProcessName: "python", ProcessTags: "CPU", First: 2, N: 1},

@@ -95,7 +95,9 @@ func TestValues(t *testing.T) {
 }
 
 func TestValueErrors(t *testing.T) {
-	for _, in := range []string{"", " x", `"a`, `"a"b`, `json"a`, "[", "[1", "[1]]", "{", `{a: 1}`, `["]`, "[1}", `[1]x`} {
+	for _, in := range []string{
+		"", " x", `"a`, `"a"b`, `json"a`, "[", "[1", "[1]]", "{", `{a: 1}`, `["]`, "[1}", `[1]x`,
+	} {
 		l := line{in}
 		if v, err := l.value(); err == nil {
 			t.Errorf("%q: read as %+v", in, v)
@@ -105,7 +107,9 @@ func TestValueErrors(t *testing.T) {
 
 // A value that is written is read as it was, whatever its text.
 func FuzzValue(f *testing.F) {
-	for _, s := range []string{"", "a", "7", "+7", "-0", "1.5", "true", "[1, 2]", "[", "#", `"`, "\n", "\xff", `json"x"`, "a b"} {
+	for _, s := range []string{
+		"", "a", "7", "+7", "-0", "1.5", "true", "[1, 2]", "[", "#", `"`, "\n", "\xff", `json"x"`, "a b",
+	} {
 		f.Add(s, true)
 		f.Add(s, false)
 	}

@@ -41,10 +41,19 @@ func TestEvents(t *testing.T) {
 		{`1/1 1 +1 - "tab\there \x1b[31m \xff"`, `1/1 1 +1 - "tab\there \x1b[31m \xff"`},
 		{`1/1 1 +1 - λ=x seq=1`, `1/1 1 +1 - λ=x seq=1`},
 		{`1/1 1 +1 - a ext=2 seq=-3 corr=7`, `1/1 1 +1 - a corr=7 ext=2 seq=-3`},
-		{`1/1 1 +1 - a group="0" group=0 group=x group="x y" group=""`, `1/1 1 +1 - a group="0" group=0 group=x group="x y" group=""`},
+		{
+			`1/1 1 +1 - a group="0" group=0 group=x group="x y" group=""`,
+			`1/1 1 +1 - a group="0" group=0 group=x group="x y" group=""`,
+		},
 		{`1/1 1 +1 - a dims=[[1, 2], []] type=["a b]","\""]`, `1/1 1 +1 - a dims=[[1, 2], []] type=["a b]","\""]`},
-		{`1/1 1 +1 - a "x y"={"a": 1} "corr"=5 "1"=1.5 "t"=true "n"=null`, `1/1 1 +1 - a "x y"={"a": 1} "corr"=5 "1"=1.5 "t"=true "n"=null`},
-		{`1/1 1 +1 - a "x"="true" "x"="1.5" "x"="[1]" "x"="-7"`, `1/1 1 +1 - a "x"="true" "x"="1.5" "x"="[1]" "x"="-7"`},
+		{
+			`1/1 1 +1 - a "x y"={"a": 1} "corr"=5 "1"=1.5 "t"=true "n"=null`,
+			`1/1 1 +1 - a "x y"={"a": 1} "corr"=5 "1"=1.5 "t"=true "n"=null`,
+		},
+		{
+			`1/1 1 +1 - a "x"="true" "x"="1.5" "x"="[1]" "x"="-7"`,
+			`1/1 1 +1 - a "x"="true" "x"="1.5" "x"="[1]" "x"="-7"`,
+		},
 		{`1/1 1 +1 - a "x"=json"[NaN" "x"=json"[1]" "x"=json"7"`, `1/1 1 +1 - a "x"=json"[NaN" "x"=[1] "x"=json"7"`},
 		{`1/1 1 +1 - a seq=99999999999999999999`, `1/1 1 +1 - a seq=99999999999999999999`},
 	} {
@@ -136,7 +145,12 @@ func TestRepairs(t *testing.T) {
 	for _, p := range tr.Problems() {
 		got[p.Code] = p.Count
 	}
-	want := map[trace.Code]int64{trace.NegativeDuration: 1, trace.MissingDuration: 1, trace.UnpairedBegin: 1, trace.Truncated: 2}
+	want := map[trace.Code]int64{
+		trace.NegativeDuration: 1,
+		trace.MissingDuration:  1,
+		trace.UnpairedBegin:    1,
+		trace.Truncated:        2,
+	}
 	for code, n := range want {
 		if got[code] != n {
 			t.Errorf("%s counted %d times, want %d", code, got[code], n)

@@ -48,8 +48,8 @@ func contentsOf(t *trace.Trace) contents {
 	cols := t.Columns()
 	for i := range t.Len() {
 		e := t.Event(i)
-		s := fmt.Sprintf("%s/%s %d %d %q %q %q parent %d corr %d ext %d", e.Track().PID, e.Track().TID, e.Start(), e.Dur(),
-			e.Phase(), t.CatName(e.Cat()), e.Name(), cols.Parent[i], e.Corr(), e.External())
+		s := fmt.Sprintf("%s/%s %d %d %q %q %q parent %d corr %d ext %d", e.Track().PID, e.Track().TID, e.Start(),
+			e.Dur(), e.Phase(), t.CatName(e.Cat()), e.Name(), cols.Parent[i], e.Corr(), e.External())
 		for _, a := range e.Args() {
 			s += fmt.Sprintf(" %q=%d:%d:%q", t.KeyName(a.Key), a.Kind, a.Num, t.String(a.Str))
 		}
@@ -176,7 +176,8 @@ func randomEvent(b *trace.Builder, r *rand.Rand) {
 func word(r *rand.Rand) string {
 	words := []string{
 		"", "a", "-", "a b", `"`, `\`, "#", "1/2", "/", "device", "=", "a=b", "7", "007", "-0", "1.5", "true", "null",
-		"[1, 2]", "[", `{"a": "]"}`, "{\n}", "[1]\r", `json"x"`, "\x00\x1b", "\xff", "\u00a0", "λ", "kernel", "+5", "0x1", ",", "\t", "\n",
+		"[1, 2]", "[", `{"a": "]"}`, "{\n}", "[1]\r", `json"x"`, "\x00\x1b", "\xff", "\u00a0", "λ", "kernel", "+5",
+		"0x1", ",", "\t", "\n",
 	}
 	return words[r.IntN(len(words))]
 }

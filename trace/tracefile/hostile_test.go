@@ -52,13 +52,17 @@ func TestFileChanges(t *testing.T) {
 	text := manyEvents(n)
 	for _, alone := range []bool{true, false} {
 		for kind, content := range map[string]string{"plain": text, "gzip": gz(text)} {
-			traces, err := changing(t, content, alone, func(path string) { must(t, os.Truncate(path, int64(len(content)/2))) })
+			traces, err := changing(t, content, alone, func(path string) {
+				must(t, os.Truncate(path, int64(len(content)/2)))
+			})
 			switch {
 			case err != nil || len(traces) != 1:
 				t.Errorf("%s, alone %v, cut: %d traces, %v", kind, alone, len(traces), err)
 			case traces[0].Len() < n/4 || traces[0].Len() >= n*3/4:
 				t.Errorf("%s, alone %v, cut: %d events of %d", kind, alone, traces[0].Len(), n)
-			case !slices.ContainsFunc(traces[0].Problems(), func(p trace.Problem) bool { return p.Code == trace.Truncated }):
+			case !slices.ContainsFunc(traces[0].Problems(), func(p trace.Problem) bool {
+				return p.Code == trace.Truncated
+			}):
 				t.Errorf("%s, alone %v, cut: nobody says so: %v", kind, alone, traces[0].Problems())
 			}
 			traces, err = changing(t, content, alone, func(path string) {
@@ -98,7 +102,8 @@ func TestVanishes(t *testing.T) {
 		_, measured := Measure(f)
 		_, read := Read(f, Options{})
 		for _, err := range []error{measured, read} {
-			if e := (*Error)(nil); !errors.As(err, &e) || !errors.Is(err, fs.ErrNotExist) || e.Error() != f+": no such file or directory" {
+			e := (*Error)(nil)
+			if !errors.As(err, &e) || !errors.Is(err, fs.ErrNotExist) || e.Error() != f+": no such file or directory" {
 				t.Errorf("%s: %v", f, err)
 			}
 		}
@@ -109,10 +114,26 @@ func TestVanishes(t *testing.T) {
 // names of traces, and names that look like something else.
 func TestOddPlaces(t *testing.T) {
 	tree(t, map[string]string{
-		"d/self.json": "->self.json", "d/a": "->b", "d/b": "->a", "d/up": "->..", "d/here": "->.", "d/gone.json": "->nowhere.json", "d/folder.json/rank0.json": aTrace,
-		"d/-rank1.json": aTrace, "d/new\nline.json": aTrace, `d/"quoted' $(x) .json`: aTrace, "d/**.json": aTrace, "d/[.json": aTrace, "d/@list.json": aTrace, "d/ .json": aTrace, "d/~.json": aTrace,
+		"d/self.json":              "->self.json",
+		"d/a":                      "->b",
+		"d/b":                      "->a",
+		"d/up":                     "->..",
+		"d/here":                   "->.",
+		"d/gone.json":              "->nowhere.json",
+		"d/folder.json/rank0.json": aTrace,
+		"d/-rank1.json":            aTrace,
+		"d/new\nline.json":         aTrace,
+		`d/"quoted' $(x) .json`:    aTrace,
+		"d/**.json":                aTrace,
+		"d/[.json":                 aTrace,
+		"d/@list.json":             aTrace,
+		"d/ .json":                 aTrace,
+		"d/~.json":                 aTrace,
 	})
-	names := []string{" .json", `"quoted' $(x) .json`, "**.json", "-rank1.json", "@list.json", "[.json", "folder.json/rank0.json", "gone.json", "new\nline.json", "self.json", "~.json"}
+	names := []string{
+		" .json", `"quoted' $(x) .json`, "**.json", "-rank1.json", "@list.json", "[.json", "folder.json/rank0.json",
+		"gone.json", "new\nline.json", "self.json", "~.json",
+	}
 	files, err := Expand([]string{"d"})
 	if err != nil || len(files) != len(names) {
 		t.Fatalf("%q, %v", files, err)
@@ -177,7 +198,11 @@ func TestEndless(t *testing.T) {
 	full := errors.New("full")
 	const event = `{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2},`
 	for name, r := range map[string]io.Reader{
-		"zeros": &endless{text: "\x00"}, "spaces": &endless{text: " "}, "lists": &endless{text: "["}, "objects": &endless{text: `{"a":`}, "noise": &endless{text: "abc\n"},
+		"zeros":            &endless{text: "\x00"},
+		"spaces":           &endless{text: " "},
+		"lists":            &endless{text: "["},
+		"objects":          &endless{text: `{"a":`},
+		"noise":            &endless{text: "abc\n"},
 		"events":           io.MultiReader(strings.NewReader("["), &endless{text: event}),
 		"one string":       io.MultiReader(strings.NewReader(`[{"ph": "X", "name": "`), &endless{text: "a"}),
 		"one key":          io.MultiReader(strings.NewReader(`[{"`), &endless{text: "a"}),
@@ -240,10 +265,18 @@ func TestArchives(t *testing.T) {
 	_, err = io.WriteString(a, oneEvent)
 	must(t, errors.Join(err, a.Close()))
 	for content, want := range map[string]string{
-		zipped.String(): "is a zip archive, not a trace", gz(zipped.String()): "is a zip archive, not a trace", tarred.String(): "is a tar archive, not a trace", gz(tarred.String()): "is a tar archive, not a trace",
-		gz(gz(gz(oneEvent))): "is compressed more than twice", gz(""): "holds nothing but an empty gzip stream", gz(gz("")): "holds nothing but an empty gzip in gzip stream", "": "is empty", "\x1f\x8b": "gzip stream ends early at compressed byte 2",
+		zipped.String():      "is a zip archive, not a trace",
+		gz(zipped.String()):  "is a zip archive, not a trace",
+		tarred.String():      "is a tar archive, not a trace",
+		gz(tarred.String()):  "is a tar archive, not a trace",
+		gz(gz(gz(oneEvent))): "is compressed more than twice",
+		gz(""):               "holds nothing but an empty gzip stream",
+		gz(gz("")):           "holds nothing but an empty gzip in gzip stream",
+		"":                   "is empty",
+		"\x1f\x8b":           "gzip stream ends early at compressed byte 2",
 	} {
-		if _, err := Read(file(t, "trace.json.gz", content), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := Read(file(t, "trace.json.gz", content), Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.10q: %v, want %s", content, err, want)
 		}
 	}

@@ -43,7 +43,8 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("stdin: %+v, %v", got, err)
 	}
 	var gone *Error
-	if _, err := Measure(filepath.Join(t.TempDir(), "gone")); !errors.As(err, &gone) || gone.Reason != "no such file or directory" {
+	_, err := Measure(filepath.Join(t.TempDir(), "gone"))
+	if !errors.As(err, &gone) || gone.Reason != "no such file or directory" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -72,7 +73,10 @@ func TestDensity(t *testing.T) {
 		}
 	}
 	told := 0.0
-	_, err := Read(Stdin, Options{Stdin: strings.NewReader(lines), Grow: func(_ int64, density float64) error { told = density; return nil }})
+	_, err := Read(Stdin, Options{
+		Stdin: strings.NewReader(lines),
+		Grow:  func(_ int64, density float64) error { told = density; return nil },
+	})
 	if err != nil || told != 7 {
 		t.Errorf("stdin: %v, error %v", told, err)
 	}

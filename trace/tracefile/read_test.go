@@ -292,7 +292,9 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // Whatever the bytes are, reading ends, and without an error there is a trace.
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"", oneEvent, gz(oneEvent), gz(gz(oneEvent)), zst(oneEvent), gz(oneEvent)[:30], "1/1 0 +1 - a", "\x89PNG"} {
+	for _, s := range []string{
+		"", oneEvent, gz(oneEvent), gz(gz(oneEvent)), zst(oneEvent), gz(oneEvent)[:30], "1/1 0 +1 - a", "\x89PNG",
+	} {
 		f.Add([]byte(s), uint16(0), byte(0))
 		f.Add([]byte(s), uint16(len(s)/2), byte(1))
 	}

@@ -105,7 +105,8 @@ func difference(a, b *trace.Trace) string {
 func describe(t *trace.Trace, i int) string {
 	e := t.Event(i)
 	c := t.Columns()
-	s := fmt.Sprint(e.Start(), e.Dur(), t.CatName(e.Cat()), e.Name(), e.Phase(), e.Corr(), e.External(), c.Parent[i], c.Track[i])
+	s := fmt.Sprint(e.Start(), e.Dur(), t.CatName(e.Cat()), e.Name(), e.Phase(), e.Corr(), e.External(), c.Parent[i],
+		c.Track[i])
 	for _, a := range e.Args() {
 		s += fmt.Sprintf(" %s=%s", t.KeyName(a.Key), e.ArgText(a.Key))
 	}

@@ -51,8 +51,11 @@ func TestSource(t *testing.T) {
 			defer f.Close()
 			s := sourceOf(t, f, int64(len(c.content)))
 			at, size := s.At()
-			if (at != nil) != c.at || at != nil && size != int64(len(c.text)) || (s.Mapped() != nil) != c.mapped || (s.Again() != nil) != c.again {
-				t.Fatalf("%s on %d cores: at %v, %d bytes, mapped %v, again %v", c.name, cores, at, size, s.Mapped(), s.Again() != nil)
+			mapped, again := s.Mapped() != nil, s.Again() != nil
+			wrongSize := at != nil && size != int64(len(c.text))
+			if (at != nil) != c.at || wrongSize || mapped != c.mapped || again != c.again {
+				t.Fatalf("%s on %d cores: at %v, %d bytes, mapped %v, again %v", c.name, cores, at, size, s.Mapped(),
+					again)
 			}
 			if at != nil {
 				read, err := io.ReadAll(io.NewSectionReader(at, 0, size))

@@ -44,7 +44,11 @@ func TestCompressedTeam(t *testing.T) {
 	}
 	text := b.String()
 	packed := map[string]string{
-		"gzip": gz(text), "members": gz(text[:2_500_000], text[2_500_000:]), "twice": gz(gz(text)), "zstd": zst(text), "text at the end": gz(text) + "and more",
+		"gzip":            gz(text),
+		"members":         gz(text[:2_500_000], text[2_500_000:]),
+		"twice":           gz(gz(text)),
+		"zstd":            zst(text),
+		"text at the end": gz(text) + "and more",
 	}
 	for _, share := range []float64{0.2, 0.5, 0.9} {
 		cut := int(share * float64(len(packed["gzip"])))
@@ -60,7 +64,8 @@ func TestCompressedTeam(t *testing.T) {
 		}
 		want := account(t, path, Options{Alone: true})
 		if got := account(t, path, Options{}); got != want {
-			t.Errorf("%s: %d bytes, %.200s; want %d bytes, %.200s", name, len(got), got[max(len(got)-200, 0):], len(want), want[max(len(want)-200, 0):])
+			t.Errorf("%s: %d bytes, %.200s; want %d bytes, %.200s", name, len(got), got[max(len(got)-200, 0):],
+				len(want), want[max(len(want)-200, 0):])
 		}
 		if strings.Contains(name, " at ") != strings.Contains(want, "compressed byte") {
 			t.Errorf("%s: %s", name, want[max(len(want)-200, 0):])
@@ -72,7 +77,8 @@ func TestCompressedTeam(t *testing.T) {
 func TestCompressedGrows(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(2, runtime.NumCPU())))
 	path := filepath.Join(t.TempDir(), "trace.gz")
-	if err := os.WriteFile(path, []byte(gz(oneEvent[:17], strings.Repeat(" ", 30<<20), oneEvent[17:])), 0o666); err != nil {
+	content := gz(oneEvent[:17], strings.Repeat(" ", 30<<20), oneEvent[17:])
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	last := int64(-1)
