@@ -78,8 +78,7 @@ var (
 		"analyze/render", "analyze/render/plots",
 	}
 	wideTests = []string{
-		"analyze", "analyze/compare", "analyze/normalization", "analyze/render", "analyze/render/plots",
-		"analyze/report", "analyze/rules", "trace/chrome",
+		"analyze/render", "analyze/render/plots", "trace/chrome",
 	}
 )
 

@@ -28,9 +28,18 @@ func TestAuditNormalization(t *testing.T) {
 		want   string
 	}{
 		{"traces", &counted, analyze.Options{}, "micro_mean by trace, micro_mean by trace; XX001 2 steps"},
-		{"traces before a log that was found", &counted, tokens, "micro_mean by trace, micro_mean by trace; XX001 2 steps"},
-		{"traces without counts, and a log of other micro-batches", &silent, analyze.Options{Logs: analyze.Logs{Tokens: log([]int64{3, 1, 1}), TokensFrom: "log"}},
-			"unknown by unknown; XX001 1 steps; note: no complete step"},
+		{
+			"traces before a log that was found",
+			&counted,
+			tokens,
+			"micro_mean by trace, micro_mean by trace; XX001 2 steps",
+		},
+		{
+			"traces without counts, and a log of other micro-batches",
+			&silent,
+			analyze.Options{Logs: analyze.Logs{Tokens: log([]int64{3, 1, 1}), TokensFrom: "log"}},
+			"unknown by unknown; XX001 1 steps; note: no complete step",
+		},
 		{"traces without counts", &silent, analyze.Options{}, "note: no token counts"},
 		{"a log alone", nil, tokens, "unknown by unknown; XX001 1 steps"},
 		{"nothing", nil, analyze.Options{}, ""},

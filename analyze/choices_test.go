@@ -25,7 +25,10 @@ func TestChoicesAreNamed(t *testing.T) {
 		want  []string
 	}{
 		{nil, []string{"pass Options.Logs.Tokens", "pass Options.RankOf, or record"}},
-		{map[string]string{"tokens": "--tokens FILE", "rank-regex": "--rank-regex"}, []string{"pass --tokens FILE", "pass --rank-regex, or record"}},
+		{
+			map[string]string{"tokens": "--tokens FILE", "rank-regex": "--rank-regex"},
+			[]string{"pass --tokens FILE", "pass --rank-regex, or record"},
+		},
 	} {
 		r := Run(inputs, Options{Rules: rules, Choices: test.names})
 		f, skipped := r.Findings[0], r.Skipped[0]

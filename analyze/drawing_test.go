@@ -20,7 +20,13 @@ func TestDrawing(t *testing.T) {
 		collectives  int
 	}{
 		{"no steps", "0/7 100 +600 kernel gemm\n0/9 700 +5 kernel ncclDevKernel_ReduceScatter", Options{}, -1, 1},
-		{"a CPU alone", "1/1 5 +1 cpu_op torch::autograd::AccumulateGrad\n1/1 10 +50 user_annotation Optimizer.step#A.step", Options{}, -1, 0},
+		{
+			"a CPU alone",
+			"1/1 5 +1 cpu_op torch::autograd::AccumulateGrad\n1/1 10 +50 user_annotation Optimizer.step#A.step",
+			Options{},
+			-1,
+			0,
+		},
 		{"one step", stepping(1, 300), Options{}, 0, 1},
 		{"the last but one", stepping(5, 300), Options{}, 3, 5},
 		{"of the steps asked for", stepping(5, 300), Options{Steps: func(int) (int, int) { return 0, 2 }}, 0, 2},
@@ -34,7 +40,8 @@ func TestDrawing(t *testing.T) {
 				step = line.Step
 			}
 			if step != test.step || len(d.Collectives) != test.collectives {
-				t.Errorf("timeline of step %d, %d collectives; want %d, %d", step, len(d.Collectives), test.step, test.collectives)
+				t.Errorf("timeline of step %d, %d collectives; want %d, %d", step, len(d.Collectives), test.step,
+					test.collectives)
 			}
 		})
 	}

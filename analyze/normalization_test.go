@@ -48,13 +48,19 @@ func (l *loop) write(rank int) string {
 			for range 5 {
 				event(4, `cpu_op aten::linear dims=[[8,64],[64,64],[64]] type=["float","float","float"]`)
 			}
-			event(5, `cpu_op aten::cross_entropy_loss dims=[[8,64],[8],[],[],[],[]] concrete=["","","","%s","-100","0."]`, l.reduction)
+			event(5,
+				`cpu_op aten::cross_entropy_loss dims=[[8,64],[8],[],[],[],[]] concrete=["","","","%s","-100","0."]`,
+				l.reduction)
 			for _, node := range append(l.chain, "NllLossBackward0", "AddmmBackward0") {
 				event(9, `cpu_op "autograd::engine::evaluate_function: %s"`, node)
 			}
-			fmt.Fprintf(&b, "1/1 %dus +20us cpu_op torch::autograd::AccumulateGrad dims=[[64,64]] type=[\"float\"]\n", at+1)
+			fmt.Fprintf(&b, "1/1 %dus +20us cpu_op torch::autograd::AccumulateGrad dims=[[64,64]] type=[\"float\"]\n",
+				at+1)
 			if l.ranks > 1 && j == len(micro)-1 {
-				fmt.Fprintf(&b, "1/1 %dus +5us cpu_op record_param_comms coll=allreduce in=4096 out=4096 dtype=Float group=0 gsize=%d\n", at+10, l.ranks)
+				fmt.Fprintf(&b,
+					"1/1 %dus +5us cpu_op record_param_comms coll=allreduce "+
+						"in=4096 out=4096 dtype=Float group=0 gsize=%d\n",
+					at+10, l.ranks)
 			}
 			event(30, `cpu_op "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"`)
 		}
@@ -135,20 +141,28 @@ func TestLogsAreAligned(t *testing.T) {
 	l := loop{1, steps, "2", []string{"MulBackward0"}, true, false, true}
 	losses := &sidecar.LossLog{Steps: []sidecar.StepLoss{{Step: 0, Optimised: 77}, {Step: 2, Optimised: 1.75}}}
 	for j, sum := range []float64{120, 20} {
-		losses.Micro = append(losses.Micro, sidecar.MicroLoss{Step: 2, MicroBatch: int64(j), Sum: sum, Tokens: -1}, sidecar.MicroLoss{Step: 0, MicroBatch: int64(j), Sum: 7, Tokens: -1})
+		losses.Micro = append(losses.Micro,
+			sidecar.MicroLoss{Step: 2, MicroBatch: int64(j), Sum: sum, Tokens: -1},
+			sidecar.MicroLoss{Step: 0, MicroBatch: int64(j), Sum: 7, Tokens: -1})
 	}
 	for _, test := range []struct {
 		name string
 		log  []sidecar.TokenCount
 		want string
 	}{
-		{"third step", log([]int64{30, 9}, []int64{1, 2}, []int64{30, 10}, []int64{20, 5}, []int64{3, 3}), "1/A loss log"},
+		{
+			"third step",
+			log([]int64{30, 9}, []int64{1, 2}, []int64{30, 10}, []int64{20, 5}, []int64{3, 3}),
+			"1/A loss log",
+		},
 		{"the log ends early", log([]int64{30, 9}, []int64{1, 2}, []int64{30, 10}), "1/A loss log"},
 		{"another run", log([]int64{30, 9}, []int64{1, 2}), " trace"},
 		{"the second step differs", log([]int64{30, 9}, []int64{1, 2}, []int64{30, 10}, []int64{20, 6}), " trace"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := analyze.Options{Logs: analyze.Logs{Tokens: test.log, TokensFrom: "found", TokensFound: true, Losses: losses}}
+			o := analyze.Options{
+				Logs: analyze.Logs{Tokens: test.log, TokensFrom: "found", TokensFound: true, Losses: losses},
+			}
 			n := l.report(t, o).Normalization
 			if got := n.Factor + " " + n.Basis; got != test.want || *n.Step != 0 {
 				t.Errorf("%q of step %d, want %q: %s", got, *n.Step, test.want, n.Evidence)
@@ -163,12 +177,17 @@ func TestDeclaredNormalization(t *testing.T) {
 	if n.Mode != "micro_mean" || n.Basis != "declared" || n.Declared != "micro_mean" || n.Ratio != nil {
 		t.Errorf("%+v", n)
 	}
-	n = l.report(t, analyze.Options{Normalization: normalization.MicroMean, Logs: analyze.Logs{Tokens: log([]int64{30, 10}), TokensFrom: "log"}}).Normalization
+	n = l.report(t, analyze.Options{
+		Normalization: normalization.MicroMean,
+		Logs:          analyze.Logs{Tokens: log([]int64{30, 10}), TokensFrom: "log"},
+	}).Normalization
 	if n.Ratio == nil || n.Ratio.Max != 2 || !strings.HasPrefix(n.Evidence, "tokens from log; as declared") {
 		t.Errorf("%+v", n)
 	}
 	// A log of other micro-batches than the trace has says nothing.
-	n = l.report(t, analyze.Options{Logs: analyze.Logs{Tokens: log([]int64{30, 10, 5}), TokensFrom: "log"}}).Normalization
+	n = l.report(t, analyze.Options{
+		Logs: analyze.Logs{Tokens: log([]int64{30, 10, 5}), TokensFrom: "log"},
+	}).Normalization
 	if n.Step != nil || !strings.Contains(n.Evidence, "no complete step") {
 		t.Errorf("%+v", n)
 	}

@@ -78,7 +78,8 @@ func TestSeverityFollowsTheShare(t *testing.T) {
 		rs   int
 		want string
 	}{{0, ""}, {1, "note"}, {9, "note"}, {10, "warn"}, {99, "warn"}, {100, "error"}, {300, "error"}} {
-		r := Run([]Input{{File: "f", Trace: read(t, stepping(5, test.rs))}}, Options{Rules: []Rule{claimRule("AA001", math.MaxInt64)}})
+		r := Run([]Input{{File: "f", Trace: read(t, stepping(5, test.rs))}},
+			Options{Rules: []Rule{claimRule("AA001", math.MaxInt64)}})
 		got := ""
 		for _, f := range r.Findings {
 			got = string(f.Severity)
@@ -90,17 +91,26 @@ func TestSeverityFollowsTheShare(t *testing.T) {
 }
 
 func TestSelection(t *testing.T) {
-	in := []Input{{File: "a-rank3.json", Trace: read(t, stepping(4, 100))}, {File: "b", Trace: read(t, stepping(4, 100))}}
+	in := []Input{
+		{File: "a-rank3.json", Trace: read(t, stepping(4, 100))},
+		{File: "b", Trace: read(t, stepping(4, 100))},
+	}
 	fromName := func(file string) (int64, bool) { return 3, strings.Contains(file, "rank3") }
 	all := Run(in, Options{RankOf: fromName})
 	if !slices.Equal(all.Source.Ranks, []int64{0, 3}) || len(all.Steps) != 8 {
 		t.Errorf("ranks %v, %d steps", all.Source.Ranks, len(all.Steps))
 	}
-	if !slices.ContainsFunc(all.Health.Problems, func(p report.Problem) bool { return p.Code == string(trace.RankAssigned) && p.File == "b" }) {
+	if !slices.ContainsFunc(all.Health.Problems, func(p report.Problem) bool {
+		return p.Code == string(trace.RankAssigned) && p.File == "b"
+	}) {
 		t.Error("the assigned rank is not said")
 	}
-	some := Run(in, Options{RankOf: fromName, Ranks: func(r int64) bool { return r == 3 }, Steps: func(n int) (int, int) { return n - 1, n },
-		Rules: []Rule{claimRule("AA001", 50)}})
+	some := Run(in, Options{
+		RankOf: fromName,
+		Ranks:  func(r int64) bool { return r == 3 },
+		Steps:  func(n int) (int, int) { return n - 1, n },
+		Rules:  []Rule{claimRule("AA001", 50)},
+	})
 	if len(some.Steps) != 1 || some.Steps[0].Rank != 3 || some.Steps[0].Index != 3 || *some.Findings[0].Cost != 50 {
 		t.Errorf("%+v", some.Steps)
 	}
@@ -117,7 +127,9 @@ func TestRanksThatClash(t *testing.T) {
 	if !slices.Equal(r.Source.Ranks, []int64{0, 1}) {
 		t.Errorf("ranks %v", r.Source.Ranks)
 	}
-	if !slices.ContainsFunc(r.Health.Problems, func(p report.Problem) bool { return p.Code == string(trace.RankConflict) }) {
+	if !slices.ContainsFunc(r.Health.Problems, func(p report.Problem) bool {
+		return p.Code == string(trace.RankConflict)
+	}) {
 		t.Error("the conflict is not said")
 	}
 }
@@ -125,7 +137,8 @@ func TestRanksThatClash(t *testing.T) {
 func TestSkippedRules(t *testing.T) {
 	rule := claimRule("AA001", 1)
 	rule.Needs = []Need{NeedCollectives}
-	r := Run([]Input{{File: "f", Trace: read(t, "1/1 0 +5 user_annotation Optimizer.step#A.step")}}, Options{Rules: []Rule{rule}})
+	r := Run([]Input{{File: "f", Trace: read(t, "1/1 0 +5 user_annotation Optimizer.step#A.step")}},
+		Options{Rules: []Rule{rule}})
 	if len(r.Skipped) != 1 || r.Skipped[0].Rule != "AA001" || r.Skipped[0].Reason != NeedCollectives.Missing {
 		t.Errorf("%+v", r.Skipped)
 	}
@@ -161,7 +174,9 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, field := range []string{"schema", "source", "health", "steps", "collectives", "findings", "skipped", "exit"} {
+	for _, field := range []string{
+		"schema", "source", "health", "steps", "collectives", "findings", "skipped", "exit",
+	} {
 		if s.Properties[field] == nil {
 			t.Errorf("no %s in the schema", field)
 		}

@@ -69,12 +69,28 @@ func TestVerdictOnOtherPasses(t *testing.T) {
 		pass gradients.Pass
 		want report.Verdict
 	}{
-		{"a number that the trace does not hold", gradients.Pass{Kind: gradients.ScalePass, Place: gradients.AfterBackward, Doubtful: true}, report.UnknownVerdict},
-		{"inside the loop", gradients.Pass{Kind: gradients.ScalePass, Place: gradients.BetweenMicroBatches}, report.UnknownVerdict},
-		{"the last of those inside the loop", gradients.Pass{Kind: gradients.ScalePass, Place: gradients.AfterBackward, Step: 1}, report.UnknownVerdict},
+		{
+			"a number that the trace does not hold",
+			gradients.Pass{Kind: gradients.ScalePass, Place: gradients.AfterBackward, Doubtful: true},
+			report.UnknownVerdict,
+		},
+		{
+			"inside the loop",
+			gradients.Pass{Kind: gradients.ScalePass, Place: gradients.BetweenMicroBatches},
+			report.UnknownVerdict,
+		},
+		{
+			"the last of those inside the loop",
+			gradients.Pass{Kind: gradients.ScalePass, Place: gradients.AfterBackward, Step: 1},
+			report.UnknownVerdict,
+		},
 		{"clip", gradients.Pass{Kind: gradients.ClipPass, Place: gradients.AfterBackward}, report.Required},
 		{"unscale", gradients.Pass{Kind: gradients.UnscalePass, Place: gradients.AfterBackward}, report.Required},
-		{"DDP's division", gradients.Pass{Kind: gradients.DividePass, Place: gradients.InBackward}, report.UnknownVerdict},
+		{
+			"DDP's division",
+			gradients.Pass{Kind: gradients.DividePass, Place: gradients.InBackward},
+			report.UnknownVerdict,
+		},
 		{"zero", gradients.Pass{Kind: gradients.ZeroPass, Place: gradients.AfterOptimizer}, report.UnknownVerdict},
 	} {
 		if got, reason := VerdictOf(r, &test.pass, false); got != test.want || reason == "" {
@@ -92,7 +108,12 @@ func TestTakePass(t *testing.T) {
 		pass *gradients.Pass
 		own  string
 		ok   bool
-	}{{"GS001", gp, "GS001", true}, {"GS001", gp, "GS001", true}, {"GS005", gp, "GS001", false}, {"GS005", other, "GS005", true}} {
+	}{
+		{"GS001", gp, "GS001", true},
+		{"GS001", gp, "GS001", true},
+		{"GS005", gp, "GS001", false},
+		{"GS005", other, "GS005", true},
+	} {
 		pass.rule.ID = test.rule
 		if owner, ok := pass.TakePass(test.pass); owner != test.own || ok != test.ok {
 			t.Errorf("%s: %s %v, want %s %v", test.rule, owner, ok, test.own, test.ok)

@@ -34,14 +34,35 @@ func TestRanksOfAReport(t *testing.T) {
 		{"one rank", []Input{input("a", rankOf(0, 3, 64, 0, "A"))}, "nil 0 [-] "},
 		{"two of four", []Input{input("a", rankOf(0, 3, 64, 0, "A")), input("b", rankOf(1, 3, 64, 100, "A"))},
 			"1 3 [300 0] process group 0: no trace of ranks 2, 3 was given: a wait for them counts as transfer"},
-		{"one silent", []Input{input("a", rankOf(0, 3, 64, 0, "A")), input("b", rankOf(1, 3, 64, 100, "A")), input("c", rankOf(2, 3, 64, 0, "A")),
-			input("d", "distributed backend=nccl rank=3 world_size=4\n9/1 0 +1 cpu_op aten::mm\n")},
-			"1 3 [300 0 300 -] process group 0: rank 3 recorded none of its collectives|the ranks did not record the same steps: rank 3 has 0 steps, rank 0 has 3"},
-		{"two models", []Input{input("a", rankOf(0, 3, 64, 0, "A")), input("b", rankOf(1, 3, 128, 0, "B"))},
-			"nil 0 [- -] process group 0: rank 0 and rank 1: no alignment is without a mismatch|process group 0: no trace of ranks 2, 3 was given: a wait for them counts as transfer|" +
-				"the ranks did not record the same steps: counted from the end, step 1 runs A on rank 0 and B on rank 1|ranks 0, 1 show different optimizers or parameters: traces of different runs, or parts of one model"},
-		{"no number of their own", []Input{input("a", strings.Replace(rankOf(0, 3, 64, 0, "A"), "rank=0", "rank=0", 1)), input("b", rankOf(0, 3, 64, 100, "A"))},
-			"1 3 [300 0] "}, // who is a member is unknown then, so nobody is called absent
+		{
+			"one silent",
+			[]Input{
+				input("a", rankOf(0, 3, 64, 0, "A")),
+				input("b", rankOf(1, 3, 64, 100, "A")),
+				input("c", rankOf(2, 3, 64, 0, "A")),
+				input("d", "distributed backend=nccl rank=3 world_size=4\n9/1 0 +1 cpu_op aten::mm\n"),
+			},
+			"1 3 [300 0 300 -] process group 0: rank 3 recorded none of its collectives|" +
+				"the ranks did not record the same steps: rank 3 has 0 steps, rank 0 has 3",
+		},
+		{
+			"two models",
+			[]Input{input("a", rankOf(0, 3, 64, 0, "A")), input("b", rankOf(1, 3, 128, 0, "B"))},
+			"nil 0 [- -] process group 0: rank 0 and rank 1: no alignment is without a mismatch|" +
+				"process group 0: no trace of ranks 2, 3 was given: a wait for them counts as transfer|" +
+				"the ranks did not record the same steps: counted from the end, " +
+				"step 1 runs A on rank 0 and B on rank 1|" +
+				"ranks 0, 1 show different optimizers or parameters: " +
+				"traces of different runs, or parts of one model",
+		},
+		{
+			"no number of their own",
+			[]Input{
+				input("a", strings.Replace(rankOf(0, 3, 64, 0, "A"), "rank=0", "rank=0", 1)),
+				input("b", rankOf(0, 3, 64, 100, "A")),
+			},
+			"1 3 [300 0] ", // who is a member is unknown then, so nobody is called absent
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := Run(c.inputs, Options{})

@@ -50,7 +50,15 @@ func (m made) stepOf(rank int64, kind string, duration int64, optimizers ...stri
 // group adds collectives to the last step.
 func (m made) group(collective, site, name string, bytes int64, kernels ...string) made {
 	last := m.Steps[len(m.Steps)-1]
-	g := report.CollectiveGroup{Rank: last.Rank, Step: &last.Index, Kind: collective, Site: site, Name: name, Count: len(kernels), Kernels: kernels}
+	g := report.CollectiveGroup{
+		Rank:    last.Rank,
+		Step:    &last.Index,
+		Kind:    collective,
+		Site:    site,
+		Name:    name,
+		Count:   len(kernels),
+		Kernels: kernels,
+	}
 	if bytes >= 0 {
 		g.Bytes = &bytes
 	}
@@ -78,7 +86,8 @@ func lines(d *Diff) []string {
 		if m.Stayed() {
 			word = "stayed"
 		}
-		out = append(out, fmt.Sprintf("%s %s %v->%v %d|%d %v", word, m.Collective, m.From, m.To, m.Base, m.New, m.Kinds))
+		out = append(out,
+			fmt.Sprintf("%s %s %v->%v %d|%d %v", word, m.Collective, m.From, m.To, m.Base, m.New, m.Kinds))
 	}
 	for _, c := range d.Collectives {
 		out = append(out, fmt.Sprintf("%s %s %v %v %s", c.Change, c.Collective, c.Place, c.PerStep, c.Kind))
@@ -119,7 +128,12 @@ func TestStructure(t *testing.T) {
 		return names
 	}
 	passes := func(m made, kind string, verdict report.Verdict) made {
-		m.GradientPasses = append(m.GradientPasses, report.GradientPass{Kind: kind, Where: "after_backward", Bytes: 10, Verdict: verdict})
+		m.GradientPasses = append(m.GradientPasses, report.GradientPass{
+			Kind:    kind,
+			Where:   "after_backward",
+			Bytes:   10,
+			Verdict: verdict,
+		})
 		return m
 	}
 	incomplete := plain()
@@ -143,49 +157,119 @@ func TestStructure(t *testing.T) {
 		{"no steps", noSteps, noSteps, ""},
 		{"no step of a kind is complete", incomplete, plain(), `kind Adam 0|1 base has incomplete ones only`},
 		{"no step is complete", incomplete, incomplete, `kind Adam 0|0 none is complete`},
-		{"the same report twice", plain().group(rs, "backward_hook", "", 8, "a"), plain().group(rs, "backward_hook", "", 8, "a"),
-			`stayed reduce_scatter {backward_hook }->{backward_hook } 1|1 [{Adam 1}]; kind Adam 1|1 only ""`},
-		{"letters say nothing", reportOf(0).step("A", 1, "X").step("B", 1, "Y"), reportOf(0).step("A", 1, "Y").step("B", 1, "X"),
-			`kind X 1|1 only ""; kind Y 1|1 only ""`},
+		{
+			"the same report twice",
+			plain().group(rs, "backward_hook", "", 8, "a"),
+			plain().group(rs, "backward_hook", "", 8, "a"),
+			`stayed reduce_scatter {backward_hook }->{backward_hook } 1|1 [{Adam 1}]; kind Adam 1|1 only ""`,
+		},
+		{
+			"letters say nothing",
+			reportOf(0).step("A", 1, "X").step("B", 1, "Y"),
+			reportOf(0).step("A", 1, "Y").step("B", 1, "X"),
+			`kind X 1|1 only ""; kind Y 1|1 only ""`,
+		},
 		{"a kind on one side", reportOf(0).step("A", 1, "X").step("B", 1, "X", "Y"), reportOf(0).step("A", 1, "X"),
 			`kind X 1|1 only ""; kind X + Y 1|0 only "base"`},
 		{"accumulation changed", reportOf(0).step("A", 1, "X/1"), reportOf(0).step("A", 1, "X/4"),
 			`setting accumulation_steps of X: 1|4; kind X 1|1 only ""`},
-		{"two kinds by accumulation", reportOf(0).step("A", 1, "X/1").step("B", 1, "X/2"), reportOf(0).step("A", 1, "X/2").step("B", 1, "X/1"),
-			`kind X 1|1 only ""; kind X 1|1 only ""`},
-		{"accumulation known of one step of a kind", reportOf(0).step("A", 1, "X").step("A", 1, "X/2"), reportOf(0).step("A", 1, "X/2"),
-			`kind X 2|1 only ""`},
+		{
+			"two kinds by accumulation",
+			reportOf(0).step("A", 1, "X/1").step("B", 1, "X/2"),
+			reportOf(0).step("A", 1, "X/2").step("B", 1, "X/1"),
+			`kind X 1|1 only ""; kind X 1|1 only ""`,
+		},
+		{
+			"accumulation known of one step of a kind",
+			reportOf(0).step("A", 1, "X").step("A", 1, "X/2"),
+			reportOf(0).step("A", 1, "X/2"),
+			`kind X 2|1 only ""`,
+		},
 		{"micro-batches", two, micro, `setting micro_batches of Adam: 2|4; kind Adam 1|1 only ""`},
 		{"micro-batches that one side does not know", plain(), micro, `kind Adam 1|1 only ""`},
-		{"a move", plain().group(rs, "optimizer_step", "Adam", 8, "a", "a"), plain().group(rs, "backward_hook", "", 8, "a", "a"),
-			`moved reduce_scatter {optimizer_step Adam}->{backward_hook } 2|2 [{Adam 2}]; kind Adam 1|1 only ""`},
-		{"a move among unequal numbers of steps",
+		{
+			"a move",
+			plain().group(rs, "optimizer_step", "Adam", 8, "a", "a"),
+			plain().group(rs, "backward_hook", "", 8, "a", "a"),
+			`moved reduce_scatter {optimizer_step Adam}->{backward_hook } 2|2 [{Adam 2}]; kind Adam 1|1 only ""`,
+		},
+		{
+			"a move among unequal numbers of steps",
 			plain().group(rs, "optimizer_step", "Adam", 8, "a"),
-			plain().group(rs, "backward_hook", "", 8, "a").step("A", 1, "Adam/1").group(rs, "backward_hook", "", 8, "a"),
-			`moved reduce_scatter {optimizer_step Adam}->{backward_hook } 1|2 [{Adam 1}]; kind Adam 1|2 only ""`},
-		{"part of a place moves", plain().group(rs, "optimizer_step", "Adam", 8, "a", "a", "a"),
+			plain().group(rs, "backward_hook", "", 8, "a").
+				step("A", 1, "Adam/1").group(rs, "backward_hook", "", 8, "a"),
+			`moved reduce_scatter {optimizer_step Adam}->{backward_hook } 1|2 [{Adam 1}]; kind Adam 1|2 only ""`,
+		},
+		{
+			"part of a place moves",
+			plain().group(rs, "optimizer_step", "Adam", 8, "a", "a", "a"),
 			plain().group(rs, "optimizer_step", "Adam", 8, "a").group(rs, "backward_hook", "", 8, "a", "a"),
-			`moved reduce_scatter {optimizer_step Adam}->{backward_hook } 2|2 [{Adam 2}]; stayed reduce_scatter {optimizer_step Adam}->{optimizer_step Adam} 1|1 [{Adam 1}]; kind Adam 1|1 only ""`},
-		{"bytes tell two moves apart",
+			`moved reduce_scatter {optimizer_step Adam}->{backward_hook } 2|2 [{Adam 2}]; ` +
+				`stayed reduce_scatter {optimizer_step Adam}->{optimizer_step Adam} 1|1 [{Adam 1}]; ` +
+				`kind Adam 1|1 only ""`,
+		},
+		{
+			"bytes tell two moves apart",
 			plain().group(rs, "annotation", "x", 16, "a").group(rs, "annotation", "y", 8, "a"),
 			plain().group(rs, "backward_hook", "", 8, "a").group(rs, "framework_hook", "FSDP", 16, "a"),
-			`moved reduce_scatter {annotation x}->{framework_hook FSDP} 1|1 [{Adam 1}]; moved reduce_scatter {annotation y}->{backward_hook } 1|1 [{Adam 1}]; kind Adam 1|1 only ""`},
-		{"another collective is not a move", plain().group(rs, "backward_hook", "", 8, "a"), plain().group("all_reduce", "backward_hook", "", 8, "a"),
-			`added all_reduce {backward_hook } 1 Adam; gone reduce_scatter {backward_hook } 1 Adam; kind Adam 1|1 only ""`},
-		{"more bytes", plain().group(ag, "backward_hook", "", 8, "a"), plain().group(ag, "backward_hook", "", 9, "a"),
-			`stayed all_gather {backward_hook }->{backward_hook } 1|1 [{Adam 1}]; resized all_gather {backward_hook } 1 Adam; kind Adam 1|1 only ""`},
-		{"unknown bytes", plain().group(ag, "backward_hook", "", -1, "a"), plain().group(ag, "backward_hook", "", 9, "a"),
-			`stayed all_gather {backward_hook }->{backward_hook } 1|1 [{Adam 1}]; kind Adam 1|1 only ""`},
-		{"another order", plain().group(rs, "backward_hook", "", 8, kernels("f32", "bf16", "bf16")...), plain().group(rs, "backward_hook", "", 8, kernels("bf16", "f32", "bf16")...),
-			`stayed reduce_scatter {backward_hook }->{backward_hook } 3|3 [{Adam 3}]; order reduce_scatter [{f32 1} {bf16 2}]->[{bf16 1} {f32 1} {bf16 1}] [Adam]; kind Adam 1|1 only ""`},
-		{"other kernels", plain().group(rs, "backward_hook", "", 8, kernels("f32", "f32")...), plain().group(rs, "backward_hook", "", 8, kernels("bf16", "bf16")...),
-			`stayed reduce_scatter {backward_hook }->{backward_hook } 2|2 [{Adam 2}]; kernels reduce_scatter [{f32 2}]->[{bf16 2}] [Adam]; kind Adam 1|1 only ""`},
-		{"gradient passes", passes(passes(plain(), "scale", "needless"), "clip", "required"), passes(passes(plain(), "scale", "avoidable"), "zero", "required"),
-			`gone pass clip after_backward; changed pass scale after_backward; added pass zero after_backward; kind Adam 1|1 only ""`},
+			`moved reduce_scatter {annotation x}->{framework_hook FSDP} 1|1 [{Adam 1}]; ` +
+				`moved reduce_scatter {annotation y}->{backward_hook } 1|1 [{Adam 1}]; kind Adam 1|1 only ""`,
+		},
+		{
+			"another collective is not a move",
+			plain().group(rs, "backward_hook", "", 8, "a"),
+			plain().group("all_reduce", "backward_hook", "", 8, "a"),
+			`added all_reduce {backward_hook } 1 Adam; gone reduce_scatter {backward_hook } 1 Adam; ` +
+				`kind Adam 1|1 only ""`,
+		},
+		{
+			"more bytes",
+			plain().group(ag, "backward_hook", "", 8, "a"),
+			plain().group(ag, "backward_hook", "", 9, "a"),
+			`stayed all_gather {backward_hook }->{backward_hook } 1|1 [{Adam 1}]; ` +
+				`resized all_gather {backward_hook } 1 Adam; kind Adam 1|1 only ""`,
+		},
+		{
+			"unknown bytes",
+			plain().group(ag, "backward_hook", "", -1, "a"),
+			plain().group(ag, "backward_hook", "", 9, "a"),
+			`stayed all_gather {backward_hook }->{backward_hook } 1|1 [{Adam 1}]; kind Adam 1|1 only ""`,
+		},
+		{
+			"another order",
+			plain().group(rs, "backward_hook", "", 8, kernels("f32", "bf16", "bf16")...),
+			plain().group(rs, "backward_hook", "", 8, kernels("bf16", "f32", "bf16")...),
+			`stayed reduce_scatter {backward_hook }->{backward_hook } 3|3 [{Adam 3}]; ` +
+				`order reduce_scatter [{f32 1} {bf16 2}]->[{bf16 1} {f32 1} {bf16 1}] [Adam]; ` +
+				`kind Adam 1|1 only ""`,
+		},
+		{
+			"other kernels",
+			plain().group(rs, "backward_hook", "", 8, kernels("f32", "f32")...),
+			plain().group(rs, "backward_hook", "", 8, kernels("bf16", "bf16")...),
+			`stayed reduce_scatter {backward_hook }->{backward_hook } 2|2 [{Adam 2}]; ` +
+				`kernels reduce_scatter [{f32 2}]->[{bf16 2}] [Adam]; kind Adam 1|1 only ""`,
+		},
+		{
+			"gradient passes",
+			passes(passes(plain(), "scale", "needless"), "clip", "required"),
+			passes(passes(plain(), "scale", "avoidable"), "zero", "required"),
+			`gone pass clip after_backward; changed pass scale after_backward; ` +
+				`added pass zero after_backward; kind Adam 1|1 only ""`,
+		},
 		{"unlike things; unknown is no difference", plain(), other, `unlike device GPU|TPU; kind Adam 1|1 only ""`},
-		{"findings", plain().finding("A1", report.Warn, 1).finding("A2", report.Warn, 1), plain().finding("A2", report.Note, 1).finding("A3", report.Warn, 1),
-			`disappeared A1; appeared A3; stayed A2; kind Adam 1|1 only ""`},
-		{"a finding that the other side cannot judge", plain().finding("OV004", report.Warn, 1), skipping, `not_judged OV004; kind Adam 1|1 only ""`},
+		{
+			"findings",
+			plain().finding("A1", report.Warn, 1).finding("A2", report.Warn, 1),
+			plain().finding("A2", report.Note, 1).finding("A3", report.Warn, 1),
+			`disappeared A1; appeared A3; stayed A2; kind Adam 1|1 only ""`,
+		},
+		{
+			"a finding that the other side cannot judge",
+			plain().finding("OV004", report.Warn, 1),
+			skipping,
+			`not_judged OV004; kind Adam 1|1 only ""`,
+		},
 	} {
 		d := between(test.base, test.new)
 		if got := strings.Join(lines(d), "; "); got != test.want {
@@ -219,10 +303,30 @@ func TestFigures(t *testing.T) {
 		{"one step", steps(100), steps(50), "100 [] 50 [] -50.0% p=1.00 significant=false low=true record=10"},
 		{"a step of no duration", steps(0), steps(50), "0 [] 50 [] none p=1.00 significant=false low=true record=10"},
 		{"nothing but zeros", steps(0, 0), steps(0, 0), "0 [] 0 [] none p=1.00 significant=false low=true record=10"},
-		{"four against four", steps(1, 2, 3, 4), steps(5, 6, 7, 8), "3 [] 7 [] +133.3% p=0.03 significant=true low=true record=10"},
-		{"six against six, apart", steps(10, 11, 12, 13, 14, 15), steps(20, 21, 22, 23, 24, 25), "13 [10 15] 23 [20 25] +76.9% p=0.00 significant=true low=false record=0"},
-		{"six against six, mixed", steps(10, 21, 12, 23, 14, 25), steps(20, 11, 22, 13, 24, 15), "18 [10 25] 18 [11 24] +0.0% p=1.00 significant=false low=false record=0"},
-		{"all equal", steps(7, 7, 7, 7, 7, 7), steps(7, 7, 7, 7, 7, 7), "7 [7 7] 7 [7 7] +0.0% p=1.00 significant=false low=false record=0"},
+		{
+			"four against four",
+			steps(1, 2, 3, 4),
+			steps(5, 6, 7, 8),
+			"3 [] 7 [] +133.3% p=0.03 significant=true low=true record=10",
+		},
+		{
+			"six against six, apart",
+			steps(10, 11, 12, 13, 14, 15),
+			steps(20, 21, 22, 23, 24, 25),
+			"13 [10 15] 23 [20 25] +76.9% p=0.00 significant=true low=false record=0",
+		},
+		{
+			"six against six, mixed",
+			steps(10, 21, 12, 23, 14, 25),
+			steps(20, 11, 22, 13, 24, 15),
+			"18 [10 25] 18 [11 24] +0.0% p=1.00 significant=false low=false record=0",
+		},
+		{
+			"all equal",
+			steps(7, 7, 7, 7, 7, 7),
+			steps(7, 7, 7, 7, 7, 7),
+			"7 [7 7] 7 [7 7] +0.0% p=1.00 significant=false low=false record=0",
+		},
 	} {
 		d := between(test.base, test.new)
 		f := d.Kinds[0].Figures[0]
@@ -233,8 +337,8 @@ func TestFigures(t *testing.T) {
 		if d.RecordSteps != nil {
 			record = *d.RecordSteps
 		}
-		got := fmt.Sprintf("%d %v %d %v %s p=%.2f significant=%v low=%v record=%d", f.Base.Median, interval(f.Base), f.New.Median, interval(f.New), delta,
-			*f.P, f.Significant, d.Kinds[0].LowConfidence, record)
+		got := fmt.Sprintf("%d %v %d %v %s p=%.2f significant=%v low=%v record=%d", f.Base.Median, interval(f.Base),
+			f.New.Median, interval(f.New), delta, *f.P, f.Significant, d.Kinds[0].LowConfidence, record)
 		if got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
 		}
@@ -250,11 +354,17 @@ func interval(s *Summary) []int64 {
 
 // Ranks of one run make one value a step; a rank that comes again is another run.
 func TestRanksAndRuns(t *testing.T) {
-	two := reportOf(0, 1).stepOf(0, "A", 100, "X").stepOf(1, "A", 300, "X").stepOf(0, "A", 100, "X").stepOf(1, "A", 300, "X")
+	two := reportOf(0, 1)
+	for range 2 {
+		two.stepOf(0, "A", 100, "X").stepOf(1, "A", 300, "X")
+	}
 	d := Between([]*report.Report{two.Report}, []*report.Report{two.Report, two.Report}, "")
 	k := d.Kinds[0]
-	if k.BaseSteps != 2 || k.BaseRankSteps != 4 || k.NewSteps != 4 || d.Base.Runs != 1 || d.New.Runs != 2 || k.Figures[0].Base.Median != 200 {
-		t.Errorf("%+v %+v", d.New, k)
+	if k.BaseSteps != 2 || k.BaseRankSteps != 4 || k.NewSteps != 4 || k.Figures[0].Base.Median != 200 {
+		t.Errorf("%+v", k)
+	}
+	if d.Base.Runs != 1 || d.New.Runs != 2 {
+		t.Errorf("%+v %+v", d.Base, d.New)
 	}
 	one, other := reportOf(0).stepOf(0, "A", 100, "X"), reportOf(1).stepOf(1, "A", 300, "X")
 	d = Between([]*report.Report{one.Report, other.Report}, []*report.Report{one.Report}, "")
@@ -301,7 +411,9 @@ func TestCommon(t *testing.T) {
 
 // Equal reports give equal bytes, and are left as they were.
 func TestPure(t *testing.T) {
-	m := reportOf(0).step("A", 3, "X", "Y").group(rs, "backward_hook", "", 8, "b", "a").group(ag, "optimizer_step", "X", 8, "b").step("A", 1, "X", "Y").step("B", 2, "X").finding("A1", report.Warn, 3)
+	m := reportOf(0)
+	m.step("A", 3, "X", "Y").group(rs, "backward_hook", "", 8, "b", "a").group(ag, "optimizer_step", "X", 8, "b")
+	m.step("A", 1, "X", "Y").step("B", 2, "X").finding("A1", report.Warn, 3)
 	before, _ := json.Marshal(m.Report)
 	first := ""
 	for range 20 {
@@ -335,7 +447,11 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := reportOf(0).step("A", 3, "X/2").group(rs, "backward_hook", "", 8, "b", "a").finding("A1", report.Warn, 3)
-	for _, d := range []*Diff{between(reportOf(), reportOf()), between(full, reportOf(0).step("A", 3, "X/3")), between(full, full)} {
+	for _, d := range []*Diff{
+		between(reportOf(), reportOf()),
+		between(full, reportOf(0).step("A", 3, "X/3")),
+		between(full, full),
+	} {
 		data, err := json.Marshal(d)
 		if err != nil {
 			t.Fatal(err)

@@ -22,7 +22,10 @@ func TestGapOf(t *testing.T) {
 			{Kind: "scale", Launches: 2, Bytes: 300, Span: 6},
 		},
 		Collectives: []report.Collectives{
-			{Kind: "reduce_scatter", Sites: []report.LaunchSite{{Site: "backward_hook", Count: 3}, {Site: "optimizer_step", Count: 1}}},
+			{
+				Kind:  "reduce_scatter",
+				Sites: []report.LaunchSite{{Site: "backward_hook", Count: 3}, {Site: "optimizer_step", Count: 1}},
+			},
 			{Kind: "all_gather", Sites: []report.LaunchSite{{Site: "backward_hook", Count: 50}}},
 			{Kind: "reduce_scatter", Sites: []report.LaunchSite{{Site: "backward_hook", Count: 4}}},
 		},

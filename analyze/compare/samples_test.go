@@ -20,7 +20,12 @@ func TestMatch(t *testing.T) {
 		{"no complete step", partial, partial, ""},
 		{"one side", reportOf(0).step("A", 1, "X").step("A", 2, "X"), reportOf(), "X [1 2] []"},
 		{"the other side", reportOf(), reportOf(0).step("B", 1, "X"), "X [] [1]"},
-		{"kinds by optimizers", reportOf(0).step("A", 1, "X").step("B", 2, "X", "Y"), reportOf(0).step("A", 3, "X", "Y"), "X [1] []; X + Y [2] [3]"},
+		{
+			"kinds by optimizers",
+			reportOf(0).step("A", 1, "X").step("B", 2, "X", "Y"),
+			reportOf(0).step("A", 3, "X", "Y"),
+			"X [1] []; X + Y [2] [3]",
+		},
 		{"ranks of one step", reportOf(0, 1).stepOf(0, "A", 1, "X").stepOf(1, "A", 2, "X"), reportOf(), "X [1+2] []"},
 	} {
 		var got []string

@@ -29,7 +29,10 @@ func (s shelf) open(name string) (*sidecar.Safetensors, error) {
 
 // file is the file of a rank, a step and a micro-batch, -1 for the gradients of the rank.
 func file(name string, rank, step, micro int64) sidecar.GradientFile {
-	return sidecar.GradientFile{File: name, Of: sidecar.GradientOf{Rank: rank, Step: step, MicroBatch: micro, WorldSize: 2}}
+	return sidecar.GradientFile{
+		File: name,
+		Of:   sidecar.GradientOf{Rank: rank, Step: step, MicroBatch: micro, WorldSize: 2},
+	}
 }
 
 // audited says what comparing files says, in short.
@@ -78,24 +81,44 @@ func TestGradientSet(t *testing.T) {
 		{"a reference of another step, or of a micro-batch, is none",
 			[]sidecar.GradientFile{file("half1", 1, 0, -1)},
 			[]sidecar.GradientFile{file("right0", 0, 1, -1), file("micro00", 1, 0, 0)}, nil, "alone\n"},
-		{"only the first step of two runs is judged",
+		{
+			"only the first step of two runs is judged",
 			[]sidecar.GradientFile{file("half0", 0, 3, -1), file("half1", 1, 3, -1), file("half-later", 0, 4, -1)},
-			[]sidecar.GradientFile{file("right0", 0, 3, -1), file("right-later", 0, 4, -1)}, nil,
-			"half0 against right0: global x 1/R\nhalf1 against right0: global x 1/R\nhalf-later against right-later: no cause\n" +
-				"step 3: global x 1/R\nstep 3: global x 1/R\nlater\n"},
-		{"micro-batches give the right ones, in every step",
+			[]sidecar.GradientFile{file("right0", 0, 3, -1), file("right-later", 0, 4, -1)},
+			nil,
+			"half0 against right0: global x 1/R\nhalf1 against right0: global x 1/R\n" +
+				"half-later against right-later: no cause\nstep 3: global x 1/R\nstep 3: global x 1/R\nlater\n",
+		},
+		{
+			"micro-batches give the right ones, in every step",
 			[]sidecar.GradientFile{file("mean", 0, 0, -1), file("sum", 0, 1, -1),
-				file("micro00", 0, 0, 0), file("micro10", 1, 0, 0), file("micro00", 0, 1, 0), file("micro10", 1, 1, 0)}, nil, counts,
-			"mean against the gradients of the micro-batches: global x 1\nsum against the gradients of the micro-batches: global x N\n" +
-				"step 0: global x 1\nstep 1: global x N\n"},
+				file("micro00", 0, 0, 0), file("micro10", 1, 0, 0), file("micro00", 0, 1, 0), file("micro10", 1, 1, 0),
+			},
+			nil,
+			counts,
+			"mean against the gradients of the micro-batches: global x 1\n" +
+				"sum against the gradients of the micro-batches: global x N\nstep 0: global x 1\nstep 1: global x N\n",
+		},
 		{"a micro-batch with tokens is missing",
 			[]sidecar.GradientFile{file("mean", 0, 0, -1), file("micro00", 0, 0, 0)}, nil, counts, "alone\n"},
-		{"micro-batches and ranks that no log knows of are passed over",
-			[]sidecar.GradientFile{file("mean", 0, 0, -1), file("micro00", 0, 0, 0), file("micro10", 1, 0, 0), file("sum", 1, 0, 1), file("sum", 2, 0, 0)},
-			nil, counts, "mean against the gradients of the micro-batches: global x 1\nstep 0: global x 1\n"},
+		{
+			"micro-batches and ranks that no log knows of are passed over",
+			[]sidecar.GradientFile{
+				file("mean", 0, 0, -1), file("micro00", 0, 0, 0), file("micro10", 1, 0, 0), file("sum", 1, 0, 1),
+				file("sum", 2, 0, 0),
+			},
+			nil,
+			counts,
+			"mean against the gradients of the micro-batches: global x 1\nstep 0: global x 1\n",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			set := GradientSet{Run: test.run, Reference: test.reference, Open: files.open, Counts: func(int64) *Counts { return test.c }}
+			set := GradientSet{
+				Run:       test.run,
+				Reference: test.reference,
+				Open:      files.open,
+				Counts:    func(int64) *Counts { return test.c },
+			}
 			a, err := set.Audit()
 			if err != nil || audited(a) != test.want {
 				t.Errorf("%v\n%s\nwant\n%s", err, audited(a), test.want)
@@ -110,7 +133,8 @@ func TestGradientSetErrors(t *testing.T) {
 	if _, err := set.Audit(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	set.Run, set.Reference = []sidecar.GradientFile{file("half0", 0, 0, -1)}, []sidecar.GradientFile{file("short", 0, 0, -1)}
+	set.Run = []sidecar.GradientFile{file("half0", 0, 0, -1)}
+	set.Reference = []sidecar.GradientFile{file("short", 0, 0, -1)}
 	if _, err := set.Audit(); err == nil || !strings.Contains(err.Error(), "shape") {
 		t.Errorf("another model: %v", err)
 	}

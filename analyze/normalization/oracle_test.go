@@ -43,7 +43,9 @@ var truth = map[string]struct {
 }
 
 // files turns gradients into a file in memory.
-func files(t *testing.T, params []oracle.Param, dtype sidecar.Dtype, grads map[string]oracle.Floats) *sidecar.Safetensors {
+func files(
+	t *testing.T, params []oracle.Param, dtype sidecar.Dtype, grads map[string]oracle.Floats,
+) *sidecar.Safetensors {
 	t.Helper()
 	var tensors []sidecar.Tensor
 	for _, p := range params {
@@ -113,7 +115,8 @@ func checkOracle(t *testing.T, e, exact *oracle.Expected, dtype sidecar.Dtype) {
 		if v.Versus.Reference == "accum1_scaled" {
 			of = countsOf(e, 1)
 		}
-		observed, reference := files(t, e.Params, dtype, v.Grads), files(t, e.Params, dtype, e.Variants[v.Versus.Reference].Grads)
+		observed := files(t, e.Params, dtype, v.Grads)
+		reference := files(t, e.Params, dtype, e.Variants[v.Versus.Reference].Grads)
 		got, err := Audit(of, Gradients{observed, reference, micro})
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +135,8 @@ func checkOracle(t *testing.T, e, exact *oracle.Expected, dtype sidecar.Dtype) {
 		case c.Mode != want.mode && c.Mode != Unknown:
 			t.Errorf("%s without micro-batches is taken for %+v", name, c)
 		}
-		t.Logf("%s: %s %s; without micro-batches %s %s %v", name, got.Cause.Mode, got.Cause.Factor, alone.Cause.Mode, alone.Cause.Factor, alone.Cause.Also)
+		t.Logf("%s: %s %s; without micro-batches %s %s %v", name, got.Cause.Mode, got.Cause.Factor, alone.Cause.Mode,
+			alone.Cause.Factor, alone.Cause.Also)
 		if dtype == sidecar.F64 || v.Multiple == nil { // in f32 a multiple stands for gradients rounded otherwise
 			checkDeviation(t, name, got.Deviation, &v.Versus)
 		}
@@ -145,8 +149,13 @@ func checkDeviation(t *testing.T, name string, d *Deviation, want *oracle.Deviat
 		what string
 		got  *float64
 		want float64
-	}{{"norm_ratio", d.NormRatio, want.NormRatio}, {"cosine", d.Cosine, want.Cosine}, {"max_rel", d.MaxRel, want.MaxRel},
-		{"rel_l2", d.RelL2, want.RelL2}, {"adamw", d.AdamW, want.AdamW}} {
+	}{
+		{"norm_ratio", d.NormRatio, want.NormRatio},
+		{"cosine", d.Cosine, want.Cosine},
+		{"max_rel", d.MaxRel, want.MaxRel},
+		{"rel_l2", d.RelL2, want.RelL2},
+		{"adamw", d.AdamW, want.AdamW},
+	} {
 		if f.got == nil || math.Abs(*f.got-f.want) > 1e-9*max(1, math.Abs(f.want)) {
 			t.Errorf("%s: %s is %v, want %v", name, f.what, f.got, f.want)
 		}

@@ -11,7 +11,10 @@ func TestConclude(t *testing.T) {
 	known := StepReport{Weights: &Weights{Min: &one, Max: &one}, Basis: ByTrace, Evidence: "by the trace"}
 	declared, unknown := known, StepReport{Basis: ByNothing, Evidence: "nothing tells: pass {normalization}"}
 	declared.Basis, declared.Evidence = ByWord, "as declared"
-	differ := GradientReport{Against: "runs/right/rank0.safetensors", Verdict: &Verdict{Cause: &Cause{Mode: Global, Factor: "1/R", Text: "half of them"}}}
+	differ := GradientReport{
+		Against: "runs/right/rank0.safetensors",
+		Verdict: &Verdict{Cause: &Cause{Mode: Global, Factor: "1/R", Text: "half of them"}},
+	}
 	equal := GradientReport{Verdict: &Verdict{Cause: &Cause{Mode: Global, Factor: "1"}}}
 	unjudged := GradientReport{Verdict: &Verdict{}}
 	finding := Judgement{Rule: "NM001", Severity: "error", Message: "tokens count wrongly"}
@@ -20,8 +23,15 @@ func TestConclude(t *testing.T) {
 		r    Report
 		want string
 	}{
-		{"a finding goes before all", Report{Findings: []Judgement{finding, {Rule: "NM002"}}, Gradients: []GradientReport{differ}, Steps: []StepReport{known}},
-			"NM001 error tokens count wrongly"},
+		{
+			"a finding goes before all",
+			Report{
+				Findings:  []Judgement{finding, {Rule: "NM002"}},
+				Gradients: []GradientReport{differ},
+				Steps:     []StepReport{known},
+			},
+			"NM001 error tokens count wrongly",
+		},
 		{"gradients differ", Report{Gradients: []GradientReport{unjudged, equal, differ}, Steps: []StepReport{known}},
 			"note gradients differ from those in right: half of them"},
 		{"gradients are equal", Report{Gradients: []GradientReport{equal}},
@@ -30,8 +40,12 @@ func TestConclude(t *testing.T) {
 			"every token counts alike, as it should: by the trace"},
 		{"one of three steps is known", Report{Steps: []StepReport{unknown, known, declared}},
 			"every token counts alike, as it should, in 1 of 3 steps; of the others it is not known: by the trace"},
-		{"a word proves nothing", Report{Steps: []StepReport{declared}},
-			"note what a token counts is not known: as declared -> write a loss log with optimized_loss, or gradients, and pass --against"},
+		{
+			"a word proves nothing",
+			Report{Steps: []StepReport{declared}},
+			"note what a token counts is not known: as declared -> write a " +
+				"loss log with optimized_loss, or gradients, and pass --against",
+		},
 		{"nothing is known", Report{Steps: []StepReport{unknown}},
 			"note what a token counts is not known: nothing tells: pass Options.Normalization -> " +
 				"write a loss log with optimized_loss, or gradients, and pass --against"},
@@ -64,14 +78,23 @@ func TestNotes(t *testing.T) {
 	}{
 		{GradientAudit{}, ""},
 		{GradientAudit{Reports: []GradientReport{report}}, ""},
-		{GradientAudit{Alone: true}, "gradients have nothing to be compared with: pass --against, or write those of single micro-batches"},
-		{GradientAudit{Reports: []GradientReport{report}, Later: true}, "of later steps no cause is named: the two runs start them from other weights"},
+		{
+			GradientAudit{Alone: true},
+			"gradients have nothing to be compared with: pass --against, or write those of single micro-batches",
+		},
+		{
+			GradientAudit{Reports: []GradientReport{report}, Later: true},
+			"of later steps no cause is named: the two runs start them from other weights",
+		},
 	} {
 		r := NewReport("v", nil)
 		r.AddGradients(&test.a)
 		r.NameChoices(map[string]string{"against": "--against"})
-		if got := strings.Join(r.Notes, "; "); got != test.want || len(r.Gradients) != len(test.a.Reports) || r.Empty() != (len(test.a.Reports) == 0) {
+		if got := strings.Join(r.Notes, "; "); got != test.want {
 			t.Errorf("%+v: %s, want %s", test.a, got, test.want)
+		}
+		if n := len(test.a.Reports); len(r.Gradients) != n || r.Empty() != (n == 0) {
+			t.Errorf("%+v: %d gradients, empty %v", test.a, len(r.Gradients), r.Empty())
 		}
 	}
 }

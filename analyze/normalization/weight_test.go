@@ -23,7 +23,8 @@ func line(w *Weights) string {
 	if w.Min == nil {
 		return "no tokens"
 	}
-	return fmt.Sprintf("%s x %s: %.4g at n=%d to %.4g at n=%d", w.Mode, w.Factor, *w.Min, w.MinAt.Tokens, *w.Max, w.MaxAt.Tokens)
+	return fmt.Sprintf("%s x %s: %.4g at n=%d to %.4g at n=%d", w.Mode, w.Factor, *w.Min, w.MinAt.Tokens, *w.Max,
+		w.MaxAt.Tokens)
 }
 
 func TestWeightsOfPublishedStep(t *testing.T) {
@@ -61,11 +62,35 @@ func TestWeights(t *testing.T) {
 	}{
 		{"no tokens at all", Counts{Tokens: [][]int64{{0, 0}, {0}}}, MicroMean, "none", ""},
 		{"no ranks", Counts{}, Global, "none", ""},
-		{"an empty micro-batch", Counts{Tokens: [][]int64{{4, 0}, {2, 2}}}, MicroMean, "micro_mean x 1: 0.5 at n=4 to 1 at n=2", "[[0.5,null],[1,1]]"},
-		{"an empty rank", Counts{Tokens: [][]int64{{0}, {8}}}, PerRank, "per_rank x 1: 0.5 at n=8 to 0.5 at n=8", "[[null],[0.5]]"},
-		{"equal counts", Counts{Tokens: [][]int64{{3, 3}, {3, 3}}}, MicroMean, "micro_mean x 1: 1 at n=3 to 1 at n=3", "[[1,1],[1,1]]"},
+		{
+			"an empty micro-batch",
+			Counts{Tokens: [][]int64{{4, 0}, {2, 2}}},
+			MicroMean,
+			"micro_mean x 1: 0.5 at n=4 to 1 at n=2",
+			"[[0.5,null],[1,1]]",
+		},
+		{
+			"an empty rank",
+			Counts{Tokens: [][]int64{{0}, {8}}},
+			PerRank,
+			"per_rank x 1: 0.5 at n=8 to 0.5 at n=8",
+			"[[null],[0.5]]",
+		},
+		{
+			"equal counts",
+			Counts{Tokens: [][]int64{{3, 3}, {3, 3}}},
+			MicroMean,
+			"micro_mean x 1: 1 at n=3 to 1 at n=3",
+			"[[1,1],[1,1]]",
+		},
 		{"one rank", Counts{Tokens: [][]int64{{5, 1}}}, PerRank, "per_rank x 1: 1 at n=5 to 1 at n=5", "[[1,1]]"},
-		{"counts before the shift", Counts{Tokens: [][]int64{{9}, {9}}, Preshift: [][]int64{{10}, {9}}}, Preshift, "pre_shift_count x 1: 0.9474 at n=9 to 1.053 at n=9", ""},
+		{
+			"counts before the shift",
+			Counts{Tokens: [][]int64{{9}, {9}}, Preshift: [][]int64{{10}, {9}}},
+			Preshift,
+			"pre_shift_count x 1: 0.9474 at n=9 to 1.053 at n=9",
+			"",
+		},
 		{"counts before the shift are not known", Counts{Tokens: [][]int64{{9}, {9}}}, Preshift, "none", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -86,7 +111,8 @@ func TestWeights(t *testing.T) {
 // vector is a file with one tensor.
 func vector(t *testing.T, dtype sidecar.Dtype, values ...float64) *sidecar.Safetensors {
 	t.Helper()
-	return files(t, []oracle.Param{{Name: "w", Shape: []int{len(values)}}}, dtype, map[string]oracle.Floats{"w": values})
+	return files(t, []oracle.Param{{Name: "w", Shape: []int{len(values)}}}, dtype,
+		map[string]oracle.Floats{"w": values})
 }
 
 // TestPublishedTable: raw sums of gradients against those that the PR shows are 563 apart,
@@ -100,7 +126,10 @@ func TestPublishedTable(t *testing.T) {
 		if math.Abs(divided/row.divided-1) > 1e-12 || math.Abs(math.Abs(divided/row.shown-1)/row.apart-1) > 0.01 {
 			t.Errorf("%v/563 is %v, %v from %v", row.raw, divided, divided/row.shown-1, row.shown)
 		}
-		v, err := Audit(published, Gradients{Observed: vector(t, sidecar.F32, row.raw), Reference: vector(t, sidecar.F32, row.shown)})
+		v, err := Audit(published, Gradients{
+			Observed:  vector(t, sidecar.F32, row.raw),
+			Reference: vector(t, sidecar.F32, row.shown),
+		})
 		if err != nil || v.Cause.Factor != "N" || !strings.Contains(v.Cause.Text, "cannot be seen") {
 			t.Errorf("%+v %v", v, err)
 		}
@@ -200,12 +229,44 @@ func TestDeviationOfOddGradients(t *testing.T) {
 		a, b []float64
 		want string
 	}{
-		{"both zero", []float64{0, 0}, []float64{0, 0}, `{"norm_ratio":null,"cosine":null,"max_rel":0,"rel_l2":0,"adamw_first_update_rel_l2":0,`},
-		{"zero reference", []float64{1, 0}, []float64{0, 0}, `{"norm_ratio":null,"cosine":null,"max_rel":null,"rel_l2":null,"adamw_first_update_rel_l2":null,`},
-		{"zero", []float64{0, 0}, []float64{1, 0}, `{"norm_ratio":0,"cosine":null,"max_rel":1,"rel_l2":1,"adamw_first_update_rel_l2":1,`},
-		{"NaN", []float64{nan, 1}, []float64{1, 1}, `{"norm_ratio":null,"cosine":null,"max_rel":null,"rel_l2":null,"adamw_first_update_rel_l2":null,"norm":null,"reference_norm":null,"not_finite":1,`},
-		{"equal infinities", []float64{inf}, []float64{inf}, `{"norm_ratio":null,"cosine":null,"max_rel":null,"rel_l2":null,"adamw_first_update_rel_l2":null,"norm":null,"reference_norm":null,"not_finite":1,`},
-		{"opposite", []float64{-2}, []float64{1}, `{"norm_ratio":2,"cosine":-1,"max_rel":3,"rel_l2":3,"adamw_first_update_rel_l2":`},
+		{
+			"both zero",
+			[]float64{0, 0},
+			[]float64{0, 0},
+			`{"norm_ratio":null,"cosine":null,"max_rel":0,"rel_l2":0,"adamw_first_update_rel_l2":0,`,
+		},
+		{
+			"zero reference",
+			[]float64{1, 0},
+			[]float64{0, 0},
+			`{"norm_ratio":null,"cosine":null,"max_rel":null,"rel_l2":null,"adamw_first_update_rel_l2":null,`,
+		},
+		{
+			"zero",
+			[]float64{0, 0},
+			[]float64{1, 0},
+			`{"norm_ratio":0,"cosine":null,"max_rel":1,"rel_l2":1,"adamw_first_update_rel_l2":1,`,
+		},
+		{
+			"NaN",
+			[]float64{nan, 1},
+			[]float64{1, 1},
+			`{"norm_ratio":null,"cosine":null,"max_rel":null,"rel_l2":null,"adamw_first_update_rel_l2":null,` +
+				`"norm":null,"reference_norm":null,"not_finite":1,`,
+		},
+		{
+			"equal infinities",
+			[]float64{inf},
+			[]float64{inf},
+			`{"norm_ratio":null,"cosine":null,"max_rel":null,"rel_l2":null,"adamw_first_update_rel_l2":null,` +
+				`"norm":null,"reference_norm":null,"not_finite":1,`,
+		},
+		{
+			"opposite",
+			[]float64{-2},
+			[]float64{1},
+			`{"norm_ratio":2,"cosine":-1,"max_rel":3,"rel_l2":3,"adamw_first_update_rel_l2":`,
+		},
 		{"empty", nil, nil, `{"norm_ratio":null,"cosine":null,"max_rel":0,"rel_l2":0,`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -226,7 +287,8 @@ func TestDeviationOfOddGradients(t *testing.T) {
 }
 
 func TestGradientsOfOtherModels(t *testing.T) {
-	two := files(t, []oracle.Param{{Name: "v", Shape: []int{1}}, {Name: "w", Shape: []int{2}}}, sidecar.F64, map[string]oracle.Floats{"v": {1}, "w": {1, 2}})
+	params := []oracle.Param{{Name: "v", Shape: []int{1}}, {Name: "w", Shape: []int{2}}}
+	two := files(t, params, sidecar.F64, map[string]oracle.Floats{"v": {1}, "w": {1, 2}})
 	for _, test := range []struct {
 		a, b   *sidecar.Safetensors
 		reason string
@@ -235,7 +297,8 @@ func TestGradientsOfOtherModels(t *testing.T) {
 		{vector(t, sidecar.F64, 1, 2), two, "1 tensors"},
 		{two, vector(t, sidecar.F64, 1, 2), `no tensor "v"`},
 	} {
-		if _, err := Audit(published, Gradients{Observed: test.a, Reference: test.b}); err == nil || !strings.Contains(err.Error(), test.reason) {
+		_, err := Audit(published, Gradients{Observed: test.a, Reference: test.b})
+		if err == nil || !strings.Contains(err.Error(), test.reason) {
 			t.Errorf("%v, want %s", err, test.reason)
 		}
 	}
@@ -251,14 +314,22 @@ func TestLosses(t *testing.T) {
 	for _, l := range list {
 		got = append(got, fmt.Sprintf("%s %.4g", l.Name, l.Value))
 	}
-	want := "global_mean 2.667, mean_of_rank_means 3, mean_of_micro_means 3.333, mean_of_micro_means_empty_as_zero 2.5, rank_mean 2, rank_mean 4, sum_of_rank_means 6, sum_of_micro_means 5, sum_over_ranks_and_micro_batches 4, sum 16"
+	want := "global_mean 2.667, mean_of_rank_means 3, mean_of_micro_means 3.333, " +
+		"mean_of_micro_means_empty_as_zero 2.5, rank_mean 2, rank_mean 4, " +
+		"sum_of_rank_means 6, sum_of_micro_means 5, sum_over_ranks_and_micro_batches 4, sum 16"
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("%s\nwant %s", s, want)
 	}
 	for _, test := range []struct {
 		logged float64
 		want   string
-	}{{16.0 / 6, "global_mean"}, {float64(float32(10.0 / 3)), "mean_of_micro_means"}, {2, "rank_mean"}, {2.9, ""}, {math.NaN(), ""}} {
+	}{
+		{16.0 / 6, "global_mean"},
+		{float64(float32(10.0 / 3)), "mean_of_micro_means"},
+		{2, "rank_mean"},
+		{2.9, ""},
+		{math.NaN(), ""},
+	} {
 		if l, ok := NameLoss(list, test.logged); l.Name != test.want || ok != (test.want != "") {
 			t.Errorf("%v is %s", test.logged, l.Name)
 		}

@@ -39,7 +39,8 @@ func checkCase(t *testing.T, source string, uniform bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := analyze.Run([]analyze.Input{{File: "case", Trace: tr}}, analyze.Options{Rules: rules.All(), UniformTokens: uniform})
+	inputs := []analyze.Input{{File: "case", Trace: tr}}
+	r := analyze.Run(inputs, analyze.Options{Rules: rules.All(), UniformTokens: uniform})
 	checkReport(t, r)
 	checkFindings(t, r, source)
 	compare(t, "passes", passLines(r), wanted(source, "passes", ", "))

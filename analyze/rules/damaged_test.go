@@ -28,7 +28,11 @@ var damagedCases = []struct{ file, answer, problems string }{
 	{"no-distributedInfo.json.gz", wholeAnswer, ""},
 	{"no-flow.json.gz", wholeAnswer, ""},
 	{"no-nccl-kernel-metadata.json.gz", wholeAnswer, ""},
-	{"no-optimizer.json.gz", "76 23864479 6671128, 38 reduce-scatters, 983 of 4761 unlinked, 4 steps by profiler_step", "steps_from_profiler 4"},
+	{
+		"no-optimizer.json.gz",
+		"76 23864479 6671128, 38 reduce-scatters, 983 of 4761 unlinked, 4 steps by profiler_step",
+		"steps_from_profiler 4",
+	},
 	{"no-profilerstep.json.gz", wholeAnswer, ""},
 	{"old-categories.json.gz", wholeAnswer, ""},
 	{"reversed-order.json.gz", wholeAnswer, ""},
@@ -36,7 +40,11 @@ var damagedCases = []struct{ file, answer, problems string }{
 	{"trailing-comma.json.gz", wholeAnswer, "extra_comma 1 @10223223"},
 	{"truncated-gzip.json.gz", "28 8987112 2596108, 14 reduce-scatters, 984 of 1891 unlinked, 4 steps by optimizer",
 		"truncated 1 @6426159, compression_damage 1 @6426233"},
-	{"ts-in-ns.json.gz", "76 23864479000 6671128000, 38 reduce-scatters, 983 of 4761 unlinked, 4 steps by optimizer", "suspect_time_unit 1"},
+	{
+		"ts-in-ns.json.gz",
+		"76 23864479000 6671128000, 38 reduce-scatters, 983 of 4761 unlinked, 4 steps by optimizer",
+		"suspect_time_unit 1",
+	},
 	{"unclosed-array.json.gz", wholeAnswer, "unclosed_array 1 @10223223"},
 }
 
@@ -65,8 +73,8 @@ func answer(r *report.Report) string {
 			scatters = k.Count
 		}
 	}
-	return fmt.Sprintf("%d %d %d, %d reduce-scatters, %d of %d unlinked, %d steps by %s", c.Count, c.Busy, c.Overlapped, scatters, d.Unlinked, d.Count,
-		len(r.Steps), r.Source.StepSource)
+	return fmt.Sprintf("%d %d %d, %d reduce-scatters, %d of %d unlinked, %d steps by %s", c.Count, c.Busy,
+		c.Overlapped, scatters, d.Unlinked, d.Count, len(r.Steps), r.Source.StepSource)
 }
 
 // problems prints all but the unlinked events, which answer has.

@@ -16,7 +16,8 @@ func stepsOnDevices(devices int) string {
 	b.WriteString("distributed backend=nccl rank=0 world_size=2\n")
 	for i := range 2 {
 		at, corr := 1000*i, 100*i
-		fmt.Fprintf(&b, "100/2 %dus +9us cpu_op torch::autograd::AccumulateGrad dims=[[1000,250]] type=[\"float\"]\n", at+20)
+		fmt.Fprintf(&b, "100/2 %dus +9us cpu_op torch::autograd::AccumulateGrad dims=[[1000,250]] type=[\"float\"]\n",
+			at+20)
 		for d := range devices {
 			corr += 2
 			fmt.Fprintf(&b, `100/1 %dus +1us cuda_runtime launch corr=%d
@@ -33,7 +34,8 @@ func stepsOnDevices(devices int) string {
 // What a step costs does not grow with the devices that a process drives.
 func TestCostOnSeveralDevices(t *testing.T) {
 	for _, devices := range []int{1, 2} {
-		r := analyze.Run([]analyze.Input{rankFile(t, "rank0.txt", stepsOnDevices(devices))}, analyze.Options{Rules: rules.All()})
+		inputs := []analyze.Input{rankFile(t, "rank0.txt", stepsOnDevices(devices))}
+		r := analyze.Run(inputs, analyze.Options{Rules: rules.All()})
 		for _, f := range r.Findings {
 			if f.Rule == "OV001" && (*f.Cost != 100_000 || *f.Share != 0.1 || f.Saving.High > *f.Cost) {
 				t.Errorf("%d devices: cost %d ns, %v of the step", devices, *f.Cost, *f.Share)

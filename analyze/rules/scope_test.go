@@ -96,7 +96,10 @@ func TestPerRankRulesOverUnlikeRanks(t *testing.T) {
 			}
 		}
 		slices.Sort(want)
-		for order, got := range [][]string{found(together(t, fires, silent), ruleOf), found(together(t, silent, fires), ruleOf)} {
+		for order, got := range [][]string{
+			found(together(t, fires, silent), ruleOf),
+			found(together(t, silent, fires), ruleOf),
+		} {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s, order %d: got %v, want %v", rule.ID, order, got, want)
 			}

@@ -63,8 +63,9 @@ type scaleFact struct {
 // unseen are planted bugs that their traces do not show, and why.
 var unseen = map[string]string{
 	"single-accum4-scale-compiled GS002": "compiled code on a CPU leaves one span and no operator",
-	"single-accum4-in-backward OP002":    "the hook clears each gradient that it used, so that a step in every backward is all there is to see",
-	"hsdp2-accum4-over-accum AC003":      "not a rule; AC001 speaks of the all-reduces",
+	"single-accum4-in-backward OP002": "the hook clears each gradient " +
+		"that it used, so that a step in every backward is all there is to see",
+	"hsdp2-accum4-over-accum AC003": "not a rule; AC001 speaks of the all-reduces",
 }
 
 func TestTruthOfInterop(t *testing.T) {
@@ -148,11 +149,16 @@ func (o *oldTruth) convert() truth {
 		w.Planted = append(w.Planted, map[bool]string{true: "GS001", false: "GS002"}[o.Needless])
 	}
 	w.ClipPlace = map[bool]string{true: "after_backward", false: "none"}[o.Clip]
-	w.Sync = map[string]string{"every micro-batch": "every_micro_batch", "last micro-batch only": "last_micro_batch", "none": "none"}[o.Sync]
+	w.Sync = map[string]string{
+		"every micro-batch":     "every_micro_batch",
+		"last micro-batch only": "last_micro_batch",
+		"none":                  "none",
+	}[o.Sync]
 	if w.Sync == "every_micro_batch" && w.MicroBatches > 1 {
 		w.Planted = append(w.Planted, "AC001")
 	}
-	if where := map[string]string{"before scale pass": "before_scale", "before first forward": "before_forward"}[o.Tokens]; where != "" {
+	places := map[string]string{"before scale pass": "before_scale", "before first forward": "before_forward"}
+	if where := places[o.Tokens]; where != "" {
 		w.Tokens.Present, w.Tokens.Where = true, &where
 		w.Tokens.PerStep = map[string]int{"before_scale": 2, "before_forward": 1}[where] // the loss for the log, too
 	}
@@ -213,7 +219,8 @@ func checkSteps(t *testing.T, r *report.Report, want *truth) {
 	same(t, "world size", *cmp.Or(r.Source.WorldSize, new(int64)), want.WorldSize)
 	accumulations := make(map[string]string)
 	for _, s := range r.Steps {
-		same(t, fmt.Sprintf("micro-batches of step %d", s.Index), orUnknown(s.MicroBatches), fmt.Sprint(want.MicroBatches))
+		same(t, fmt.Sprintf("micro-batches of step %d", s.Index), orUnknown(s.MicroBatches),
+			fmt.Sprint(want.MicroBatches))
 		for _, o := range s.Optimizers {
 			if o.Accumulation != nil {
 				accumulations[o.Name] = fmt.Sprint(*o.Accumulation)
@@ -258,8 +265,9 @@ func checkScale(t *testing.T, r *report.Report, want *truth) {
 	verdict := report.UnknownVerdict
 	switch {
 	case want.Needless:
-		// Where the factor is a Python number (single-accum1-scale-float) only the aten::item that read the count before it tells this from
-		// weights that decay by hand: aten::mul_ is recorded without the number. cases/decay.txt has the loop without it.
+		// Where the factor is a Python number (single-accum1-scale-float) only the aten::item that read the
+		// count before it tells this from weights that decay by hand: aten::mul_ is recorded without the
+		// number. cases/decay.txt has the loop without it.
 		verdict = report.Needless
 	case want.Avoidable:
 		verdict = report.Avoidable
@@ -295,7 +303,8 @@ func checkClip(t *testing.T, r *report.Report, want *truth) {
 	case "after_backward":
 		count[passKey{"clip", "after_backward", want.Params, report.Required}] = want.Steps
 	case "between_micro_batches":
-		count[passKey{"clip", "between_micro_batches", want.Params, report.Required}] = want.Steps * (want.MicroBatches - 1)
+		inside := passKey{"clip", "between_micro_batches", want.Params, report.Required}
+		count[inside] = want.Steps * (want.MicroBatches - 1)
 		count[passKey{"clip", "after_backward", want.Params, report.Required}] = want.Steps
 	}
 	if want.Unscale {
@@ -316,7 +325,8 @@ func checkSync(t *testing.T, r *report.Report, want *truth) {
 	t.Helper()
 	sync, tokens := r.GradientSync[0], r.TokenAllReduce[0]
 	same(t, "sync", sync.Pattern, want.Sync)
-	if want.Accumulation != nil && len(want.PerBatch) == *want.Accumulation { // an optimizer in backward makes more updates than the loop turns
+	// An optimizer in backward makes more updates than the loop turns.
+	if want.Accumulation != nil && len(want.PerBatch) == *want.Accumulation {
 		same(t, "collectives per micro-batch", fmt.Sprint(sync.PerMicroBatch), fmt.Sprint(want.PerBatch))
 	}
 	where := func(s *string) string { return *cmp.Or(s, new(string)) }
@@ -346,7 +356,8 @@ func checkPlanted(t *testing.T, r *report.Report, want *truth, loop string) {
 // nothing else is guessed.
 func TestNativeTraces(t *testing.T) {
 	for _, name := range []string{
-		"ddp2-accum4-no-sync-scale-rank0", "ddp2-accum4-no-sync-scale-rank1", "single-accum1-scale", "single-accum4-scale",
+		"ddp2-accum4-no-sync-scale-rank0", "ddp2-accum4-no-sync-scale-rank1",
+		"single-accum1-scale", "single-accum4-scale",
 	} {
 		file := shared(t, "torch-cpu", name+".native.json.gz")
 		r := analyse(t, file)
@@ -355,7 +366,8 @@ func TestNativeTraces(t *testing.T) {
 			same(t, "optimizer", s.Optimizers[0].Name, "AdamW")
 		}
 		if r.Source.WorldSize != nil || len(r.GradientPasses) != 0 || len(r.Collectives) != 0 {
-			t.Errorf("%s: world %v, passes %v, collectives %v", file, r.Source.WorldSize, r.GradientPasses, r.Collectives)
+			t.Errorf("%s: world %v, passes %v, collectives %v", file, r.Source.WorldSize, r.GradientPasses,
+				r.Collectives)
 		}
 		if len(r.Findings) != 0 || !skips(r, "GS001") || !skips(r, "GS002") {
 			t.Errorf("%s: found %v, skipped %v", file, findings(r), skippedRules(r))

@@ -117,7 +117,8 @@ func TestReducedIsAValue(t *testing.T) {
 		sameReport(t, name, asJSON(t, back.Result().Report), asJSON(t, analyze.Run(inputs, o)))
 	}
 	manyTraces(t, compare)
-	if files, _ := filepath.Glob(filepath.Join("..", "..", "..", "shared", "traces", "gpu", "normuon-rank*.json.gz")); len(files) > 1 {
+	gpu := filepath.Join("..", "..", "..", "shared", "traces", "gpu")
+	if files, _ := filepath.Glob(filepath.Join(gpu, "normuon-rank*.json.gz")); len(files) > 1 {
 		compare(t, "all ranks", readAll(t, files...))
 	}
 	t.Logf("%d runs", n)
