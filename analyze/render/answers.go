@@ -15,7 +15,11 @@ import (
 
 // passSection answers whether gradients are gone over without need.
 func passSection(r *report.Report) section {
-	s := section{id: "passes", title: "1. Is a pass over the gradients needless, and what does it cost?", figures: plots.Of(r, plots.Passes)}
+	s := section{
+		id:      "passes",
+		title:   "1. Is a pass over the gradients needless, and what does it cost?",
+		figures: plots.Of(r, plots.Passes),
+	}
 	verdicts := make(map[report.Verdict]int)
 	for i := range r.GradientPasses {
 		verdicts[r.GradientPasses[i].Verdict]++
@@ -33,7 +37,8 @@ func passSection(r *report.Report) section {
 		s.answer = "Unknown"
 	case len(r.GradientPasses) == 0:
 		s.answer = "None seen"
-		s.words = []string{"No step goes over all gradients by operators of its own. Compiled code has no operators and would not be seen."}
+		s.words = []string{"No step goes over all gradients by operators of its own. " +
+			"Compiled code has no operators and would not be seen."}
 	default:
 		s.answer = "No"
 	}
@@ -63,7 +68,8 @@ func passWords(r *report.Report) []string {
 	}
 	words := make([]string, 0, len(order))
 	for _, k := range order {
-		text := fmt.Sprintf("%s: %s, %d in %d steps, %s ms each", k.what, k.verdict, count[k], stepCount(r), millis(span[k]/int64(count[k])))
+		text := fmt.Sprintf("%s: %s, %d in %d steps, %s ms each",
+			k.what, k.verdict, count[k], stepCount(r), millis(span[k]/int64(count[k])))
 		if k.reason != "" {
 			text += "; " + k.reason
 		}
@@ -110,7 +116,11 @@ func skipReason(r *report.Report, rule string) string {
 // more.
 func overlapSection(r *report.Report) section {
 	kind := reducingKind(r)
-	s := section{id: "overlap", title: "2. How much of each " + spaced(kind) + " is hidden, and why not more?", figures: plots.Of(r, plots.Overlap)}
+	s := section{
+		id:      "overlap",
+		title:   "2. How much of each " + spaced(kind) + " is hidden, and why not more?",
+		figures: plots.Of(r, plots.Overlap),
+	}
 	var rows []report.Collectives
 	for _, c := range r.Collectives {
 		if c.Kind == kind && c.Ratio != nil {
@@ -160,7 +170,8 @@ func hiddenWords(rows []report.Collectives, kind string) (string, []string) {
 			sites[report.LaunchSite{Site: site.Site, Name: site.Name}] += site.Count
 		}
 	}
-	text := fmt.Sprintf("Of %s ms in %s kernels %s ms run together with compute kernels and %s ms are exposed (whole recording", millis(busy), spaced(kind), millis(over), millis(busy-over))
+	text := fmt.Sprintf("Of %s ms in %s kernels %s ms run together with compute kernels and %s ms are exposed "+
+		"(whole recording", millis(busy), spaced(kind), millis(over), millis(busy-over))
 	if len(rows) > 1 {
 		text += fmt.Sprintf(", sum of %d ranks; by rank %.1f %% to %.1f %% are hidden", len(rows), 100*low, 100*high)
 	}
@@ -190,8 +201,13 @@ var modes = map[string]string{
 // normalizationSection answers what gradients are divided by.
 func normalizationSection(r *report.Report) section {
 	n := &r.Normalization
-	s := section{id: "normalization", title: "3. Are gradients normalised over all tokens or per rank?", answer: cmp.Or(modes[n.Mode], "Unknown"),
-		figures: plots.Of(r, plots.Tokens), tables: []table{tokenTable(r)}}
+	s := section{
+		id:      "normalization",
+		title:   "3. Are gradients normalised over all tokens or per rank?",
+		answer:  cmp.Or(modes[n.Mode], "Unknown"),
+		figures: plots.Of(r, plots.Tokens),
+		tables:  []table{tokenTable(r)},
+	}
 	if n.Evidence != "" {
 		s.words = append(s.words, n.Evidence)
 	}
@@ -213,7 +229,8 @@ func modeWords(n *report.Normalization) string {
 		text += " All of it is multiplied by " + n.Factor + "."
 	}
 	if n.Ratio != nil {
-		text += fmt.Sprintf(" The gradient of a token has %.6g to %.6g times the weight 1/N, which is right.", n.Ratio.Min, n.Ratio.Max)
+		text += fmt.Sprintf(" The gradient of a token has %.6g to %.6g times the weight 1/N, which is right.",
+			n.Ratio.Min, n.Ratio.Max)
 	}
 	return text
 }

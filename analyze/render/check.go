@@ -13,8 +13,8 @@ import (
 
 // Checked is a gate's result with the reports that it judged.
 type Checked struct {
-	Result  *gate.Result
-	Reports []*report.Report
+	Result  *gate.Result     // never nil
+	Reports []*report.Report // those of the side that was judged, not of the baseline
 }
 
 // CheckJSON writes the contract gaprof.check/1.
@@ -84,7 +84,9 @@ func checkSentences(r *gate.Result) []sentence {
 		}
 	}
 	if r.Record != nil {
-		list = append(list, sentence{"RECORD", fmt.Sprintf("at least %d steps, so that times decide: schedule(active=%d)", *r.Record, *r.Record)})
+		n := *r.Record
+		text := fmt.Sprintf("at least %d steps, so that times decide: schedule(active=%d)", n, n)
+		list = append(list, sentence{"RECORD", text})
 	}
 	for _, note := range r.Notes {
 		list = append(list, sentence{"NOTE", note})
@@ -153,7 +155,11 @@ func atText(r *gate.Row) string {
 
 // checkTable is every row, those that did not pass first.
 func checkTable(r *gate.Result) table {
-	t := table{title: "Checks", left: 4, header: []string{"verdict", "severity", "what", "of", "baseline", "value", "steps", "limit"}}
+	t := table{
+		title:  "Checks",
+		left:   4,
+		header: []string{"verdict", "severity", "what", "of", "baseline", "value", "steps", "limit"},
+	}
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		cells := []string{rowHead(row), string(row.Severity), row.Metric, short(row.Kind), "", "-", "", row.Limit}
@@ -172,7 +178,9 @@ func checkTable(r *gate.Result) table {
 		t.rows = append(t.rows, cells)
 	}
 	order := []string{"FAIL", "WARN", "NOTE", "UNKNOWN", "PASS", "IGNORED"}
-	slices.SortStableFunc(t.rows, func(a, b []string) int { return slices.Index(order, a[0]) - slices.Index(order, b[0]) })
+	slices.SortStableFunc(t.rows, func(a, b []string) int {
+		return slices.Index(order, a[0]) - slices.Index(order, b[0])
+	})
 	return t
 }
 
@@ -188,7 +196,8 @@ func CheckGitHub(w io.Writer, c Checked, _ Options) error {
 	case gate.Inconclusive:
 		severity = report.Warn
 	}
-	annotation(&b, severity, "gaprof check "+string(r.Verdict), append([]string{r.Summary, configText(r)}, r.Notes...)...)
+	says := append([]string{r.Summary, configText(r)}, r.Notes...)
+	annotation(&b, severity, "gaprof check "+string(r.Verdict), says...)
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		text := []string{rowText(row)}

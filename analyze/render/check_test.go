@@ -11,10 +11,12 @@ import (
 
 func TestMarkdownText(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", "plain λ": "plain λ", "-5": "-5", "-": "-", "1.5 ms": "1.5 ms", "  reduce-scatter": "  reduce-scatter", "at::add": "at::add",
-		"<b>&": "&lt;b&gt;&amp;", "a|b": `a\|b`, "[x](y)": `\[x\](y)`, "![x]": `\!\[x\]`, "$x$": `\$x\$`, `\`: `\\`,
+		"": "", "plain λ": "plain λ", "-5": "-5", "-": "-", "1.5 ms": "1.5 ms", "  reduce-scatter": "  reduce-scatter",
+		"at::add": "at::add",
+		"<b>&":    "&lt;b&gt;&amp;", "a|b": `a\|b`, "[x](y)": `\[x\](y)`, "![x]": `\!\[x\]`, "$x$": `\$x\$`, `\`: `\\`,
 		"http://e": "http:&#8203;//e", "www.e.com": "www&#8203;.e.com", "@me": "&#64;&#8203;me",
-		"- item": `\- item`, "+ item": `\+ item`, "12. item": `12\. item`, "---": `\---`, " ==": `\==`, "# head": `\# head`, "    code": "code", "     - code": `\- code`,
+		"- item": `\- item`, "+ item": `\+ item`, "12. item": `12\. item`, "---": `\---`, " ==": `\==`,
+		"# head": `\# head`, "    code": "code", "     - code": `\- code`,
 		"::error::x": `\::error::x`, " ::error::x": `\::error::x`, "a\n::error::x": `a\\n::error::x`,
 	} {
 		if got := markdownText(text); got != want {
@@ -26,9 +28,30 @@ func TestMarkdownText(t *testing.T) {
 // No format of check lets a name out of its place, also where lines are wrapped.
 func TestCheckNasty(t *testing.T) {
 	value, word := 2.0, strings.Repeat(nasty+" ::error::x ##[y] ", 20)
-	c := Checked{Reports: []*report.Report{nastyReport()}, Result: &gate.Result{Config: word, Baseline: []string{word}, Notes: []string{word}, Summary: word, Verdict: gate.Failed}}
+	c := Checked{
+		Reports: []*report.Report{nastyReport()},
+		Result: &gate.Result{
+			Config:   word,
+			Baseline: []string{word},
+			Notes:    []string{word},
+			Summary:  word,
+			Verdict:  gate.Failed,
+		},
+	}
 	for _, v := range []gate.Verdict{gate.Fail, gate.Undecidable, gate.Pass, gate.Ignored} {
-		c.Result.Rows = append(c.Result.Rows, gate.Row{Check: "budget", Metric: word, Kind: word, Verdict: v, Severity: report.Error, Value: &value, BaselineValue: &value, Reason: word, Next: word, Limit: word, Where: word})
+		c.Result.Rows = append(c.Result.Rows, gate.Row{
+			Check:         "budget",
+			Metric:        word,
+			Kind:          word,
+			Verdict:       v,
+			Severity:      report.Error,
+			Value:         &value,
+			BaselineValue: &value,
+			Reason:        word,
+			Next:          word,
+			Limit:         word,
+			Where:         word,
+		})
 	}
 	for _, name := range Checks.Names() {
 		f, err := Checks.ByName(name)
@@ -39,7 +62,9 @@ func TestCheckNasty(t *testing.T) {
 		if err := f.Write(&b, c, Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if name != "json" && strings.ContainsAny(b.String(), "\x1b\x00\u202e") || strings.Contains(b.String(), "##[") && name != "json" || name != "text" && name != "github" && strings.Contains(b.String(), "<script>") {
+		if name != "json" && strings.ContainsAny(b.String(), "\x1b\x00\u202e") ||
+			strings.Contains(b.String(), "##[") && name != "json" ||
+			name != "text" && name != "github" && strings.Contains(b.String(), "<script>") {
 			t.Errorf("%s: %q", name, b.String())
 		}
 		for line := range strings.Lines(b.String()) {

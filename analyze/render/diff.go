@@ -43,7 +43,8 @@ func DiffText(w io.Writer, d *compare.Diff, o Options) error {
 // DiffMarkdown writes for a pull request.
 func DiffMarkdown(w io.Writer, d *compare.Diff, o Options) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# gaprof diff\n\n%s\n\n", markdownText(strings.TrimPrefix(diffHeadline(d), "gaprof "+d.Version+" diff  ")))
+	head := strings.TrimPrefix(diffHeadline(d), "gaprof "+d.Version+" diff  ")
+	fmt.Fprintf(&b, "# gaprof diff\n\n%s\n\n", markdownText(head))
 	for _, s := range diffSentences(d) {
 		fmt.Fprintf(&b, "- **%s** %s\n", s.head, markdownText(s.text))
 	}
@@ -104,15 +105,21 @@ func diffTables(d *compare.Diff) []table {
 		list = append(list, t)
 	}
 	if len(list) > 0 {
-		list[len(list)-1].note = "medians over complete steps, of each the mean over its ranks; ±: 95 % interval, ∞ below 6 steps; ~: no significant difference (p >= 0.05, Mann-Whitney); communication is the part that nothing hides"
+		list[len(list)-1].note = timesNote
 	}
 	return list
 }
 
+// timesNote explains the tables of times, below the last of them.
+const timesNote = "medians over complete steps, of each the mean over its ranks; ±: 95 % interval, ∞ below 6 steps; " +
+	"~: no significant difference (p >= 0.05, Mann-Whitney); communication is the part that nothing hides"
+
 // kindTitle names a kind of step and how many there are.
 func kindTitle(d *compare.Diff, k *compare.Kind) string {
 	title := "Steps of " + short(k.Name)
-	if a := sameOrBoth(accumulationsOf(k.BaseOptimizers, k.NewOptimizers), accumulationsOf(k.NewOptimizers, k.BaseOptimizers)); a != "" {
+	base := accumulationsOf(k.BaseOptimizers, k.NewOptimizers)
+	new := accumulationsOf(k.NewOptimizers, k.BaseOptimizers)
+	if a := sameOrBoth(base, new); a != "" {
 		title += " (accumulation " + a + ")"
 	}
 	title += fmt.Sprintf(": %d in base, %d in new%s, ms", k.BaseSteps, k.NewSteps, onRanks(d))

@@ -40,7 +40,8 @@ func TestDiffNastyNames(t *testing.T) {
 		switch {
 		case name != "json" && strings.ContainsAny(out, "\x1b\x00\u202e"):
 			t.Errorf("%s: a control character gets out: %q", name, out)
-		case name == "md" && (strings.Contains(out, "<script>") || strings.Contains(out, "[x](") || strings.Contains(out, "\nnext")):
+		case name == "md" &&
+			(strings.Contains(out, "<script>") || strings.Contains(out, "[x](") || strings.Contains(out, "\nnext")):
 			t.Errorf("md: %s", out)
 		case name == "json" && (strings.Contains(out, "<script>") || !json.Valid(b.Bytes())):
 			t.Errorf("json: %s", out)
@@ -79,20 +80,57 @@ func TestDiffSentences(t *testing.T) {
 		d    compare.Diff
 		want string
 	}{
-		{"unequal numbers of steps", compare.Diff{Moves: []compare.Move{{Collective: "all_reduce", From: hook, To: step, Base: 2, New: 3,
-			Kinds: []compare.MoveKind{{Kind: "A", PerStep: 1}}}}},
-			"MOVED all-reduces moved from backward hooks to the optimizer step of A: 1 a step of A, 2 in base and 3 in new"},
-		{"an unknown place is no place to move from", compare.Diff{Moves: []compare.Move{{Collective: "all_reduce", From: compare.Place{Site: "unknown"}, To: hook,
-			Base: 2, New: 2, Kinds: []compare.MoveKind{{Kind: "A", PerStep: 0.5}}}}},
-			"MOVED 2 all-reduces are launched from an unknown place in base and from backward hooks in new (0.5 a step of A)"},
-		{"gone", compare.Diff{Collectives: []compare.CollectiveChange{{Change: "gone", Kind: "A", Collective: "all_reduce", Place: hook, PerStep: 2, BaseBytes: &ten}}},
-			"GONE 2 all-reduces a step of A from backward hooks (10.0 MB)"},
-		{"added", compare.Diff{Collectives: []compare.CollectiveChange{{Change: "added", Kind: "A", Collective: "all_reduce", Place: hook, PerStep: 2}}},
-			"ADDED 2 all-reduces a step of A from backward hooks"},
-		{"a setting", compare.Diff{Settings: []compare.Setting{{What: "gradient_sync", Of: "A", Base: "every_micro_batch", New: "none"}}},
-			"SETTING gradient sync of A: every micro-batch -> none"},
-		{"a kind on one side", compare.Diff{Kinds: []compare.Kind{{Name: "A", Only: "new", NewSteps: 1}}}, "ADDED 1 step of A, a kind that base has none of"},
-		{"nothing", compare.Diff{}, "UNKNOWN no complete steps on both sides: nothing of the structure could be compared"},
+		{
+			"unequal numbers of steps",
+			compare.Diff{Moves: []compare.Move{{Collective: "all_reduce", From: hook, To: step, Base: 2, New: 3,
+				Kinds: []compare.MoveKind{{Kind: "A", PerStep: 1}}}}},
+			"MOVED all-reduces moved from backward hooks to the optimizer step of A: 1 a step of A, 2 in base and 3 " +
+				"in new",
+		},
+		{
+			"an unknown place is no place to move from",
+			compare.Diff{
+				Moves: []compare.Move{{Collective: "all_reduce", From: compare.Place{Site: "unknown"}, To: hook,
+					Base: 2, New: 2, Kinds: []compare.MoveKind{{Kind: "A", PerStep: 0.5}}}},
+			},
+			"MOVED 2 all-reduces are launched from an unknown place in base and from backward hooks in new (0.5 a " +
+				"step of A)",
+		},
+		{
+			"gone",
+			compare.Diff{
+				Collectives: []compare.CollectiveChange{
+					{Change: "gone", Kind: "A", Collective: "all_reduce", Place: hook, PerStep: 2, BaseBytes: &ten},
+				},
+			},
+			"GONE 2 all-reduces a step of A from backward hooks (10.0 MB)",
+		},
+		{
+			"added",
+			compare.Diff{
+				Collectives: []compare.CollectiveChange{
+					{Change: "added", Kind: "A", Collective: "all_reduce", Place: hook, PerStep: 2},
+				},
+			},
+			"ADDED 2 all-reduces a step of A from backward hooks",
+		},
+		{
+			"a setting",
+			compare.Diff{
+				Settings: []compare.Setting{{What: "gradient_sync", Of: "A", Base: "every_micro_batch", New: "none"}},
+			},
+			"SETTING gradient sync of A: every micro-batch -> none",
+		},
+		{
+			"a kind on one side",
+			compare.Diff{Kinds: []compare.Kind{{Name: "A", Only: "new", NewSteps: 1}}},
+			"ADDED 1 step of A, a kind that base has none of",
+		},
+		{
+			"nothing",
+			compare.Diff{},
+			"UNKNOWN no complete steps on both sides: nothing of the structure could be compared",
+		},
 	} {
 		list := diffSentences(&test.d)
 		if got := list[2].head + " " + list[2].text; got != test.want {

@@ -41,9 +41,11 @@ func structureSentences(d *compare.Diff) []sentence {
 	}
 	for i := range d.Kinds {
 		if k := &d.Kinds[i]; k.Only == "base" {
-			list = append(list, sentence{"GONE", units.Count(k.BaseSteps, "step") + " of " + k.Name + ", a kind that new has none of"})
+			text := units.Count(k.BaseSteps, "step") + " of " + k.Name + ", a kind that new has none of"
+			list = append(list, sentence{"GONE", text})
 		} else if k.Only == "new" {
-			list = append(list, sentence{"ADDED", units.Count(k.NewSteps, "step") + " of " + k.Name + ", a kind that base has none of"})
+			text := units.Count(k.NewSteps, "step") + " of " + k.Name + ", a kind that base has none of"
+			list = append(list, sentence{"ADDED", text})
 		}
 	}
 	for i := range d.Passes {
@@ -69,7 +71,8 @@ func sideText(s *compare.Side) string {
 	case n == 1:
 		text = short(s.Files[0])
 	case n > 1:
-		text = fmt.Sprintf("%s and %d more in %s", short(filepath.Base(s.Files[0])), n-1, short(filepath.Dir(s.Files[0])))
+		first := s.Files[0]
+		text = fmt.Sprintf("%s and %d more in %s", short(filepath.Base(first)), n-1, short(filepath.Dir(first)))
 	}
 	text += ": " + units.Count(s.Steps, "step")
 	if s.Runs > 1 {
@@ -187,7 +190,8 @@ func placeText(p compare.Place) string {
 }
 
 func collectiveSentence(c *compare.CollectiveChange) sentence {
-	what := fmt.Sprintf("%s %ss a step of %s from %s", number(c.PerStep), spaced(c.Collective), c.Kind, placeText(c.Place))
+	what := fmt.Sprintf("%s %ss a step of %s from %s",
+		number(c.PerStep), spaced(c.Collective), c.Kind, placeText(c.Place))
 	bytes := megabytes(c.BaseBytes) + " -> " + megabytes(c.NewBytes)
 	switch c.Change {
 	case "gone":
@@ -295,8 +299,9 @@ func timeSentences(d *compare.Diff) []sentence {
 			}
 			significant++
 			if f.Name == "duration" || f.Name == "host_duration" && k.Figures[0].Name != "duration" {
-				list = append(list, sentence{"TIMES", fmt.Sprintf("%s of steps of %s: %s -> %s ms, %s", spaced(f.Name), k.Name,
-					millis(f.Base.Median), millis(f.New.Median), changeText(f))})
+				text := fmt.Sprintf("%s of steps of %s: %s -> %s ms, %s",
+					spaced(f.Name), k.Name, millis(f.Base.Median), millis(f.New.Median), changeText(f))
+				list = append(list, sentence{"TIMES", text})
 			}
 		}
 	}

@@ -23,10 +23,15 @@ func short(s string) string {
 // markdownSpecial are the characters that Markdown or HTML would take as markup, and what
 // GitHub and others make links and mentions of without any: those get a space of no width
 // into them.
-var markdownSpecial = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`,
-	"[", `\[`, "]", `\]`, "!", `\!`, "#", `\#`, "~", `\~`, "$", `\$`, "@", "&#64;&#8203;", "://", ":&#8203;//", "www.", "www&#8203;.", "\\", `\\`)
+var markdownSpecial = strings.NewReplacer(
+	"&", "&amp;", "<", "&lt;", ">", "&gt;",
+	"|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`,
+	"!", `\!`, "#", `\#`, "~", `\~`, "$", `\$`,
+	"@", "&#64;&#8203;", "://", ":&#8203;//", "www.", "www&#8203;.",
+	"\\", `\\`,
+)
 
-// markdownInline escapes what stands within a line, such as a cell, and cuts nothing.
+// markdownInline escapes what is part of a line, such as a cell, and cuts nothing.
 func markdownInline(s string) string { return markdownSpecial.Replace(escape.Control(s)) }
 
 // markdownText escapes a sentence, which may begin a line.
@@ -42,4 +47,6 @@ func markdownText(s string) string {
 
 // blockHead is what begins a list, a heading or a rule at the head of a paragraph, or is a
 // command to a runner of CI that prints the page.
-var blockHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*([-+=]+ |[-=]{2,}|[0-9]+[.)] |::)`) })
+var blockHead = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*([-+=]+ |[-=]{2,}|[0-9]+[.)] |::)`)
+})

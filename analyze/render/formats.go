@@ -12,8 +12,8 @@ import (
 
 // Format is one way to write a T.
 type Format[T any] struct {
-	Name  string
-	Write func(w io.Writer, of T, o Options) error
+	Name  string                                   // as --format takes it
+	Write func(w io.Writer, of T, o Options) error // all of it, in this form
 }
 
 // Formats are the ways to write a T, in the order of help texts.
@@ -22,13 +22,23 @@ type Formats[T any] []Format[T]
 // The one table of what can be written in which form.
 var (
 	Reports = Formats[*report.Report]{
-		{"text", Text}, {"json", JSON}, {"csv", CSV}, {"md", Markdown}, {"html", HTML}, {"github", GitHub}, {"gobench", GoBench},
+		{"text", Text},
+		{"json", JSON},
+		{"csv", CSV},
+		{"md", Markdown},
+		{"html", HTML},
+		{"github", GitHub},
+		{"gobench", GoBench},
 	}
 	Differences = Formats[*compare.Diff]{
 		{"text", DiffText}, {"json", asJSON[*compare.Diff]}, {"md", DiffMarkdown},
 	}
 	Checks = Formats[Checked]{
-		{"text", CheckText}, {"json", CheckJSON}, {"md", CheckMarkdown}, {"github", CheckGitHub}, {"gobench", CheckGoBench},
+		{"text", CheckText},
+		{"json", CheckJSON},
+		{"md", CheckMarkdown},
+		{"github", CheckGitHub},
+		{"gobench", CheckGoBench},
 	}
 	Audits = Formats[*normalization.Report]{
 		{"text", NormText}, {"json", asJSON[*normalization.Report]}, {"md", NormMarkdown},

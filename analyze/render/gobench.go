@@ -31,7 +31,8 @@ func benchmarks(w io.Writer, reports []*report.Report) error {
 	var b strings.Builder
 	device := reports[0].Source.Device
 	if device != "" && device != "unknown" {
-		fmt.Fprintf(&b, "device: %s\n", strings.ReplaceAll(benchmarkWord(strings.Join(strings.Fields(device), "+")), "+", " "))
+		word := benchmarkWord(strings.Join(strings.Fields(device), "+"))
+		fmt.Fprintf(&b, "device: %s\n", strings.ReplaceAll(word, "+", " "))
 	}
 	for _, m := range gate.Metrics() {
 		if unit, better := m.Bench(); unit != "" {

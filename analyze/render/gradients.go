@@ -24,8 +24,10 @@ type passKey struct {
 // the steps that have them.
 func passTable(r *report.Report) table {
 	t := table{title: "Passes over the gradients, mean of each, ms", left: 4,
-		header: []string{"rank", "what", "where", "optimizer", "count", "tensors", "calls", "MB", "busy", "span", "GB/s", "verdict"},
-		note:   "MB: read and written; span: from the first start to the last end, gaps included"}
+		header: []string{
+			"rank", "what", "where", "optimizer", "count", "tensors", "calls", "MB", "busy", "span", "GB/s", "verdict",
+		},
+		note: "MB: read and written; span: from the first start to the last end, gaps included"}
 	type sums struct {
 		n, busy, span int64
 		device        bool
@@ -45,9 +47,11 @@ func passTable(r *report.Report) table {
 	}
 	for _, k := range order {
 		s := total[k]
-		t.rows = append(t.rows, []string{strconv.FormatInt(k.rank, 10), k.kind, spaced(k.where), short(k.optimizer), strconv.FormatInt(s.n, 10),
-			strconv.Itoa(k.parameters), strconv.Itoa(k.launches), fmt.Sprintf("%.1f", units.MB(k.bytes)), millis(s.busy / s.n), millis(s.span / s.n),
-			achieved(k.bytes, s.busy/s.n, s.device), string(k.verdict)})
+		t.rows = append(t.rows, []string{
+			strconv.FormatInt(k.rank, 10), k.kind, spaced(k.where), short(k.optimizer), strconv.FormatInt(s.n, 10),
+			strconv.Itoa(k.parameters), strconv.Itoa(k.launches), fmt.Sprintf("%.1f", units.MB(k.bytes)),
+			millis(s.busy / s.n), millis(s.span / s.n), achieved(k.bytes, s.busy/s.n, s.device), string(k.verdict),
+		})
 	}
 	return t
 }
@@ -67,9 +71,12 @@ func accumulationTable(r *report.Report) table {
 		note:   "? is unknown; reduced in: gradient collectives by micro-batch of a step"}
 	for _, sync := range r.GradientSync {
 		accumulation, micro := perOptimizer(r, sync.Rank)
+		pattern := spaced(sync.Pattern) + " " + strings.ReplaceAll(fmt.Sprint(sync.PerMicroBatch), " ", ",")
 		for _, o := range accumulation {
-			t.rows = append(t.rows, []string{strconv.FormatInt(sync.Rank, 10), short(o.name), orUnknown(o.steps), orUnknown(micro),
-				spaced(sync.Pattern) + " " + strings.ReplaceAll(fmt.Sprint(sync.PerMicroBatch), " ", ","), tokenText(r, sync.Rank)})
+			t.rows = append(t.rows, []string{
+				strconv.FormatInt(sync.Rank, 10), short(o.name), orUnknown(o.steps), orUnknown(micro),
+				pattern, tokenText(r, sync.Rank),
+			})
 		}
 	}
 	return t

@@ -18,7 +18,12 @@ import (
 // light or dark as the reader's screen is, fits a phone, and can be printed.
 func HTML(w io.Writer, r *report.Report, o Options) error {
 	p := newPage(r, o)
-	v := pageView{Title: "gaprof: " + p.headline, Headline: p.headline, Version: printable(r.Version), Style: template.CSS(plots.StyleSheet() + styleSheet)}
+	v := pageView{
+		Title:    "gaprof: " + p.headline,
+		Headline: p.headline,
+		Version:  printable(r.Version),
+		Style:    template.CSS(plots.StyleSheet() + styleSheet),
+	}
 	if !o.Made.IsZero() {
 		v.Made = o.Made.UTC().Format(time.DateTime) + " UTC"
 	}
@@ -43,10 +48,12 @@ var styleSheet string
 var pageSource string
 
 // pageTemplate is parsed when the first page is drawn: most runs draw none.
-var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageSource)) })
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(pageSource))
+})
 
 // The views are what the template sees. Everything in them but SVG and CSS of our own
-// is text, which the template escapes for the place where it stands.
+// is text, which the template escapes for the place where it is put.
 type pageView struct {
 	Title, Headline, Version, Made string
 	Style                          template.CSS
@@ -79,7 +86,7 @@ type tableView struct {
 
 type cellView struct {
 	Text   string
-	Figure bool // a number, which stands to the right
+	Figure bool // a number, which is aligned to the right
 }
 
 type findingView struct {
@@ -134,7 +141,8 @@ var figureCell = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 func numberColumns(t table) []bool {
 	numbers := make([]bool, len(t.header))
 	for i := range t.header {
-		numbers[i] = i >= t.left && !slices.ContainsFunc(t.rows, func(row []string) bool { return !figureCell().MatchString(row[i]) })
+		noFigure := func(row []string) bool { return !figureCell().MatchString(row[i]) }
+		numbers[i] = i >= t.left && !slices.ContainsFunc(t.rows, noFigure)
 	}
 	return numbers
 }

@@ -102,7 +102,10 @@ func harmless(t *testing.T, page string) {
 	ids := make(map[string]bool)
 	elements(t, page, func(e xml.StartElement) {
 		name := strings.ToLower(e.Name.Local)
-		if slices.Contains([]string{"script", "iframe", "img", "image", "link", "object", "embed", "form", "base", "use", "foreignobject", "animate", "set", "a11y"}, name) {
+		if slices.Contains([]string{
+			"script", "iframe", "img", "image", "link", "object", "embed", "form", "base", "use", "foreignobject",
+			"animate", "set", "a11y",
+		}, name) {
 			t.Errorf("an element %s", name)
 		}
 		for _, a := range e.Attr {
@@ -134,11 +137,15 @@ func harmless(t *testing.T, page string) {
 // What the test itself is worth: pages that do something are found out. The decoder is
 // that of harmless, so a fault in it would show here.
 func TestHarmlessFindsHarm(t *testing.T) {
-	for _, bad := range []string{"<script>x</script>", `<p onclick="x">`, `<img src=x>`, `<a href="https://example.org">x</a>`, `<p style="background:url(x)">`} {
+	for _, bad := range []string{
+		"<script>x</script>", `<p onclick="x">`, `<img src=x>`, `<a href="https://example.org">x</a>`,
+		`<p style="background:url(x)">`,
+	} {
 		found := false
 		elements(t, "<html>"+bad+"</html>", func(e xml.StartElement) {
 			for _, a := range e.Attr {
-				found = found || strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "src" || a.Name.Local == "href" || strings.Contains(a.Value, "url")
+				found = found || strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "src" ||
+					a.Name.Local == "href" || strings.Contains(a.Value, "url")
 			}
 			found = found || e.Name.Local == "script"
 		})
@@ -149,8 +156,11 @@ func TestHarmlessFindsHarm(t *testing.T) {
 }
 
 // hostile are names that try to get out of where they stand.
-var hostile = []string{nasty, `"><script>alert(1)</script>`, `' onload='alert(1)`, "</style></svg></title><script>alert(1)</script>", "javascript:alert(1)",
-	"{{.}}", "fill:#1F2328\">", strings.Repeat("long name ", 5000), "\xff\xfe", "&lt;script&gt;", "]]>", "<!--"}
+var hostile = []string{
+	nasty, `"><script>alert(1)</script>`, `' onload='alert(1)`, "</style></svg></title><script>alert(1)</script>",
+	"javascript:alert(1)",
+	"{{.}}", "fill:#1F2328\">", strings.Repeat("long name ", 5000), "\xff\xfe", "&lt;script&gt;", "]]>", "<!--",
+}
 
 func TestHostileNames(t *testing.T) {
 	for _, name := range hostile {
@@ -174,21 +184,42 @@ func TestHostileNames(t *testing.T) {
 func replaceNames(r *report.Report, name string) {
 	n, z := int64(7), 0
 	r.Version = name
-	r.Source = report.Source{Files: []string{name}, Format: name, Device: name, Ranks: []int64{0, 1}, StepSource: name, Fingerprint: report.Fingerprint{Model: name}}
+	r.Source = report.Source{
+		Files:       []string{name},
+		Format:      name,
+		Device:      name,
+		Ranks:       []int64{0, 1},
+		StepSource:  name,
+		Fingerprint: report.Fingerprint{Model: name},
+	}
 	r.Steps[0].Optimizers[0].Name, r.Steps[0].Kind = name, name
 	r.Groups[0].Name, r.Groups[0].Site, r.Groups[0].Kind = name, name, name
 	r.Kernels[0].Name, r.Kernels[0].Cat = name, name
 	r.Collectives[0].Kind, r.Collectives[0].Sites[0].Name = name, name
-	r.GradientPasses = []report.GradientPass{{Kind: name, Where: name, Optimizer: name, Verdict: report.Verdict(name), Reason: name, Span: 7}}
+	r.GradientPasses = []report.GradientPass{
+		{Kind: name, Where: name, Optimizer: name, Verdict: report.Verdict(name), Reason: name, Span: 7},
+	}
 	r.GradientSync = []report.GradientSync{{Optimizer: name, Pattern: name}}
-	r.Normalization = report.Normalization{Mode: name, Evidence: name, Basis: name, Factor: name, Declared: name, Tokens: [][]int64{{1, 2}}}
+	r.Normalization = report.Normalization{
+		Mode:     name,
+		Evidence: name,
+		Basis:    name,
+		Factor:   name,
+		Declared: name,
+		Tokens:   [][]int64{{1, 2}},
+	}
 	r.Health.Problems[0].Message, r.Health.Problems[0].Action, r.Health.Problems[0].Severity = name, name, name
 	f := &r.Findings[0]
-	f.Rule, f.Severity, f.Title, f.Message, f.Why, f.Fix, f.Caveats, f.Also = name, report.Severity(name), name, name, name, name, []string{name}, []string{name}
+	f.Rule, f.Title, f.Message = name, name, name
+	f.Severity = report.Severity(name)
+	f.Why, f.Fix = name, name
+	f.Caveats, f.Also = []string{name}, []string{name}
 	r.Skipped = []report.Skip{{Rule: name, Reason: name}}
 	r.Matching.Notes, r.Matching.Groups[0].Name = []string{name}, name
 	r.Drawing = &report.Drawing{
-		Collectives: []report.Collective{{Kind: name, Site: name, Name: name, Bytes: &n, Duration: 5, Exposed: 1, Step: &z}},
+		Collectives: []report.Collective{
+			{Kind: name, Site: name, Name: name, Bytes: &n, Duration: 5, Exposed: 1, Step: &z},
+		},
 		Timelines: []report.Timeline{{Device: name, Kind: name, Duration: 100, Resolution: 1,
 			Strips: []report.Strip{{Row: name, Class: name, Spans: [][2]int64{{0, 7}}}}}},
 	}
@@ -251,20 +282,66 @@ func TestPageOfLittle(t *testing.T) {
 		report report.Report
 		want   []string
 	}{
-		{"nothing", report.Report{}, []string{"no optimizer steps", "No optimizer steps: profile", "No collectives on a device", "or the report with Options.Drawing.", "Findings", "None.", "Unknown"}},
+		{
+			"nothing",
+			report.Report{},
+			[]string{
+				"no optimizer steps", "No optimizer steps: profile", "No collectives on a device",
+				"or the report with Options.Drawing.", "Findings", "None.", "Unknown",
+			},
+		},
 		{"a CPU alone", report.Report{Steps: []report.Step{step}, Drawing: &report.Drawing{}},
 			[]string{"Steps, host time in ms", "there is no ledger", "No step has activity on a device"}},
-		{"no collectives, with the reason", report.Report{Steps: []report.Step{step}, Skipped: []report.Skip{{Rule: "OV001", Reason: "because of gloo"}}},
-			[]string{"2. How much of each reduce-scatter", "because of gloo"}},
-		{"passes cannot be told", report.Report{Steps: []report.Step{step}, Skipped: []report.Skip{{Rule: "GS001", Reason: "no shapes"}}},
-			[]string{"Unknown\nno shapes"}},
+		{
+			"no collectives, with the reason",
+			report.Report{
+				Steps:   []report.Step{step},
+				Skipped: []report.Skip{{Rule: "OV001", Reason: "because of gloo"}},
+			},
+			[]string{"2. How much of each reduce-scatter", "because of gloo"},
+		},
+		{
+			"passes cannot be told",
+			report.Report{Steps: []report.Step{step}, Skipped: []report.Skip{{Rule: "GS001", Reason: "no shapes"}}},
+			[]string{"Unknown\nno shapes"},
+		},
 		{"a needless pass", report.Report{Steps: []report.Step{step}, GradientPasses: []report.GradientPass{
-			{Kind: "scale", Where: "after_backward", Verdict: report.Needless, Reason: "one rank", Span: 2e6, Busy: 1e6}}},
-			[]string{"Yes, needless", "scale after backward: needless, 1 in 1 steps, 2.000 ms each; one rank", "Passes over the gradients, mean of each, ms."}},
-		{"known counts, unknown divisor", report.Report{Normalization: report.Normalization{Mode: "unknown", Tokens: [][]int64{{59, 60}}, Evidence: "token log"}, Source: report.Source{Ranks: []int64{3}}},
-			[]string{"Unknown\ntoken log", "119\n59 60"}},
-		{"per rank", report.Report{Normalization: report.Normalization{Mode: "per_rank", Basis: "gradients", Factor: "1/R", Ratio: &report.WeightRatio{Min: 0.5, Max: 2}}},
-			[]string{"Per rank", "rests on: gradients", "multiplied by 1/R", "0.5 to 2 times the weight"}},
+			{
+				Kind:    "scale",
+				Where:   "after_backward",
+				Verdict: report.Needless,
+				Reason:  "one rank",
+				Span:    2e6,
+				Busy:    1e6,
+			}}},
+			[]string{
+				"Yes, needless", "scale after backward: needless, 1 in 1 steps, 2.000 ms each; one rank",
+				"Passes over the gradients, mean of each, ms.",
+			}},
+		{
+			"known counts, unknown divisor",
+			report.Report{
+				Normalization: report.Normalization{
+					Mode:     "unknown",
+					Tokens:   [][]int64{{59, 60}},
+					Evidence: "token log",
+				},
+				Source: report.Source{Ranks: []int64{3}},
+			},
+			[]string{"Unknown\ntoken log", "119\n59 60"},
+		},
+		{
+			"per rank",
+			report.Report{
+				Normalization: report.Normalization{
+					Mode:   "per_rank",
+					Basis:  "gradients",
+					Factor: "1/R",
+					Ratio:  &report.WeightRatio{Min: 0.5, Max: 2},
+				},
+			},
+			[]string{"Per rank", "rests on: gradients", "multiplied by 1/R", "0.5 to 2 times the weight"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := page1(t, &test.report)
@@ -288,11 +365,14 @@ func TestPageOfMuch(t *testing.T) {
 	for i := range line.Strips {
 		line.Strips[i].Spans = nil
 		for k := range int64(4000) {
-			line.Strips[i].Spans = append(line.Strips[i].Spans, [2]int64{k * line.Duration / 4000, line.Duration / 9000})
+			line.Strips[i].Spans = append(line.Strips[i].Spans, [2]int64{
+				k * line.Duration / 4000, line.Duration / 9000,
+			})
 		}
 	}
 	one, sync := r.Steps[0], r.GradientSync[0]
-	r.Steps, r.Source.Ranks, r.Drawing.Timelines, r.Ranks = nil, nil, nil, nil
+	r.Steps, r.Ranks, r.Source.Ranks = nil, nil, nil
+	r.Drawing.Timelines = nil
 	for rank := range int64(ranks) {
 		r.Source.Ranks = append(r.Source.Ranks, rank)
 		line.Rank, sync.Rank = rank, rank

@@ -9,7 +9,7 @@ import (
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
-// JSON writes the contract gaprof.report/1. What a terminal would obey stands as \u escapes,
+// JSON writes the contract gaprof.report/1. What a terminal would obey is written as \u escapes,
 // here and in all other JSON: the values are the names as they are.
 func JSON(w io.Writer, r *report.Report, _ Options) error { return encode(w, r) }
 

@@ -9,8 +9,12 @@ import (
 // TestIndented: the result is that of json.Indent, whatever strings hold.
 func TestIndented(t *testing.T) {
 	for _, value := range []any{
-		[]any{}, map[string]any{}, nil, 1.5, "", `"`, `\`, `\\"`, "a:b,c{d}e[f]", []any{[]any{}, map[string]any{}, []any{nil}},
-		map[string]any{`k"\`: []any{`\"`, `\\`, "é<\u2028>", -1, true}, "{": map[string]any{"]": []any{[]any{[]any{}}}}},
+		[]any{}, map[string]any{}, nil, 1.5, "", `"`, `\`, `\\"`, "a:b,c{d}e[f]",
+		[]any{[]any{}, map[string]any{}, []any{nil}},
+		map[string]any{
+			`k"\`: []any{`\"`, `\\`, "é<\u2028>", -1, true},
+			"{":   map[string]any{"]": []any{[]any{[]any{}}}},
+		},
 	} {
 		compact, err := json.Marshal(value)
 		if err != nil {

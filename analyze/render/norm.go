@@ -31,7 +31,8 @@ func NormText(w io.Writer, r *normalization.Report, o Options) error {
 // NormMarkdown writes for a pull request.
 func NormMarkdown(w io.Writer, r *normalization.Report, o Options) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# gaprof norm\n\n**%s** %s\n\n", markdownText(strings.TrimSpace(r.Verdict.Rule+" "+r.Verdict.Severity)), markdownText(r.Verdict.Message))
+	head := strings.TrimSpace(r.Verdict.Rule + " " + r.Verdict.Severity)
+	fmt.Fprintf(&b, "# gaprof norm\n\n**%s** %s\n\n", markdownText(head), markdownText(r.Verdict.Message))
 	for _, s := range normSentences(r) {
 		fmt.Fprintf(&b, "- **%s** %s\n", s.head, markdownText(s.text))
 	}
@@ -118,7 +119,8 @@ func lossText(s *normalization.StepReport) string {
 
 func gradientText(g *normalization.GradientReport) string {
 	text := fmt.Sprintf("step %d rank %d: norm ratio %s, cosine %s, first AdamW update changes by %s: %s",
-		g.Step, g.Rank, numberText(g.Deviation.NormRatio), numberText(g.Deviation.Cosine), numberText(g.Deviation.AdamW), g.Cause.Text)
+		g.Step, g.Rank, numberText(g.Deviation.NormRatio), numberText(g.Deviation.Cosine),
+		numberText(g.Deviation.AdamW), g.Cause.Text)
 	if g.Cause.Confidence == normalization.Weak {
 		text += " (weak)"
 	}
@@ -158,10 +160,14 @@ const mostNormRows = 32
 
 // weightTable is what one token of each micro-batch counts, as it is and by mode.
 func weightTable(s *normalization.StepReport, o Options) table {
-	t := table{title: fmt.Sprintf("Weight of one token in step %d, %d tokens; 1 is right", s.Step, s.Total), header: []string{"rank", "micro-batch", "tokens", "this run"}}
+	t := table{
+		title:  fmt.Sprintf("Weight of one token in step %d, %d tokens; 1 is right", s.Step, s.Total),
+		header: []string{"rank", "micro-batch", "tokens", "this run"},
+	}
 	columns := []*normalization.Weights{s.Weights}
 	for _, w := range s.Modes {
-		if w.Factor == "1" && (w.Mode == normalization.Global || w.Mode == normalization.PerRank || w.Mode == normalization.MicroMean) {
+		mean := w.Mode == normalization.Global || w.Mode == normalization.PerRank || w.Mode == normalization.MicroMean
+		if mean && w.Factor == "1" {
 			columns = append(columns, w)
 			t.header = append(t.header, string(w.Mode))
 		}
@@ -201,13 +207,20 @@ func modeTable(s *normalization.StepReport) table {
 		if *w.Min > 0 {
 			spread = fmt.Sprintf("%.4g", *w.Max / *w.Min)
 		}
-		t.rows = append(t.rows, []string{string(w.Mode), w.Factor, fmt.Sprintf("%.4g", *w.Min), fmt.Sprint(w.MinAt.Tokens), fmt.Sprintf("%.4g", *w.Max), fmt.Sprint(w.MaxAt.Tokens), spread})
+		t.rows = append(t.rows, []string{
+			string(w.Mode), w.Factor, fmt.Sprintf("%.4g", *w.Min), fmt.Sprint(w.MinAt.Tokens),
+			fmt.Sprintf("%.4g", *w.Max), fmt.Sprint(w.MaxAt.Tokens), spread,
+		})
 	}
 	return t
 }
 
 func lossTable(s *normalization.StepReport) table {
-	t := table{title: fmt.Sprintf("Losses of step %d", s.Step), left: 1, header: []string{"average", "value", "logged", "optimised"}}
+	t := table{
+		title:  fmt.Sprintf("Losses of step %d", s.Step),
+		left:   1,
+		header: []string{"average", "value", "logged", "optimised"},
+	}
 	for _, l := range s.Losses {
 		row := []string{l.Name, fmt.Sprintf("%.7g", l.Value)}
 		for _, named := range []*normalization.NamedLoss{s.Logged, s.Optimised} {
@@ -225,7 +238,10 @@ func lossTable(s *normalization.StepReport) table {
 }
 
 func gradientTable(r *normalization.Report, o Options) table {
-	t := table{title: "Gradients against the right ones", header: []string{"step", "rank", "norm ratio", "cosine", "max rel", "rel L2", "AdamW", "cause"}}
+	t := table{
+		title:  "Gradients against the right ones",
+		header: []string{"step", "rank", "norm ratio", "cosine", "max rel", "rel L2", "AdamW", "cause"},
+	}
 	for i := range r.Gradients {
 		g := &r.Gradients[i]
 		if len(t.rows) == mostNormRows {
@@ -237,7 +253,10 @@ func gradientTable(r *normalization.Report, o Options) table {
 			cause = strings.TrimSpace(string(g.Cause.Mode) + " " + g.Cause.Factor)
 		}
 		d := g.Deviation
-		t.rows = append(t.rows, []string{fmt.Sprint(g.Step), fmt.Sprint(g.Rank), numberText(d.NormRatio), numberText(d.Cosine), numberText(d.MaxRel), numberText(d.RelL2), numberText(d.AdamW), cause})
+		t.rows = append(t.rows, []string{
+			fmt.Sprint(g.Step), fmt.Sprint(g.Rank), numberText(d.NormRatio), numberText(d.Cosine), numberText(d.MaxRel),
+			numberText(d.RelL2), numberText(d.AdamW), cause,
+		})
 	}
 	if len(r.Gradients) > 0 {
 		t.title = "Gradients against " + short(filepath.Base(r.Gradients[0].Against)) + " and the like"
@@ -247,13 +266,19 @@ func gradientTable(r *normalization.Report, o Options) table {
 
 // tensorTable lists the tensors that differ most, of the first comparison.
 func tensorTable(r *normalization.Report) table {
-	t := table{title: "Tensors that differ most", left: 1, header: []string{"tensor", "norm ratio", "cosine", "max rel", "rel L2"}}
+	t := table{
+		title:  "Tensors that differ most",
+		left:   1,
+		header: []string{"tensor", "norm ratio", "cosine", "max rel", "rel L2"},
+	}
 	if len(r.Gradients) == 0 {
 		return t
 	}
 	list := worstTensors(r.Gradients[0].Deviation.Tensors)
 	for _, d := range list {
-		t.rows = append(t.rows, []string{short(d.Name), numberText(d.NormRatio), numberText(d.Cosine), numberText(d.MaxRel), numberText(d.RelL2)})
+		t.rows = append(t.rows, []string{
+			short(d.Name), numberText(d.NormRatio), numberText(d.Cosine), numberText(d.MaxRel), numberText(d.RelL2),
+		})
 	}
 	return t
 }

@@ -20,6 +20,8 @@ func worstTensors(list []normalization.TensorDeviation) []normalization.TensorDe
 		}
 		return *v
 	}
-	slices.SortStableFunc(list, func(a, b normalization.TensorDeviation) int { return cmp.Compare(value(b.MaxRel), value(a.MaxRel)) })
+	slices.SortStableFunc(list, func(a, b normalization.TensorDeviation) int {
+		return cmp.Compare(value(b.MaxRel), value(a.MaxRel))
+	})
 	return list[:min(worstShown, len(list))]
 }

@@ -38,10 +38,14 @@ type finding struct {
 
 // newPage lays out a report.
 func newPage(r *report.Report, o Options) page {
-	p := page{headline: strings.TrimPrefix(headline(r, o), "gaprof "+r.Version+"  "), says: append(verdict(r), also(r)...)}
+	p := page{
+		headline: strings.TrimPrefix(headline(r, o), "gaprof "+r.Version+"  "),
+		says:     append(verdict(r), also(r)...),
+	}
 	for _, s := range []section{
-		passSection(r), overlapSection(r), normalizationSection(r), ledgerSection(r), timelineSection(r, o), collectiveSection(r),
-		rankSection(r), findingSection(r), gradientSection(r), kernelSection(r), healthSection(r, o), skippedSection(r),
+		passSection(r), overlapSection(r), normalizationSection(r),
+		ledgerSection(r), timelineSection(r, o), collectiveSection(r), rankSection(r),
+		findingSection(r), gradientSection(r), kernelSection(r), healthSection(r, o), skippedSection(r),
 	} {
 		if s.id != "" {
 			p.sections = append(p.sections, s.used())
@@ -138,12 +142,18 @@ func (s section) used() section {
 }
 
 func ledgerSection(r *report.Report) section {
-	s := section{id: "ledger", title: "Where the time of a step goes", figures: plots.Of(r, plots.Ledger), tables: []table{stepTable(r)}}
+	s := section{
+		id:      "ledger",
+		title:   "Where the time of a step goes",
+		figures: plots.Of(r, plots.Ledger),
+		tables:  []table{stepTable(r)},
+	}
 	switch {
 	case len(r.Steps) == 0:
 		s.words = []string{"No optimizer steps: profile through optimizer.step(), or call profiler.step()."}
 	case len(s.figures) == 0:
-		s.words = []string{"No device activity: there is no ledger, only the time of the host. Record with ProfilerActivity.CUDA for more."}
+		s.words = []string{"No device activity: there is no ledger, only the time of the host. " +
+			"Record with ProfilerActivity.CUDA for more."}
 	case len(r.Steps) > maxSteps:
 		all := ledgerTable(r, r.Steps)
 		all.title = "Every step, ms"
@@ -183,7 +193,11 @@ func collectiveSection(r *report.Report) section {
 		return section{id: "collectives", title: "Collectives",
 			words: []string{"No collectives on a device: gloo runs on the host and is not counted as device time."}}
 	}
-	return section{id: "collectives", title: "Collectives", tables: []table{collectiveTable(r), groupTable(r), eachCollective(r)}}
+	return section{
+		id:     "collectives",
+		title:  "Collectives",
+		tables: []table{collectiveTable(r), groupTable(r), eachCollective(r)},
+	}
 }
 
 // mostListed is how many collectives are listed one by one.
@@ -210,8 +224,10 @@ func eachCollective(r *report.Report) table {
 		if c.Bytes != nil {
 			size = fmt.Sprintf("%.3f", units.MB(*c.Bytes))
 		}
-		t.rows = append(t.rows, []string{fmt.Sprint(c.Rank), step, spaced(c.Kind), short(strings.TrimSpace(spaced(c.Site) + " " + c.Name)), size,
-			micros(c.Start), micros(c.Duration), micros(c.Exposed)})
+		t.rows = append(t.rows, []string{
+			fmt.Sprint(c.Rank), step, spaced(c.Kind), short(strings.TrimSpace(spaced(c.Site) + " " + c.Name)), size,
+			micros(c.Start), micros(c.Duration), micros(c.Exposed),
+		})
 	}
 	return t
 }
@@ -220,10 +236,16 @@ func rankSection(r *report.Report) section {
 	if len(r.Ranks) < 2 {
 		return section{}
 	}
-	s := section{id: "ranks", title: "Ranks: waiting and transfer", words: []string{waitText(r)}, figures: plots.Of(r, plots.Waits),
-		tables: []table{rankTable(r), matchTable(r)}}
+	s := section{
+		id:      "ranks",
+		title:   "Ranks: waiting and transfer",
+		words:   []string{waitText(r)},
+		figures: plots.Of(r, plots.Waits),
+		tables:  []table{rankTable(r), matchTable(r)},
+	}
 	if m := &r.Matching; m.TransferMedian != nil {
-		s.words = append(s.words, fmt.Sprintf("Transfer, from the latest start to the earliest end: median %s µs, least %s µs. The ranks end apart by %s µs (median).",
+		s.words = append(s.words, fmt.Sprintf("Transfer, from the latest start to the earliest end: "+
+			"median %s µs, least %s µs. The ranks end apart by %s µs (median).",
 			micros(*m.TransferMedian), orDash(m.TransferMin, micros), micros(*m.EndSkewMedian)))
 	}
 	return s
@@ -243,13 +265,19 @@ func findingSection(r *report.Report) section {
 func evidenceTable(list []report.Evidence) table {
 	t := table{title: "Events to look at", left: 2, header: []string{"rank", "row", "ts, µs", "duration, µs", "event"}}
 	for _, e := range list {
-		t.rows = append(t.rows, []string{fmt.Sprint(e.Rank), short(e.Track), micros(e.Start), micros(e.Duration), short(e.Name)})
+		t.rows = append(t.rows, []string{
+			fmt.Sprint(e.Rank), short(e.Track), micros(e.Start), micros(e.Duration), short(e.Name),
+		})
 	}
 	return t
 }
 
 func gradientSection(r *report.Report) section {
-	s := section{id: "gradients", title: "Accumulation, reduction and passes over the gradients", tables: []table{accumulationTable(r), passTable(r)}}
+	s := section{
+		id:     "gradients",
+		title:  "Accumulation, reduction and passes over the gradients",
+		tables: []table{accumulationTable(r), passTable(r)},
+	}
 	if len(s.used().tables) == 0 {
 		return section{}
 	}
@@ -264,47 +292,31 @@ func kernelSection(r *report.Report) section {
 }
 
 func healthSection(r *report.Report, o Options) section {
-	s := section{id: "health", title: "Trace health", words: []string{"Health: " + healthText(r, o) + "."}, tables: []table{sourceTable(r), healthTable(r), deviceTable(r)}}
+	s := section{
+		id:     "health",
+		title:  "Trace health",
+		words:  []string{"Health: " + healthText(r, o) + "."},
+		tables: []table{sourceTable(r), healthTable(r), deviceTable(r)},
+	}
 	if len(r.Health.Problems) == 0 {
 		s.words = append(s.words, "Nothing was damaged, repaired or left out.")
 	}
 	return s
 }
 
-// sourceTable says what was read.
-func sourceTable(r *report.Report) table {
-	t := table{title: "What was read", left: 2, header: []string{"what", ""}}
-	add := func(what, value string) { t.rows = append(t.rows, []string{what, value}) }
-	files := make([]string, 0, maxSteps)
-	for _, f := range r.Source.Files[:min(maxSteps, len(r.Source.Files))] {
-		files = append(files, short(f))
-	}
-	if n := len(r.Source.Files) - len(files); n > 0 {
-		files = append(files, fmt.Sprintf("and %d more", n))
-	}
-	add("files", strings.Join(files, ", "))
-	add("format", short(r.Source.Format))
-	add("stored", fmt.Sprintf("%.3f MB", units.MB(r.Source.Bytes)))
-	add("events", fmt.Sprint(r.Source.Events))
-	add("device", short(r.Source.Device))
-	add("steps are those of", spaced(short(r.Source.StepSource)))
-	add("model, by its optimizers and parameters", short(r.Source.Fingerprint.Model))
-	return t
-}
-
-func deviceTable(r *report.Report) table {
-	t := table{title: "Device events", left: 1, header: []string{"rank", "kernels, copies, sets", "launched outside the recording", "of those at its start"}}
-	for _, d := range r.Health.DeviceEvents {
-		t.rows = append(t.rows, []string{fmt.Sprint(d.Rank), fmt.Sprint(d.Count), fmt.Sprint(d.Unlinked), fmt.Sprint(d.Edge)})
-	}
-	return t
-}
-
 func skippedSection(r *report.Report) section {
 	if len(r.Skipped) == 0 {
-		return section{id: "skipped", title: "Not judged", words: []string{"Every rule that was asked for could be judged."}}
+		return section{
+			id:    "skipped",
+			title: "Not judged",
+			words: []string{"Every rule that was asked for could be judged."},
+		}
 	}
-	t := table{title: "Rules that could not be judged", left: 2, header: []string{"rule", "reason and what would supply it"}}
+	t := table{
+		title:  "Rules that could not be judged",
+		left:   2,
+		header: []string{"rule", "reason and what would supply it"},
+	}
 	for _, s := range r.Skipped {
 		t.rows = append(t.rows, []string{short(s.Rule), s.Reason})
 	}

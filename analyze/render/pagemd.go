@@ -11,8 +11,11 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
-// File is a file that stands beside a page.
-type File struct{ Name, Text string }
+// File is a file beside a page, which the page refers to by its name.
+type File struct {
+	Name string // without a folder: that of the page
+	Text string // the whole of the file
+}
 
 // FigureFiles names the files that the figures of a Markdown page may have: one for each
 // plot, beside the page.
@@ -96,8 +99,10 @@ func sectionOf(f plots.Figure) string {
 }
 
 func markdownFinding(b *strings.Builder, f *finding) {
-	fmt.Fprintf(b, "\n### %s %s: %s\n\n", markdownText(f.Rule), markdownText(string(f.Severity)), markdownText(f.Message))
-	fmt.Fprintf(b, "- what: %s\n- why: %s\n- fix: %s\n", markdownText(f.Title), markdownText(f.Why), markdownText(f.Fix))
+	fmt.Fprintf(b, "\n### %s %s: %s\n\n",
+		markdownText(f.Rule), markdownText(string(f.Severity)), markdownText(f.Message))
+	fmt.Fprintf(b, "- what: %s\n- why: %s\n- fix: %s\n",
+		markdownText(f.Title), markdownText(f.Why), markdownText(f.Fix))
 	for _, c := range f.Caveats {
 		fmt.Fprintf(b, "- but: %s\n", markdownText(c))
 	}

@@ -14,8 +14,10 @@ func rankTable(r *report.Report) table {
 		header: []string{"rank", "collectives", "matched", "waits", "causes", "last", "clock"}, more: rankNote(r)}
 	for i := range r.Ranks {
 		row := &r.Ranks[i]
-		t.rows = append(t.rows, []string{strconv.FormatInt(row.Rank, 10), strconv.Itoa(row.Collectives), strconv.Itoa(row.Matched),
-			orDash(row.Wait, millis), orDash(row.WaitCaused, millis), lastArrivals(row), orDash(row.Residual, micros)})
+		t.rows = append(t.rows, []string{
+			strconv.FormatInt(row.Rank, 10), strconv.Itoa(row.Collectives), strconv.Itoa(row.Matched),
+			orDash(row.Wait, millis), orDash(row.WaitCaused, millis), lastArrivals(row), orDash(row.Residual, micros),
+		})
 	}
 	return t
 }
@@ -32,10 +34,13 @@ func rankNote(r *report.Report) []string {
 	m := &r.Matching
 	notes := append([]string{}, m.Notes...)
 	if m.TransferMedian != nil {
-		notes = append(notes, fmt.Sprintf("Transfer, from the latest start to the earliest end: median %s us, least %s. Ends lie apart: median %s us, most %s.",
-			micros(*m.TransferMedian), orDash(m.TransferMin, micros), micros(*m.EndSkewMedian), micros(*m.EndSkewMax)))
+		notes = append(notes, fmt.Sprintf("Transfer, from the latest start to the earliest end: "+
+			"median %s us, least %s. Ends lie apart: median %s us, most %s.",
+			micros(*m.TransferMedian), orDash(m.TransferMin, micros),
+			micros(*m.EndSkewMedian), micros(*m.EndSkewMax)))
 	}
-	return append(notes, window(r)+"waits: from its own start to the latest start. causes: wait of all others, by coming later than the next to last. "+
+	return append(notes, window(r)+"waits: from its own start to the latest start. "+
+		"causes: wait of all others, by coming later than the next to last. "+
 		"last: how often it comes last. clock: median distance of its ends from the middle of all ends.")
 }
 
@@ -44,15 +49,19 @@ func window(r *report.Report) string {
 	if r.Matching.Window == nil {
 		return ""
 	}
-	return fmt.Sprintf("Sums over the %s ms from the first to the last matched collective. ", millis(*r.Matching.Window))
+	return fmt.Sprintf("Sums over the %s ms from the first to the last matched collective. ",
+		millis(*r.Matching.Window))
 }
 
 // matchTable lists the process groups.
 func matchTable(r *report.Report) table {
 	t := table{title: "Process groups", left: 4, header: []string{"group", "ranks", "absent", "status", "matched"},
-		note: fmt.Sprintf("matched by sequence number %d, by message %d, by kernel name %d", r.Matching.BySequence, r.Matching.ByMessage, r.Matching.ByName)}
+		note: fmt.Sprintf("matched by sequence number %d, by message %d, by kernel name %d",
+			r.Matching.BySequence, r.Matching.ByMessage, r.Matching.ByName)}
 	for _, g := range r.Matching.Groups {
-		t.rows = append(t.rows, []string{short(g.Name), ranges(g.Ranks), ranges(g.Absent), groupState(g), strconv.Itoa(g.Matched)})
+		t.rows = append(t.rows, []string{
+			short(g.Name), ranges(g.Ranks), ranges(g.Absent), groupState(g), strconv.Itoa(g.Matched),
+		})
 	}
 	return t
 }
@@ -85,9 +94,11 @@ func waitText(r *report.Report) string {
 	case known == 0:
 		return "who waits for whom is unknown: " + firstNote(r)
 	case r.Straggler == nil:
-		return fmt.Sprintf("%d collectives matched on %d ranks; none waits for one other alone", r.Matching.Matched, known)
+		return fmt.Sprintf("%d collectives matched on %d ranks; none waits for one other alone",
+			r.Matching.Matched, known)
 	}
-	return fmt.Sprintf("%d collectives matched on %d ranks, which wait %s to %s ms in them; rank %d causes most: %.0f %% of what they wait for a last one",
+	return fmt.Sprintf("%d collectives matched on %d ranks, which wait %s to %s ms in them; rank %d causes most: "+
+		"%.0f %% of what they wait for a last one",
 		r.Matching.Matched, known, millis(least), millis(most), *r.Straggler, 100*float64(worst)/float64(caused))
 }
 

@@ -11,7 +11,8 @@ import (
 )
 
 // nasty is a name that tries to command a terminal, a browser, a sheet and Markdown.
-const nasty = "=cmd|' /C calc'!A1 <script>alert(1)</script> \x1b[31mred\x1b[0m \u202eright [x](javascript:1) | `a` *b*\nnext\x00"
+const nasty = "=cmd|' /C calc'!A1 <script>alert(1)</script> \x1b[31mred\x1b[0m \u202eright [x](javascript:1) | `a` " +
+	"*b*\nnext\x00"
 
 // nastyReport has the nasty name wherever a trace can put a name.
 func nastyReport() *report.Report {
@@ -19,17 +20,33 @@ func nastyReport() *report.Report {
 	return &report.Report{
 		Version: "0.1",
 		Source:  report.Source{Device: nasty, Ranks: []int64{0}, Files: []string{nasty}},
-		Health:  report.Health{Problems: []report.Problem{{Code: "bad", Severity: "warn", Message: nasty, File: nasty, Count: 1, Offset: &n}}},
-		Steps: []report.Step{{Kind: "A", Complete: true, Optimizers: []report.Optimizer{{Name: nasty}}, Duration: &n, Start: &n,
-			Ledger: &report.Ledger{Compute: 7}}},
-		Collectives: []report.Collectives{{Kind: "reduce_scatter", Count: 1, Overlap: report.Overlap{Busy: 2, Overlapped: 1, Ratio: &ratio},
-			Sites: []report.LaunchSite{{Site: "annotation", Name: nasty, Count: 1}}}},
-		Groups:   []report.CollectiveGroup{{Kind: "reduce_scatter", Site: "annotation", Name: nasty, Count: 1, Kernels: []string{nasty}}},
-		Ranks:    []report.RankWaits{{Rank: 0, Wait: &n, WaitCaused: &n}, {Rank: 1}},
-		Matching: report.Matching{Matched: 1, Notes: []string{nasty}, Groups: []report.MatchedGroup{{Name: nasty, Status: "matched", Reason: nasty}}},
-		Kernels:  []report.Kernel{{Name: nasty, Cat: "kernel", Count: 1, Busy: 7}},
-		Findings: []report.Finding{{Rule: "OV004", Severity: report.Warn, Message: nasty, Why: nasty, Fix: nasty, Caveats: []string{nasty},
-			Evidence: []report.Evidence{{Name: nasty, Track: nasty}}}},
+		Health: report.Health{
+			Problems: []report.Problem{
+				{Code: "bad", Severity: "warn", Message: nasty, File: nasty, Count: 1, Offset: &n},
+			},
+		},
+		Steps: []report.Step{
+			{Kind: "A", Complete: true, Optimizers: []report.Optimizer{{Name: nasty}}, Duration: &n, Start: &n,
+				Ledger: &report.Ledger{Compute: 7}},
+		},
+		Collectives: []report.Collectives{
+			{Kind: "reduce_scatter", Count: 1, Overlap: report.Overlap{Busy: 2, Overlapped: 1, Ratio: &ratio},
+				Sites: []report.LaunchSite{{Site: "annotation", Name: nasty, Count: 1}}},
+		},
+		Groups: []report.CollectiveGroup{
+			{Kind: "reduce_scatter", Site: "annotation", Name: nasty, Count: 1, Kernels: []string{nasty}},
+		},
+		Ranks: []report.RankWaits{{Rank: 0, Wait: &n, WaitCaused: &n}, {Rank: 1}},
+		Matching: report.Matching{
+			Matched: 1,
+			Notes:   []string{nasty},
+			Groups:  []report.MatchedGroup{{Name: nasty, Status: "matched", Reason: nasty}},
+		},
+		Kernels: []report.Kernel{{Name: nasty, Cat: "kernel", Count: 1, Busy: 7}},
+		Findings: []report.Finding{
+			{Rule: "OV004", Severity: report.Warn, Message: nasty, Why: nasty, Fix: nasty, Caveats: []string{nasty},
+				Evidence: []report.Evidence{{Name: nasty, Track: nasty}}},
+		},
 		Skipped: []report.Skip{{Rule: "OV001", Reason: nasty}},
 	}
 }
@@ -88,7 +105,8 @@ func TestShort(t *testing.T) {
 
 func TestWrap(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"", ""}, {"one", "one"}, {"one two", "one two"}, {"one two three", "one two/three"}, {"averyverylongword x", "averyverylongword/x"},
+		{"", ""}, {"one", "one"}, {"one two", "one two"}, {"one two three", "one two/three"},
+		{"averyverylongword x", "averyverylongword/x"},
 	} {
 		if got := strings.Join(wrap(test.text, 8), "/"); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)
@@ -109,13 +127,20 @@ func TestManySteps(t *testing.T) {
 	r := &report.Report{}
 	for i := range 20 {
 		d := int64(1_000_000 * (1 + i%2))
-		r.Steps = append(r.Steps, report.Step{Index: i, Kind: string(rune('A' + i%2)), Complete: i > 0, Duration: &d, Ledger: &report.Ledger{Compute: d}})
+		r.Steps = append(r.Steps, report.Step{
+			Index:    i,
+			Kind:     string(rune('A' + i%2)),
+			Complete: i > 0,
+			Duration: &d,
+			Ledger:   &report.Ledger{Compute: d},
+		})
 	}
 	table := stepTable(r)
 	if len(table.rows) != 2 {
 		t.Fatalf("%v", table.rows)
 	}
-	if got := strings.Join(table.rows[0], " ") + "; " + strings.Join(table.rows[1], " "); got != "0 10 B  2.000 2.000; 0 9 A  1.000 1.000" {
+	got := strings.Join(table.rows[0], " ") + "; " + strings.Join(table.rows[1], " ")
+	if got != "0 10 B  2.000 2.000; 0 9 A  1.000 1.000" {
 		t.Error(got)
 	}
 }
@@ -126,7 +151,8 @@ func TestEmptyReport(t *testing.T) {
 		f, _ := Reports.ByName(name)
 		var b bytes.Buffer
 		err := f.Write(&b, &report.Report{}, Options{Show: Sections()})
-		if (err != nil) != (name == "gobench") || (b.Len() == 0) != (err != nil) { // without a step there is nothing to measure
+		// without a step there is nothing to measure
+		if (err != nil) != (name == "gobench") || (b.Len() == 0) != (err != nil) {
 			t.Errorf("%s: %v, %d bytes", name, err, b.Len())
 		}
 	}
@@ -139,19 +165,27 @@ func TestEmptyReport(t *testing.T) {
 func TestRanksLine(t *testing.T) {
 	ns := func(n int64) *int64 { return &n }
 	two := report.Report{Source: report.Source{Ranks: []int64{0, 1}}, Ranks: []report.RankWaits{
-		{Rank: 0, Collectives: 9, Matched: 9, Wait: ns(2_000_000), WaitCaused: ns(500_000)}, {Rank: 1, Collectives: 9, Matched: 9, Wait: ns(500_000), WaitCaused: ns(2_000_000)}}}
+		{Rank: 0, Collectives: 9, Matched: 9, Wait: ns(2_000_000), WaitCaused: ns(500_000)},
+		{Rank: 1, Collectives: 9, Matched: 9, Wait: ns(500_000), WaitCaused: ns(2_000_000)}}}
 	for _, c := range []struct {
 		change func(r *report.Report)
 		want   string
 	}{
 		{func(r *report.Report) { r.Matching.Matched, r.Straggler = 9, ns(1) },
-			"9 collectives matched on 2 ranks, which wait 0.500 to 2.000 ms in them; rank 1 causes most: 80 % of what they wait for a last one"},
-		{func(r *report.Report) { r.Matching.Matched = 9 }, "9 collectives matched on 2 ranks; none waits for one other alone"},
+			"9 collectives matched on 2 ranks, which wait 0.500 to 2.000 ms in them; rank 1 causes most: 80 % of " +
+				"what they wait for a last one"},
+		{
+			func(r *report.Report) { r.Matching.Matched = 9 },
+			"9 collectives matched on 2 ranks; none waits for one other alone",
+		},
 		{func(r *report.Report) {
 			r.Matching.Matched, r.Matching.Notes = 9, []string{"the clocks differ"}
 			r.Ranks = []report.RankWaits{{}, {Rank: 1}}
 		}, "9 collectives matched, but who waits is unknown: the clocks differ"},
-		{func(r *report.Report) { r.Ranks = []report.RankWaits{{}, {Rank: 1}} }, "who waits for whom is unknown: the ranks have no collectives in common"},
+		{
+			func(r *report.Report) { r.Ranks = []report.RankWaits{{}, {Rank: 1}} },
+			"who waits for whom is unknown: the ranks have no collectives in common",
+		},
 	} {
 		r := two
 		c.change(&r)

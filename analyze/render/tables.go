@@ -48,8 +48,12 @@ func stepTable(r *report.Report) table {
 
 // ledgerTable lists the ledgers of some steps of r.
 func ledgerTable(r *report.Report, rows []report.Step) table {
-	t := table{title: "Steps, device time in ms", header: []string{"rank", "step", "kind", "optimizers", "total"}, left: 4,
-		note: "communication columns are the part that nothing hides; a row sums to its total"}
+	t := table{
+		title:  "Steps, device time in ms",
+		header: []string{"rank", "step", "kind", "optimizers", "total"},
+		left:   4,
+		note:   "communication columns are the part that nothing hides; a row sums to its total",
+	}
 	used := usedColumns(r.Steps)
 	for _, i := range used {
 		t.header = append(t.header, ledgerColumns[i].head)
@@ -59,7 +63,9 @@ func ledgerTable(r *report.Report, rows []report.Step) table {
 		if s.Ledger == nil {
 			continue
 		}
-		row := []string{strconv.FormatInt(s.Rank, 10), strconv.Itoa(s.Index), s.Kind, short(optimizers(s)), millis(*s.Duration)}
+		row := []string{
+			strconv.FormatInt(s.Rank, 10), strconv.Itoa(s.Index), s.Kind, short(optimizers(s)), millis(*s.Duration),
+		}
 		if !s.Complete {
 			row[2] += " (partial)"
 		}
@@ -77,7 +83,9 @@ func hostStepTable(r *report.Report) table {
 		note: "no device activity: from the end of one optimizer step to the end of the next"}
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		t.rows = append(t.rows, []string{strconv.FormatInt(s.Rank, 10), strconv.Itoa(s.Index), s.Kind, short(optimizers(s)), millis(s.HostDuration)})
+		t.rows = append(t.rows, []string{
+			strconv.FormatInt(s.Rank, 10), strconv.Itoa(s.Index), s.Kind, short(optimizers(s)), millis(s.HostDuration),
+		})
 	}
 	if len(t.rows) > maxSteps {
 		t.note = fmt.Sprintf("first %d of %d steps; %s", maxSteps, len(t.rows), t.note)
@@ -165,12 +173,17 @@ func collectiveTable(r *report.Report) table {
 	for _, c := range r.Communication {
 		t.rows = append(t.rows, append(overlapRow(c.Rank, "all", c.Count, c.Overlap), ""))
 	}
-	slices.SortStableFunc(t.rows, func(a, b []string) int { return len(a[0]) - len(b[0]) + strings.Compare(a[0], b[0]) })
+	slices.SortStableFunc(t.rows, func(a, b []string) int {
+		return len(a[0]) - len(b[0]) + strings.Compare(a[0], b[0])
+	})
 	return t
 }
 
 func overlapRow(rank int64, kind string, count int, o report.Overlap) []string {
-	return []string{strconv.FormatInt(rank, 10), kind, strconv.Itoa(count), millis(o.Busy), millis(o.Overlapped), millis(o.Exposed), percent(o.Ratio)}
+	return []string{
+		strconv.FormatInt(rank, 10), kind, strconv.Itoa(count), millis(o.Busy), millis(o.Overlapped), millis(o.Exposed),
+		percent(o.Ratio),
+	}
 }
 
 func sites(list []report.LaunchSite) string {
@@ -185,7 +198,8 @@ func sites(list []report.LaunchSite) string {
 func groupTable(r *report.Report) table {
 	t := table{title: "Groups of collectives, ms", left: 4,
 		header: []string{"rank", "step", "kind", "launched from", "count", "MB", "busy", "overlap", "first"},
-		note:   "first: overlap of the first collective of the group; ? marks groups whose site is inferred from the order of kernel names"}
+		note: "first: overlap of the first collective of the group; ? marks groups whose site is inferred from the " +
+			"order of kernel names"}
 	for _, g := range r.Groups {
 		step := "?"
 		if g.Step != nil {
@@ -195,18 +209,27 @@ func groupTable(r *report.Report) table {
 		if g.Bytes != nil {
 			size = fmt.Sprintf("%.1f", units.MB(*g.Bytes))
 		}
-		t.rows = append(t.rows, []string{strconv.FormatInt(g.Rank, 10), step, spaced(g.Kind), short(strings.TrimSpace(spaced(g.Site) + " " + g.Name)),
-			strconv.Itoa(g.Count), size, millis(g.Busy), percent(g.Ratio), share(g.FirstOver, g.FirstBusy)})
+		t.rows = append(t.rows, []string{
+			strconv.FormatInt(g.Rank, 10), step, spaced(g.Kind),
+			short(strings.TrimSpace(spaced(g.Site) + " " + g.Name)), strconv.Itoa(g.Count), size, millis(g.Busy),
+			percent(g.Ratio), share(g.FirstOver, g.FirstBusy),
+		})
 	}
 	return t
 }
 
 // topTable lists the names with the most device time.
 func topTable(r *report.Report) table {
-	t := table{title: "Device time by name, ms", header: []string{"rank", "category", "name", "count", "total"}, left: 3,
-		note: "durations are summed, so names on concurrent streams add up to more than the time that passed"}
+	t := table{
+		title:  "Device time by name, ms",
+		header: []string{"rank", "category", "name", "count", "total"},
+		left:   3,
+		note:   "durations are summed, so names on concurrent streams add up to more than the time that passed",
+	}
 	for _, k := range r.Kernels {
-		t.rows = append(t.rows, []string{strconv.FormatInt(k.Rank, 10), k.Cat, short(k.Name), strconv.Itoa(k.Count), millis(k.Busy)})
+		t.rows = append(t.rows, []string{
+			strconv.FormatInt(k.Rank, 10), k.Cat, short(k.Name), strconv.Itoa(k.Count), millis(k.Busy),
+		})
 	}
 	return t
 }
@@ -219,7 +242,45 @@ func healthTable(r *report.Report) table {
 		if p.Offset != nil {
 			offset = strconv.FormatInt(*p.Offset, 10)
 		}
-		t.rows = append(t.rows, []string{strconv.FormatInt(p.Rank, 10), p.Severity, escape.Control(p.Message), strconv.FormatInt(p.Count, 10), offset, p.Action})
+		t.rows = append(t.rows, []string{
+			strconv.FormatInt(p.Rank, 10), p.Severity, escape.Control(p.Message), strconv.FormatInt(p.Count, 10),
+			offset, p.Action,
+		})
+	}
+	return t
+}
+
+// sourceTable says what was read.
+func sourceTable(r *report.Report) table {
+	t := table{title: "What was read", left: 2, header: []string{"what", ""}}
+	add := func(what, value string) { t.rows = append(t.rows, []string{what, value}) }
+	files := make([]string, 0, maxSteps)
+	for _, f := range r.Source.Files[:min(maxSteps, len(r.Source.Files))] {
+		files = append(files, short(f))
+	}
+	if n := len(r.Source.Files) - len(files); n > 0 {
+		files = append(files, fmt.Sprintf("and %d more", n))
+	}
+	add("files", strings.Join(files, ", "))
+	add("format", short(r.Source.Format))
+	add("stored", fmt.Sprintf("%.3f MB", units.MB(r.Source.Bytes)))
+	add("events", fmt.Sprint(r.Source.Events))
+	add("device", short(r.Source.Device))
+	add("steps are those of", spaced(short(r.Source.StepSource)))
+	add("model, by its optimizers and parameters", short(r.Source.Fingerprint.Model))
+	return t
+}
+
+func deviceTable(r *report.Report) table {
+	t := table{
+		title:  "Device events",
+		left:   1,
+		header: []string{"rank", "kernels, copies, sets", "launched outside the recording", "of those at its start"},
+	}
+	for _, d := range r.Health.DeviceEvents {
+		t.rows = append(t.rows, []string{
+			fmt.Sprint(d.Rank), fmt.Sprint(d.Count), fmt.Sprint(d.Unlinked), fmt.Sprint(d.Edge),
+		})
 	}
 	return t
 }

@@ -200,7 +200,8 @@ func say(b *strings.Builder, list []saying) {
 // details prints a finding with its evidence.
 func details(b *strings.Builder, f *report.Finding) {
 	fmt.Fprintf(b, "\n%s %s: %s\n", escape.Control(f.Rule), f.Severity, escape.Control(f.Message))
-	fmt.Fprintf(b, "  %s\n  because: %s\n  fix: %s\n", escape.Control(f.Title), escape.Control(f.Why), escape.Control(f.Fix))
+	fmt.Fprintf(b, "  %s\n  because: %s\n  fix: %s\n",
+		escape.Control(f.Title), escape.Control(f.Why), escape.Control(f.Fix))
 	for _, c := range f.Caveats {
 		fmt.Fprintf(b, "  but: %s\n", escape.Control(c))
 	}
@@ -208,7 +209,8 @@ func details(b *strings.Builder, f *report.Finding) {
 		fmt.Fprintf(b, "  also applies: %s\n", escape.Control(strings.Join(f.Also, ", ")))
 	}
 	for _, e := range f.Evidence {
-		fmt.Fprintf(b, "  see rank %d, row %s, ts %s us, %s us: %s\n", e.Rank, escape.Control(e.Track), micros(e.Start), micros(e.Duration), short(e.Name))
+		fmt.Fprintf(b, "  see rank %d, row %s, ts %s us, %s us: %s\n",
+			e.Rank, escape.Control(e.Track), micros(e.Start), micros(e.Duration), short(e.Name))
 	}
 }
 

@@ -80,7 +80,11 @@ func (f Figure) svg(width int, inline bool) string {
 // letters is the style of small text; fonts are looked up by metrics that Arial,
 // Helvetica and Liberation Sans share.
 func letters(size vg.Length) gonumtext.Style {
-	return gonumtext.Style{Color: text, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}, Handler: plot.DefaultTextHandler}
+	return gonumtext.Style{
+		Color:   text,
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+		Handler: plot.DefaultTextHandler,
+	}
 }
 
 func bold(size vg.Length) gonumtext.Style {
@@ -124,7 +128,8 @@ func drawKeys(c draw.Canvas, keys []key, y vg.Length) {
 	x := vg.Length(margin)
 	for _, k := range keys {
 		if k.shape != nil {
-			c.DrawGlyphNoClip(draw.GlyphStyle{Color: k.ink, Radius: 4.5, Shape: k.shape}, vg.Point{X: x + keyBox/2, Y: y + 9})
+			glyph := draw.GlyphStyle{Color: k.ink, Radius: 4.5, Shape: k.shape}
+			c.DrawGlyphNoClip(glyph, vg.Point{X: x + keyBox/2, Y: y + 9})
 		} else {
 			c.SetColor(k.ink)
 			c.Fill(box(x, y+4, x+keyBox, y+4+keyBox))
@@ -146,9 +151,12 @@ func box(x0, y0, x1, y1 vg.Length) vg.Path {
 
 var (
 	fontStyle = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\n?\t?style="font-family:Liberation Sans;font-variant:normal;font-weight:(normal|bold);font-style:normal;font-size:([0-9.]+)px;fill:(#[0-9A-F]{6})">`)
+		return regexp.MustCompile(`\n?\t?style="font-family:Liberation Sans;font-variant:normal;` +
+			`font-weight:(normal|bold);font-style:normal;font-size:([0-9.]+)px;fill:(#[0-9A-F]{6})">`)
 	})
-	oneColour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` style="(fill|fill:none;stroke):(#[0-9A-F]{6})`) })
+	oneColour = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(` style="(fill|fill:none;stroke):(#[0-9A-F]{6})`)
+	})
 )
 
 // tidy makes the library's document an element: a head of our own, colours by name
@@ -167,10 +175,12 @@ func (f Figure) tidy(s string, width, height int, inline bool) string {
 		part := oneColour().FindStringSubmatch(m)
 		return fmt.Sprintf(` style="%s:%s`, part[1], colour(part[2], inline))
 	})
-	head := fmt.Sprintf(`<svg viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s" font-family="Arial,Helvetica,'Liberation Sans',sans-serif"`,
+	head := fmt.Sprintf(`<svg viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s" `+
+		`font-family="Arial,Helvetica,'Liberation Sans',sans-serif"`,
 		width, height, width, height, html.EscapeString(f.Title+". "+f.Text))
 	if !inline {
-		head += fmt.Sprintf(" xmlns=\"http://www.w3.org/2000/svg\">\n<title>%s</title>\n<desc>%s</desc>\n<rect width=\"%d\" height=\"%d\" fill=\"%s\"/>\n<g ",
+		head += fmt.Sprintf(" xmlns=\"http://www.w3.org/2000/svg\">\n<title>%s</title>\n<desc>%s</desc>\n"+
+			"<rect width=\"%d\" height=\"%d\" fill=\"%s\"/>\n<g ",
 			html.EscapeString(f.Title), html.EscapeString(f.Text), width, height, paper)
 	} else {
 		head += ">\n<g "

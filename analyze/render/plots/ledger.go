@@ -206,7 +206,8 @@ func ledgerText(bars []bar, used []int) string {
 	}
 	parts := make([]string, len(used))
 	for k, i := range used {
-		parts[k] = fmt.Sprintf("%s %.2f ms (%.1f %%)", exposedLabel(i), units.MS(sum[i]/steps), 100*float64(sum[i])/float64(total))
+		parts[k] = fmt.Sprintf("%s %.2f ms (%.1f %%)", exposedLabel(i), units.MS(sum[i]/steps),
+			100*float64(sum[i])/float64(total))
 	}
 	return fmt.Sprintf("Stacked bars of %d steps. Mean per step: %s.", steps, strings.Join(parts, ", "))
 }

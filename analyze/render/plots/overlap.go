@@ -51,13 +51,16 @@ func overlap(r *report.Report) []Figure {
 	}
 	f := Figure{ID: "overlap", Title: "Hidden part of each collective against its size",
 		Text: overlapText(list),
-		Note: "Hidden: together with compute kernels of the same device. Points that would cover each other are drawn once."}
+		Note: "Hidden: together with compute kernels of the same device. " +
+			"Points that would cover each other are drawn once."}
 	if grouped {
 		f.Title = "Hidden part of each group of collectives against its mean size"
-		f.Note += " This report does not hold single collectives: a point is the collectives of one kind, launch site and step."
+		f.Note += " This report does not hold single collectives: " +
+			"a point is the collectives of one kind, launch site and step."
 	}
 	if unsized > 0 {
-		f.Note += fmt.Sprintf(" %d collectives of unknown size, most of them launched before the recording, are left out.", unsized)
+		f.Note += fmt.Sprintf(" %d collectives of unknown size, most of them launched before the recording, "+
+			"are left out.", unsized)
 	}
 	for i, c := range classes {
 		if of(list, i) > 0 {
@@ -68,8 +71,13 @@ func overlap(r *report.Report) []Figure {
 	return []Figure{f}
 }
 
-// shapes are those of the classes: kinds are told apart without colour too.
-var shapes = map[int]draw.GlyphDrawer{2: draw.CircleGlyph{}, 3: draw.PyramidGlyph{}, 4: draw.BoxGlyph{}, 5: draw.RingGlyph{}}
+// shapes are those of the classes: kinds can be distinguished without colour too.
+var shapes = map[int]draw.GlyphDrawer{
+	2: draw.CircleGlyph{},
+	3: draw.PyramidGlyph{},
+	4: draw.BoxGlyph{},
+	5: draw.RingGlyph{},
+}
 
 func of(list []dot, kind int) int {
 	n := 0
@@ -156,7 +164,8 @@ func overlapText(list []dot) string {
 			}
 		}
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %d points, %d hidden as a whole, %d not at all", c.label, n, hidden, none))
+			part := fmt.Sprintf("%s: %d points, %d hidden as a whole, %d not at all", c.label, n, hidden, none)
+			parts = append(parts, part)
 		}
 	}
 	return "A point for each, on a logarithmic scale of bytes. " + strings.Join(parts, "; ") + "."

@@ -8,13 +8,13 @@ import (
 
 // ink is a colour of the palette: its name in style sheets, what it is on paper and what
 // on a dark screen. The hues of communication are those of Okabe and Ito, which people
-// tell apart whatever colours they see; beside hue they differ in lightness.
+// tell apart whatever colours they see; besides hue they differ in lightness.
 type ink struct {
 	name        string
 	light, dark string // #RRGGBB
 }
 
-// The palette. No two light colours are equal: they are told apart by them in tidy.
+// The palette. No two light colours are equal: tidy finds the name of a colour by it.
 var (
 	text      = ink{"text", "#1F2328", "#E6E8EB"}
 	faint     = ink{"faint", "#8A9099", "#79818C"}
@@ -38,10 +38,12 @@ var (
 	wait      = ink{"wait", "#0072B2", "#4FA9E0"}
 )
 
-var palette = []ink{text, faint, grid, compute, memory, rs, ag, ar, other, idle, hiddenRS, hiddenAG, hiddenAR, hiddenOth,
-	forward, backward, after, optimizer, unknown, wait}
+var palette = []ink{
+	text, faint, grid, compute, memory, rs, ag, ar, other, idle, hiddenRS, hiddenAG, hiddenAR, hiddenOth,
+	forward, backward, after, optimizer, unknown, wait,
+}
 
-// Paper is what figures stand on: standalone files paint it, pages have their own.
+// Paper is the background of figures: standalone files paint it, pages have their own.
 const paper = "#FFFFFF"
 
 // RGBA makes an ink a color.Color.

@@ -31,8 +31,8 @@ func passes(r *report.Report) []Figure {
 		return nil
 	}
 	f := Figure{ID: "passes", Title: "Passes over the gradients, mean of each, ms", Text: passesText(bars),
-		Note: "Span: from the first start to the last end, gaps between launches included. Floor: the bytes over the peak bandwidth of the memory, " +
-			"where that is known."}
+		Note: "Span: from the first start to the last end, gaps between launches included. " +
+			"Floor: the bytes over the peak bandwidth of the memory, where that is known."}
 	if len(bars) > mostPasses {
 		f.Note += fmt.Sprintf(" The longest %d of %d are shown.", mostPasses, len(bars))
 		bars = bars[:mostPasses]
@@ -59,7 +59,11 @@ func passBars(r *report.Report) []passBar {
 		if !ok {
 			j = len(bars)
 			at[k] = j
-			bars = append(bars, passBar{name: short(g.Kind+" "+strings.ReplaceAll(g.Where, "_", " "), 40), verdict: g.Verdict, onDevice: g.OnDevice})
+			bars = append(bars, passBar{
+				name:     short(g.Kind+" "+strings.ReplaceAll(g.Where, "_", " "), 40),
+				verdict:  g.Verdict,
+				onDevice: g.OnDevice,
+			})
 		}
 		b := &bars[j]
 		b.n, b.busy, b.span = b.n+1, b.busy+g.Busy, b.span+g.Span
@@ -103,7 +107,8 @@ func passesText(bars []passBar) string {
 		if !b.onDevice {
 			where = " on the host"
 		}
-		parts = append(parts, fmt.Sprintf("%s, %s: %d times, span %.3f ms, busy %.3f ms%s", b.name, short(string(b.verdict), 20), b.n, units.MS(b.span/b.n), units.MS(b.busy/b.n), where))
+		parts = append(parts, fmt.Sprintf("%s, %s: %d times, span %.3f ms, busy %.3f ms%s",
+			b.name, short(string(b.verdict), 20), b.n, units.MS(b.span/b.n), units.MS(b.busy/b.n), where))
 	}
 	return "A bar for each sort of pass. " + strings.Join(parts, "; ") + "."
 }

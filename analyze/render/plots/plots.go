@@ -4,6 +4,19 @@
 // A figure is drawn to a width, because a drawing that is scaled to a phone has letters
 // that nobody can read. The same report gives the same bytes. What a figure holds is
 // bounded by what its width can show, however long the recording was.
+//
+// Where things are:
+//
+//	plots.go     Of, and the sections that have figures
+//	figure.go    Figure: the drawing with title, legend and text, made an element of a page
+//	axes.go      scales, ticks and names along them
+//	palette.go   colours, light and dark
+//	passes.go    passes over the gradients against the floor of the memory
+//	overlap.go   the hidden part of collectives against their size
+//	tokens.go    tokens of each rank
+//	ledger.go    where the time of steps goes
+//	timeline.go  one step by stream
+//	waits.go     waiting between ranks
 package plots
 
 import "github.com/gaprof/gaprof/analyze/report"

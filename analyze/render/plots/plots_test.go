@@ -36,7 +36,15 @@ func sample(t *testing.T) *report.Report {
 	r := analyze.Run([]analyze.Input{{File: "hook", Trace: tr}}, analyze.Options{Rules: rules.All(), Drawing: true})
 	floor := int64(350_000)
 	r.GradientPasses = []report.GradientPass{
-		{Kind: "scale", Where: "after_backward", Verdict: report.Needless, Busy: 400_000, Span: 1_000_000, Floor: &floor, OnDevice: true},
+		{
+			Kind:     "scale",
+			Where:    "after_backward",
+			Verdict:  report.Needless,
+			Busy:     400_000,
+			Span:     1_000_000,
+			Floor:    &floor,
+			OnDevice: true,
+		},
 		{Kind: "zero", Where: "in_optimizer", Verdict: report.Required, Busy: 100_000, Span: 120_000, OnDevice: true},
 	}
 	r.Ranks = waitsOf(2_000_000, 0, 500_000)
@@ -103,10 +111,27 @@ func many(ranks, steps int) *report.Report {
 		r.Drawing.Timelines = append(r.Drawing.Timelines, line)
 		for step := range steps {
 			start, duration, bytes := int64(step)*1e6, int64(1e6), int64(1+step*step*1000)
-			r.Steps = append(r.Steps, report.Step{Rank: rank, Index: step, Kind: string(rune('A' + step%2)), Complete: true, Start: &start, Duration: &duration,
-				Ledger: &report.Ledger{Compute: 500_000, ReduceScatter: int64(step) * 100, Idle: 500_000 - int64(step)*100}})
+			r.Steps = append(r.Steps, report.Step{
+				Rank:     rank,
+				Index:    step,
+				Kind:     string(rune('A' + step%2)),
+				Complete: true,
+				Start:    &start,
+				Duration: &duration,
+				Ledger: &report.Ledger{
+					Compute:       500_000,
+					ReduceScatter: int64(step) * 100,
+					Idle:          500_000 - int64(step)*100,
+				},
+			})
 			r.Drawing.Collectives = append(r.Drawing.Collectives,
-				report.Collective{Rank: rank, Kind: "reduce_scatter", Bytes: &bytes, Duration: 1000, Exposed: int64(step*7) % 1000})
+				report.Collective{
+					Rank:     rank,
+					Kind:     "reduce_scatter",
+					Bytes:    &bytes,
+					Duration: 1000,
+					Exposed:  int64(step*7) % 1000,
+				})
 		}
 	}
 	return r
@@ -123,20 +148,56 @@ func TestOddReports(t *testing.T) {
 		{"nothing", &report.Report{}, ""},
 		{"a CPU alone", &report.Report{Steps: []report.Step{{HostDuration: 5}}, Drawing: &report.Drawing{}}, ""},
 		{"one step", many(1, 1), "ledger overlap timeline-0"},
-		{"a step of no time", &report.Report{Steps: []report.Step{{Duration: &zero, Ledger: &report.Ledger{}}}}, "ledger"},
+		{
+			"a step of no time",
+			&report.Report{Steps: []report.Step{{Duration: &zero, Ledger: &report.Ledger{}}}},
+			"ledger",
+		},
 		{"no collectives", &report.Report{Steps: many(1, 3).Steps, Drawing: &report.Drawing{}}, "ledger"},
-		{"messages of no size", &report.Report{Drawing: &report.Drawing{Collectives: []report.Collective{{Bytes: &zero, Duration: 1}, {Duration: 1}}}}, ""},
-		{"a message of all the world", &report.Report{Drawing: &report.Drawing{Collectives: []report.Collective{{Bytes: &big, Duration: 1}}}}, "overlap"},
-		{"groups alone", &report.Report{Groups: []report.CollectiveGroup{{Kind: "all_reduce", Count: 2, Bytes: &big, Busy: 10, Over: 5}}}, "overlap"},
+		{
+			"messages of no size",
+			&report.Report{
+				Drawing: &report.Drawing{Collectives: []report.Collective{{Bytes: &zero, Duration: 1}, {Duration: 1}}},
+			},
+			"",
+		},
+		{
+			"a message of all the world",
+			&report.Report{Drawing: &report.Drawing{Collectives: []report.Collective{{Bytes: &big, Duration: 1}}}},
+			"overlap",
+		},
+		{
+			"groups alone",
+			&report.Report{
+				Groups: []report.CollectiveGroup{{Kind: "all_reduce", Count: 2, Bytes: &big, Busy: 10, Over: 5}},
+			},
+			"overlap",
+		},
 		{"one rank that waits for nobody", &report.Report{Ranks: waitsOf(0)}, ""},
 		{"ranks that do not wait", &report.Report{Ranks: waitsOf(0, 0)}, "waits"},
 		{"no tokens at all", &report.Report{Normalization: report.Normalization{Tokens: [][]int64{{}, {0}}}}, "tokens"},
 		{"waits unknown", &report.Report{Ranks: make([]report.RankWaits, 8)}, ""},
-		{"a timeline of nothing", &report.Report{Drawing: &report.Drawing{Timelines: []report.Timeline{{Duration: 5}, {Strips: make([]report.Strip, 1)}}}}, ""},
+		{
+			"a timeline of nothing",
+			&report.Report{
+				Drawing: &report.Drawing{
+					Timelines: []report.Timeline{{Duration: 5}, {Strips: make([]report.Strip, 1)}},
+				},
+			},
+			"",
+		},
 		{"200 steps", many(1, 200), "ledger overlap timeline-0"},
 		{"2000 steps", many(1, 2000), "ledger overlap timeline-0"},
-		{"64 ranks of 40 steps", many(64, 40), "ledger overlap timeline-0 timeline-1 timeline-2 timeline-3 timeline-4 timeline-5 timeline-6 timeline-7 timeline-8 waits"},
-		{"1000 ranks", many(1000, 2), "ledger overlap timeline-0 timeline-1 timeline-2 timeline-3 timeline-4 timeline-5 timeline-6 timeline-7 timeline-8 waits"},
+		{
+			"64 ranks of 40 steps", many(64, 40),
+			"ledger overlap timeline-0 timeline-1 timeline-2 timeline-3 timeline-4 timeline-5 timeline-6 timeline-7 " +
+				"timeline-8 waits",
+		},
+		{
+			"1000 ranks", many(1000, 2),
+			"ledger overlap timeline-0 timeline-1 timeline-2 timeline-3 timeline-4 timeline-5 timeline-6 timeline-7 " +
+				"timeline-8 waits",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
@@ -163,7 +224,8 @@ func sound(t *testing.T, f Figure) {
 	for _, width := range []int{Wide, Narrow} {
 		for form, svg := range map[string]string{"inline": f.Inline(width), "file": f.File(width)} {
 			if form == "inline" && regexp.MustCompile(`#[0-9A-Fa-f]{3}`).MatchString(svg) {
-				t.Errorf("%s: a colour of its own in a page: %s", f.ID, regexp.MustCompile(`.{0,60}#[0-9A-Fa-f]{3}.{0,20}`).FindString(svg))
+				t.Errorf("%s: a colour of its own in a page: %s", f.ID,
+					regexp.MustCompile(`.{0,60}#[0-9A-Fa-f]{3}.{0,20}`).FindString(svg))
 			}
 			if len(svg) > mostBytes {
 				t.Errorf("%s, %d wide: %d bytes", f.ID, width, len(svg))
@@ -194,7 +256,9 @@ func whole(svg string) error {
 
 // Names of streams stand in drawings: they do nothing there and are short.
 func TestStreamNames(t *testing.T) {
-	for _, name := range []string{"<script>alert(1)</script>", "stream \x1b[31m", "\u202eright", strings.Repeat("x", 50000), `"&'`, ""} {
+	for _, name := range []string{
+		"<script>alert(1)</script>", "stream \x1b[31m", "\u202eright", strings.Repeat("x", 50000), `"&'`, "",
+	} {
 		r := many(1, 1)
 		r.Drawing.Timelines[0].Strips[1].Row = name
 		f := Of(r, Timeline)[0]
@@ -237,7 +301,8 @@ func TestRoundSteps(t *testing.T) {
 func TestPalette(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, i := range palette {
-		if seen[i.light] || seen[i.name] || !regexp.MustCompile(`^#[0-9A-F]{6}$`).MatchString(i.light+"") || !regexp.MustCompile(`^#[0-9A-F]{6}$`).MatchString(i.dark) {
+		if seen[i.light] || seen[i.name] || !regexp.MustCompile(`^#[0-9A-F]{6}$`).MatchString(i.light+"") ||
+			!regexp.MustCompile(`^#[0-9A-F]{6}$`).MatchString(i.dark) {
 			t.Errorf("%v", i)
 		}
 		seen[i.light], seen[i.name] = true, true

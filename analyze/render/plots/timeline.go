@@ -27,7 +27,9 @@ func timelines(r *report.Report) []Figure {
 		}
 	}
 	if r.Straggler != nil {
-		slices.SortStableFunc(list, func(a, b report.Timeline) int { return later(a.Rank != *r.Straggler) - later(b.Rank != *r.Straggler) })
+		slices.SortStableFunc(list, func(a, b report.Timeline) int {
+			return later(a.Rank != *r.Straggler) - later(b.Rank != *r.Straggler)
+		})
 	}
 	var figures []Figure
 	for i := range list[:min(MostTimelines, len(list))] {
@@ -62,11 +64,16 @@ func later(yes bool) int {
 }
 
 func timelineFigure(t *report.Timeline, i int) Figure {
-	f := Figure{ID: fmt.Sprintf("timeline-%d", i), Title: fmt.Sprintf("Step %d of rank %d by stream, ms from its start", t.Step, t.Rank),
-		Text: timelineText(t),
-		Note: fmt.Sprintf("Device time. Top row: where compute kernels are launched from. Streams: communication is high where nothing hides it, low and pale where something "+
-			"does. Bottom row: the ledger in the order of time, empty where the device is idle. What is shorter than a pixel is drawn half a pixel wide, gaps under %s µs are not drawn. "+
-			"The step starts at ts %d.%03d µs of the trace.", roundMicros(t.Resolution), t.Start/1000, t.Start%1000)}
+	f := Figure{
+		ID:    fmt.Sprintf("timeline-%d", i),
+		Title: fmt.Sprintf("Step %d of rank %d by stream, ms from its start", t.Step, t.Rank),
+		Text:  timelineText(t),
+		Note: fmt.Sprintf("Device time. Top row: where compute kernels are launched from. "+
+			"Streams: communication is high where nothing hides it, low and pale where something does. "+
+			"Bottom row: the ledger in the order of time, empty where the device is idle. "+
+			"What is shorter than a pixel is drawn half a pixel wide, gaps under %s µs are not drawn. "+
+			"The step starts at ts %d.%03d µs of the trace.", roundMicros(t.Resolution), t.Start/1000, t.Start%1000),
+	}
 	if t.Folded > 0 {
 		f.Note += fmt.Sprintf(" %d streams share the row \"other streams\".", t.Folded)
 	}
@@ -77,11 +84,15 @@ func timelineFigure(t *report.Timeline, i int) Figure {
 
 // tailFigure is the end of a step, where backward ends and the optimizer works.
 func tailFigure(t *report.Timeline, i int, from int64) Figure {
-	return Figure{ID: fmt.Sprintf("timeline-%d-end", i), Title: fmt.Sprintf("The end of step %d of rank %d: backward, reductions, optimizer, ms from the start of the step", t.Step, t.Rank),
+	return Figure{
+		ID: fmt.Sprintf("timeline-%d-end", i),
+		Title: fmt.Sprintf("The end of step %d of rank %d: backward, reductions, optimizer, "+
+			"ms from the start of the step", t.Step, t.Rank),
 		Text: fmt.Sprintf("The last %.2f ms of the timeline above, enlarged.", units.MS(t.Duration-from)),
 		Note: fmt.Sprintf("The last %.2f ms of the step above.", units.MS(t.Duration-from)),
 		keys: timelineKeys(t),
-		make: func(width int) (*plot.Plot, int) { return timelinePlot(t, from, width) }}
+		make: func(width int) (*plot.Plot, int) { return timelinePlot(t, from, width) },
+	}
 }
 
 func roundMicros(ns int64) string {
@@ -119,7 +130,8 @@ func timelineKeys(t *report.Timeline) []key {
 func length(t *report.Timeline, row, class string, exposed bool) (ns int64) {
 	for i := range t.Strips {
 		s := &t.Strips[i]
-		if here := s.Row == row || row == "" && s.Row != "phase" && s.Row != "ledger"; !here || s.Class != class || s.Exposed != exposed {
+		here := s.Row == row || row == "" && s.Row != "phase" && s.Row != "ledger"
+		if !here || s.Class != class || s.Exposed != exposed {
 			continue
 		}
 		for _, span := range s.Spans {
@@ -213,5 +225,6 @@ func timelineText(t *report.Timeline) string {
 			parts = append(parts, fmt.Sprintf("%s %.2f ms", exposedLabel(i), units.MS(ns)))
 		}
 	}
-	return fmt.Sprintf("A row for each stream of the device over %.2f ms. About: %s; the rest is idle.", units.MS(t.Duration), strings.Join(parts, ", "))
+	return fmt.Sprintf("A row for each stream of the device over %.2f ms. About: %s; the rest is idle.",
+		units.MS(t.Duration), strings.Join(parts, ", "))
 }

@@ -25,7 +25,8 @@ func tokens(r *report.Report) []Figure {
 	}
 	mean := float64(all) / float64(len(sums))
 	f := Figure{ID: "tokens", Title: "Tokens of each rank in one step", Text: tokensText(sums, mean),
-		Note: "All micro-batches of the step together. Divided by its own count, a rank's token weighs the mean over the rank's count times what is right.",
+		Note: "All micro-batches of the step together. " +
+			"Divided by its own count, a rank's token weighs the mean over the rank's count times what is right.",
 		keys: []key{{label: "tokens", ink: wait}, {label: "mean of all ranks", ink: text}}}
 	if n.Step != nil {
 		f.Title = fmt.Sprintf("Tokens of each rank in step %d", *n.Step)
@@ -51,7 +52,8 @@ func tokensPlot(r *report.Report, sums []int64, mean float64, width int) (*plot.
 	named(&p.X, names, (width-60)/26)
 	amounts(&p.Y, headroom(highest), 5)
 	thick := highest / 200
-	p.Add(lines{}, bars, rects{ink: text, boxes: []rect{{-0.5, float64(len(sums)) - 0.5, mean - thick/2, mean + thick/2}}})
+	line := rect{-0.5, float64(len(sums)) - 0.5, mean - thick/2, mean + thick/2}
+	p.Add(lines{}, bars, rects{ink: text, boxes: []rect{line}})
 	return p, 220
 }
 
@@ -60,5 +62,6 @@ func tokensText(sums []int64, mean float64) string {
 	for _, n := range sums {
 		low, high = min(low, n), max(high, n)
 	}
-	return fmt.Sprintf("A bar for each of %d ranks: from %d to %d tokens, %.1f in the mean.", len(sums), low, high, mean)
+	return fmt.Sprintf("A bar for each of %d ranks: from %d to %d tokens, %.1f in the mean.",
+		len(sums), low, high, mean)
 }

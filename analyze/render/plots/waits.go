@@ -21,8 +21,8 @@ func waits(r *report.Report) []Figure {
 		return nil
 	}
 	f := Figure{ID: "waits", Title: "Waiting inside collectives by rank, whole recording, ms", Text: waitsText(r, rows),
-		Note: "A rank waits from its own start of a collective to the latest start of all ranks. Others wait for the rank that comes last, " +
-			"by as much as it is later than the next to last.",
+		Note: "A rank waits from its own start of a collective to the latest start of all ranks. " +
+			"Others wait for the rank that comes last, by as much as it is later than the next to last.",
 		keys: []key{{label: "waits for others", ink: wait}, {label: "others wait for it", ink: rs}}}
 	f.make = func(width int) (*plot.Plot, int) { return waitsPlot(rows, width) }
 	return []Figure{f}
@@ -56,8 +56,9 @@ func waitsText(r *report.Report, rows []report.RankWaits) string {
 			least = w
 		}
 	}
-	text := fmt.Sprintf("Two bars for each of %d ranks. Others wait longest for rank %d: %.2f ms; rank %d waits least: %.2f ms.", len(rows), most.Rank,
-		units.MS(*most.WaitCaused), least.Rank, units.MS(*least.Wait))
+	text := fmt.Sprintf("Two bars for each of %d ranks. "+
+		"Others wait longest for rank %d: %.2f ms; rank %d waits least: %.2f ms.",
+		len(rows), most.Rank, units.MS(*most.WaitCaused), least.Rank, units.MS(*least.Wait))
 	if r.Straggler == nil {
 		text += " No rank is called a straggler."
 	}
