@@ -98,7 +98,8 @@ func (k *check) timedBudget(b *Budget, row Row) {
 		judged = true
 		one := row
 		v := aggregate(k.config.Select.Aggregate, values)
-		one.Kind, one.Steps, one.Value, one.Verdict = s.Kind, len(values), &v, Pass
+		one.Kind, one.Verdict = s.Kind, Pass
+		one.Value, one.Steps = &v, len(values)
 		switch {
 		case len(values) < compare.Few:
 			one = one.undecidable(fewSteps(len(values)))
@@ -254,7 +255,8 @@ func (g *Regression) judge(row Row, base, new []float64) Row {
 	}
 	b, n := aggregate("median", base), aggregate("median", new)
 	p := compare.P(base, new)
-	row.Value, row.BaselineValue, row.P, row.Verdict = &n, &b, &p, Pass
+	row.Value, row.BaselineValue, row.P = &n, &b, &p
+	row.Verdict = Pass
 	switch {
 	case len(base) < compare.Few || len(new) < compare.Few:
 		return row.undecidable(fmt.Sprintf("low confidence: %d against %s of at least %d",

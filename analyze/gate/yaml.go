@@ -79,7 +79,8 @@ func readYAML(file string, text []byte) (root *node, err error) {
 // nesting is the greatest depth of brackets, and of dashes and question marks at the
 // beginning of one line, quotes or not; the library takes quadratic time for it.
 func nesting(text string) int {
-	depth, marks, most, begin := 0, 0, 0, true
+	depth, marks, most := 0, 0, 0
+	begin := true
 	for _, r := range text {
 		switch r {
 		case '[', '{':

@@ -49,9 +49,17 @@ func payloads() []string {
 // roles are the places of a trace that names stand in, by the word at the name's end that
 // tells where it came from.
 const (
-	roleKernel, roleOptimizer, roleAnnotation, roleDevice, roleGroup = "KERN", "OPTI", "ANNO", "DEVI", "GROU"
-	roleThread, roleCategory, roleKey, roleValue, roleTensor         = "THRE", "CATE", "ARGK", "ARGV", "TENS"
-	roleFile                                                         = "FILE"
+	roleKernel     = "KERN"
+	roleOptimizer  = "OPTI"
+	roleAnnotation = "ANNO"
+	roleDevice     = "DEVI"
+	roleGroup      = "GROU"
+	roleThread     = "THRE"
+	roleCategory   = "CATE"
+	roleKey        = "ARGK"
+	roleValue      = "ARGV"
+	roleTensor     = "TENS"
+	roleFile       = "FILE"
 )
 
 // hostile is a folder with inputs in which every name is a payload.

@@ -21,7 +21,8 @@ func TestReadLogs(t *testing.T) {
 		}
 		return file
 	}
-	run, other, bare, broken := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	run, other := t.TempDir(), t.TempDir()
+	bare, broken := t.TempDir(), t.TempDir()
 	for _, dir := range []string{run, other} {
 		write(dir, sidecar.TokensFile, `{"step":0,"tokens":7}`+"\n")
 		write(dir, sidecar.LossFile, `{"step":0,"loss":2.5}`+"\n")
