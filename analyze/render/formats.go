@@ -12,7 +12,7 @@ import (
 
 // Format is one way to write a T.
 type Format[T any] struct {
-	Name  string                                   // as --format takes it
+	Name  string                                   // as callers ask for it, such as md
 	Write func(w io.Writer, of T, o Options) error // all of it, in this form
 }
 
