@@ -31,17 +31,17 @@ func overlapRow(o facts.Overlap) report.Overlap {
 func collectivesRows(list []*Rank) (rows []report.Collectives) {
 	for _, r := range list {
 		for _, kind := range timeline.CollectiveKinds() {
-			messages := r.Select(func(m *facts.Collective) bool { return m.Kind == kind })
-			if len(messages) == 0 {
+			collectives := r.Select(func(c *facts.Collective) bool { return c.Kind == kind })
+			if len(collectives) == 0 {
 				continue
 			}
-			o := r.Measure(messages)
+			o := r.Measure(collectives)
 			rows = append(rows, report.Collectives{
 				Rank:    r.ID,
 				Kind:    kind.String(),
 				Count:   o.Count,
 				Overlap: overlapRow(o),
-				InSteps: exposedInSteps(r, r.Exposed(messages, timeline.BucketOf(kind))),
+				InSteps: exposedInSteps(r, r.Exposed(collectives, timeline.BucketOf(kind))),
 				Sites:   siteRows(r.Rank, kind),
 			})
 		}

@@ -63,7 +63,8 @@ func (p *Pass) findings() []report.Finding {
 	list := make([]report.Finding, 0, len(p.out))
 	for _, c := range p.out {
 		f := c.Finding
-		f.Kinds, f.Also, f.Caveats, f.Evidence = notNil(f.Kinds), notNil(f.Also), notNil(f.Caveats), notNil(f.Evidence)
+		f.Kinds, f.Also = notNil(f.Kinds), notNil(f.Also)
+		f.Caveats, f.Evidence = notNil(f.Caveats), notNil(f.Evidence)
 		list = append(list, f)
 	}
 	return list

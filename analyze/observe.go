@@ -75,10 +75,10 @@ func answer(yes bool) normalization.Answer {
 }
 
 // reducesCounts reports whether the count of tokens is reduced over ranks. Other small
-// messages may carry it as well.
+// collectives may carry it as well.
 func reducesCounts(r *facts.Rank) normalization.Answer {
 	small := slices.ContainsFunc(r.HostCollectives, func(c gradients.HostCollective) bool {
-		return c.Step >= 0 && !c.Gradient && (c.Elems == facts.Unknown || c.Elems <= smallMessage)
+		return c.Step >= 0 && !c.Gradient && (c.Elems == facts.Unknown || c.Elems <= smallCollective)
 	})
 	switch {
 	case !r.Tokens.Judgable:
@@ -91,5 +91,5 @@ func reducesCounts(r *facts.Rank) normalization.Answer {
 	return normalization.No
 }
 
-// smallMessage is how many elements a message that may carry counts has at the most.
-const smallMessage = 64
+// smallCollective is the largest number of elements of a collective that may carry counts.
+const smallCollective = 64

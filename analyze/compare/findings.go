@@ -26,14 +26,16 @@ func findings(base, new *side) []FindingChange {
 	return list
 }
 
-// compareFinding tells one rule's findings apart; one of b and n may be nil.
+// compareFinding compares one rule's findings; one of b and n may be nil.
 func compareFinding(b, n *report.Finding, base, new *side) FindingChange {
 	var c FindingChange
 	if b != nil {
-		c.Rule, c.Base, c.Was, c.Before = b.Rule, &b.Severity, &b.Message, b.Cost
+		c.Rule = b.Rule
+		c.Base, c.Was, c.Before = &b.Severity, &b.Message, b.Cost
 	}
 	if n != nil {
-		c.Rule, c.New, c.Is, c.After = n.Rule, &n.Severity, &n.Message, n.Cost
+		c.Rule = n.Rule
+		c.New, c.Is, c.After = &n.Severity, &n.Message, n.Cost
 	}
 	switch {
 	case b != nil && n != nil:

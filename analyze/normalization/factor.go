@@ -20,7 +20,8 @@ func (c *Counts) Factors() []Factor {
 }
 
 func factors(ranks, window, micro int, tokens int64) []Factor {
-	r, a, k, n := float64(ranks), float64(window), float64(micro), float64(tokens)
+	r, n := float64(ranks), float64(tokens)
+	a, k := float64(window), float64(micro)
 	list := []Factor{One}
 	add := func(known bool, name string, value float64, text string) {
 		if known && value != 1 {

@@ -68,8 +68,8 @@ func runSyncEvery(p *analyze.Pass, kind timeline.CollectiveKind, name, remark st
 				evidence = append(evidence, analyze.EvidenceOf(r, r.HostCollectives[i].Event))
 			}
 		}
-		messages := r.Select(func(m *facts.Collective) bool { return m.Kind == kind && m.Linked && asked[m.Asked] })
-		claimExposed(p, r, messages, timeline.BucketOf(kind), &cost)
+		collectives := r.Select(func(c *facts.Collective) bool { return c.Kind == kind && c.Linked && asked[c.Asked] })
+		claimExposed(p, r, collectives, timeline.BucketOf(kind), &cost)
 	}
 	if calls == 0 {
 		return

@@ -17,8 +17,8 @@ const maxEvidence = 5
 
 // claimExposed claims, step by step, the exposed time of some collectives, which
 // are all of the bucket's kind.
-func claimExposed(p *analyze.Pass, r *analyze.Rank, messages []int, bucket timeline.Bucket, cost *analyze.Cost) {
-	exposed := r.Exposed(messages, bucket)
+func claimExposed(p *analyze.Pass, r *analyze.Rank, collectives []int, bucket timeline.Bucket, cost *analyze.Cost) {
+	exposed := r.Exposed(collectives, bucket)
 	for i := range r.Steps {
 		if !r.Selected(i) {
 			continue
@@ -38,9 +38,9 @@ func claimExposed(p *analyze.Pass, r *analyze.Rank, messages []int, bucket timel
 // mostExposed shows the collectives with the most exposed time, over all ranks.
 func mostExposed(ranks []*analyze.Rank, selected map[*analyze.Rank][]int) []report.Evidence {
 	type candidate struct {
-		rank    *analyze.Rank
-		message int
-		exposed int64
+		rank       *analyze.Rank
+		collective int // its index
+		exposed    int64
 	}
 	var most []candidate // by exposed time, of equals the first
 	for _, r := range ranks {
@@ -56,7 +56,7 @@ func mostExposed(ranks []*analyze.Rank, selected map[*analyze.Rank][]int) []repo
 	}
 	var evidence []report.Evidence
 	for _, c := range most {
-		evidence = append(evidence, analyze.EvidenceOf(c.rank, c.rank.Event(c.message)))
+		evidence = append(evidence, analyze.EvidenceOf(c.rank, c.rank.Event(c.collective)))
 	}
 	return evidence
 }

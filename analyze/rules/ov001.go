@@ -33,10 +33,10 @@ func runOV001(p *analyze.Pass) {
 	var cost analyze.Cost
 	selected := make(map[*analyze.Rank][]int)
 	for _, r := range p.Ranks {
-		messages := r.Select(func(m *facts.Collective) bool { return m.Kind == timeline.ReduceScatter })
-		claimExposed(p, r, messages, timeline.ReduceScatterBucket, &cost)
-		selected[r] = r.Select(func(m *facts.Collective) bool {
-			return m.Kind == timeline.ReduceScatter && !inOptimizer(m)
+		collectives := r.Select(func(c *facts.Collective) bool { return c.Kind == timeline.ReduceScatter })
+		claimExposed(p, r, collectives, timeline.ReduceScatterBucket, &cost)
+		selected[r] = r.Select(func(c *facts.Collective) bool {
+			return c.Kind == timeline.ReduceScatter && !inOptimizer(c)
 		})
 	}
 	p.ReportCost(&cost, func(mean, step int64) report.Finding {

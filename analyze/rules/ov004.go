@@ -34,12 +34,12 @@ var OV004 = analyze.Rule{
 // optimizer is taken for a norm or a counter, not for gradients.
 const smallReduction = 1_000_000
 
-// inOptimizer reports whether a message is a gradient reduction launched in step().
-func inOptimizer(m *facts.Collective) bool {
-	if m.Site.Site != timeline.SiteOptimizerStep {
+// inOptimizer reports whether a collective is a gradient reduction launched in step().
+func inOptimizer(c *facts.Collective) bool {
+	if c.Site.Site != timeline.SiteOptimizerStep {
 		return false
 	}
-	return m.Kind == timeline.ReduceScatter || m.Kind == timeline.AllReduce && m.Bytes >= smallReduction
+	return c.Kind == timeline.ReduceScatter || c.Kind == timeline.AllReduce && c.Bytes >= smallReduction
 }
 
 func runOV004(p *analyze.Pass) {
@@ -47,9 +47,9 @@ func runOV004(p *analyze.Pass) {
 	selected := make(map[*analyze.Rank][]int)
 	for _, r := range p.Ranks {
 		for _, kind := range []timeline.CollectiveKind{timeline.ReduceScatter, timeline.AllReduce} {
-			messages := r.Select(func(m *facts.Collective) bool { return m.Kind == kind && inOptimizer(m) })
-			claimExposed(p, r, messages, timeline.BucketOf(kind), &cost)
-			selected[r] = append(selected[r], messages...)
+			collectives := r.Select(func(c *facts.Collective) bool { return c.Kind == kind && inOptimizer(c) })
+			claimExposed(p, r, collectives, timeline.BucketOf(kind), &cost)
+			selected[r] = append(selected[r], collectives...)
 		}
 	}
 	p.ReportCost(&cost, func(mean, step int64) report.Finding {

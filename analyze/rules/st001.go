@@ -125,9 +125,9 @@ func latenesses(m *analyze.Matched) map[*analyze.Rank][]lateness {
 				continue
 			}
 			r := m.Ranks[source]
-			message := &r.Collectives[c.OfRank[k]]
+			own := &r.Collectives[c.OfRank[k]]
 			from, to := g.Late(m.Sources, c, k)
-			late[r] = append(late[r], lateness{message.Device, message.Kind, from, to})
+			late[r] = append(late[r], lateness{own.Device, own.Kind, from, to})
 		}
 	})
 	return late
@@ -141,7 +141,7 @@ func claimLate(p *analyze.Pass, r *analyze.Rank, late []lateness, cost *analyze.
 		bucket := timeline.BucketOf(kind)
 		var exposed []*timeline.Set
 		if slices.ContainsFunc(late, func(l lateness) bool { return l.kind == kind }) {
-			exposed = r.Exposed(r.Select(func(m *facts.Collective) bool { return m.Kind == kind }), bucket)
+			exposed = r.Exposed(r.Select(func(c *facts.Collective) bool { return c.Kind == kind }), bucket)
 		}
 		for i := range r.Steps {
 			for w, window := range r.Steps[i].Windows {

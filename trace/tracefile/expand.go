@@ -183,7 +183,7 @@ func (e *expansion) search(dir string) (found int, err error) {
 // marks are words of which a trace holds one in its first bytes.
 var marks = []string{`"traceEvents"`, `"schemaVersion"`, `"deviceProperties"`, `"distributedInfo"`, `"ph"`}
 
-// mayBeTrace tells whether a file that was found, not named, looks like a trace.
+// mayBeTrace reports whether a file that was found, not named, looks like a trace.
 // What is empty or cannot be read does, so that reading it says why.
 func mayBeTrace(path string) bool {
 	info, err := os.Stat(path)

@@ -148,7 +148,7 @@ func compressionOf(path string) (rest, ext string) {
 	return path, ""
 }
 
-// isKnown tells whether a directory that holds a file called name holds a trace by
+// isKnown reports whether a directory that holds a file called name holds a trace by
 // that name.
 func isKnown(name string) bool {
 	name, _ = compressionOf(name)

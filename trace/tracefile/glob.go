@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// isGlob tells whether a path that does not exist is meant as a pattern.
+// isGlob reports whether a path that does not exist is meant as a pattern.
 func isGlob(path string) bool { return strings.ContainsAny(path, "*?[") }
 
 // glob returns the files and directories that match pattern, by name.
@@ -42,7 +42,7 @@ func glob(pattern string) ([]string, error) {
 	return found, err
 }
 
-// mayMatchBelow tells whether a directory can hold what matches the pattern.
+// mayMatchBelow reports whether a directory can hold what matches the pattern.
 func mayMatchBelow(pattern, dir []string) bool {
 	if i := slices.Index(pattern, "**"); i >= 0 && i <= len(dir) {
 		return matches(pattern[:i], dir[:i])
@@ -68,10 +68,11 @@ func splitPattern(pattern string) (root string, parts []string) {
 	return root, parts[n:]
 }
 
-// matches tells whether the parts of a path match those of a pattern. It is
+// matches reports whether the parts of a path match those of a pattern. It is
 // linear in both for every **, like filepath.Match for *.
 func matches(pattern, path []string) bool {
-	star, mark, p, i := -1, 0, 0, 0
+	star, mark := -1, 0 // the last ** of the pattern, and where in path it ends for now
+	p, i := 0, 0
 	for i < len(path) {
 		switch {
 		case p < len(pattern) && pattern[p] == "**":
