@@ -44,7 +44,7 @@ func (a *Analysis) AddReduced(place int, r *Reduced) {
 
 // Result is what an analysis comes to.
 type Result struct {
-	Report     *report.Report
+	Report     *report.Report   // never nil
 	Normalized []NormalizedStep // each complete step with token counts, in order; nil without counts
 }
 

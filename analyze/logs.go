@@ -9,8 +9,8 @@ import (
 
 // GradientCause is what the gradients of a step say of its normalization.
 type GradientCause struct {
-	Step  int64
-	Cause *normalization.Cause
+	Step  int64                // from the start of the run, 0 the first
+	Cause *normalization.Cause // never nil
 }
 
 // Logs are what a run wrote beside its traces that says how it is normalized. Their steps

@@ -7,9 +7,9 @@ import (
 
 // NormalizedStep is how one complete step is normalized.
 type NormalizedStep struct {
-	Step     int
-	Counts   *normalization.Counts // tokens of all ranks that have counts, in the order of their numbers
-	Observed *normalization.Observation
+	Step     int                        // an Index of the report's Steps
+	Counts   *normalization.Counts      // tokens of all ranks that have counts, in the order of their numbers
+	Observed *normalization.Observation // what the decision rests on
 	*normalization.Decision
 }
 

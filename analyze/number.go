@@ -37,7 +37,7 @@ func ranksOf(files []placed, o *Options) []*Rank {
 }
 
 // number gives each rank a number of its own: that of the trace, else of the file name,
-// else the next free one, aloud where it matters.
+// else the next free one, with a note in the report where that matters.
 func number(list []*Rank, o *Options) {
 	used, clashed := make(map[int64]bool), make(map[*Rank]bool)
 	for _, r := range list {

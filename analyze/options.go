@@ -7,9 +7,9 @@ import (
 
 // Input is one trace and where it came from.
 type Input struct {
-	File  string
-	Bytes int64 // of the file as stored; of several traces of a file one has them
-	Trace *trace.Trace
+	File  string       // its name, for the report and for Options.RankOf
+	Bytes int64        // of the file as stored; of several traces of a file one has them
+	Trace *trace.Trace // read only while its ranks are reduced; nothing keeps it
 }
 
 // Options are the choices of a run. The zero value describes all ranks and steps and runs no

@@ -11,8 +11,8 @@ import (
 // Pass is what a rule sees while it runs: the ranks on which its needs are met,
 // the problems of the inputs, and what is left unclaimed of every ledger.
 type Pass struct {
-	Ranks         []*Rank
-	Problems      []report.Problem
+	Ranks         []*Rank          // in the order of their numbers
+	Problems      []report.Problem // damage of all inputs
 	UniformTokens bool             // the user declares equal token counts on all ranks
 	Normalized    []NormalizedStep // nil for PerRank rules
 

@@ -8,21 +8,21 @@ import (
 // Reduced is all that a report needs of one trace: a value that can be written down and
 // read back, and holds no reference into the trace.
 type Reduced struct {
-	File   string
-	Format string // that the reader took the file for
-	Bytes  int64  // of the file as stored
-	Events int64  // of the trace
-	Ranks  []ReducedRank
+	File   string        // its name
+	Format string        // that the reader took the file for
+	Bytes  int64         // of the file as stored
+	Events int64         // of the trace
+	Ranks  []ReducedRank // those with events; several where a file was merged from several ranks
 }
 
 // ReducedRank is what a report needs of one rank of a trace.
 type ReducedRank struct {
-	Facts    *facts.Rank
+	Facts    *facts.Rank      // never nil
 	Kernels  []report.Kernel  // the largest; the number of the rank is not in them yet
 	Timeline *report.Timeline // nor in this; nil unless asked for, and where no step has a device window
 }
 
-// placed is what is kept of a trace, and where it stands among the others.
+// placed is what is kept of a trace, with its place among the others.
 type placed struct {
 	*Reduced
 	place int

@@ -7,9 +7,9 @@ import "slices"
 type Rule struct {
 	ID    string // two letters of the family and three digits
 	Doc   Doc
-	Scope Scope
-	Needs []Need // all must be met, else the rule is reported as skipped
-	Run   func(*Pass)
+	Scope Scope       // whether it looks at one rank at a time; the zero value is AllRanks
+	Needs []Need      // all must be met, else the rule is reported as skipped
+	Run   func(*Pass) // claims time and reports findings through the Pass
 }
 
 // Scope says what a rule has to see at a time.

@@ -56,7 +56,7 @@ func bucket(of func(*report.Ledger) int64) func(*report.Step) *int64 {
 	}
 }
 
-// kindOf compares the times of a pair; anyBase and anyNew tell whether a side has any steps.
+// kindOf compares the times of a pair; anyBase and anyNew: whether a side has any steps.
 func kindOf(p *pair, anyBase, anyNew bool) Kind {
 	k := Kind{Name: p.name(), BaseLetters: []string{}, NewLetters: []string{}, BaseOptimizers: []report.Optimizer{},
 		NewOptimizers: []report.Optimizer{}, Figures: []Figure{}}

@@ -9,7 +9,7 @@ import (
 // Gap is what a report says in a few figures of the gap between backward() and
 // optimizer.step(): what is done to gradients there, and whether their reduction is hidden.
 type Gap struct {
-	Scaling Scaling
+	Scaling Scaling // passes that scale gradients
 	Sites   []Site  // where reduce-scatters are launched, in the order of the report
 	Exposed Exposed // reduce-scatters that nothing hides
 }
@@ -25,12 +25,12 @@ type Scaling struct {
 // Site is how many collectives are launched from one place, on all ranks and in all steps.
 type Site struct {
 	Name  string // in words: backward hook, optimizer step
-	Count int
+	Count int    // at least 1
 }
 
 // Exposed is a mean over the steps whose ledger is known. It is zero where none is.
 type Exposed struct {
-	Steps int
+	Steps int     // whose ledger is known
 	Time  int64   // ns of a step
 	Step  int64   // ns that a step takes
 	Share float64 // of the time of all steps, from 0 to 1

@@ -66,8 +66,8 @@ func (p *pair) passChanges() []PassChange {
 	return list
 }
 
-// differs reports whether two sides run a pass differently often, over another number
-// of bytes or for another reason.
+// differs reports whether two sides run a pass another number of times, over another
+// number of bytes or with another verdict.
 func (s *PassSide) differs(t *PassSide) bool {
 	return s.PerStep != t.PerStep || s.Bytes != t.Bytes || s.Verdict != t.Verdict
 }

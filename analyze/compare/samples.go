@@ -9,9 +9,9 @@ import (
 // Steps are the complete steps of one kind on both sides. Each step is its rows, one a
 // rank and device, which point into the reports.
 type Steps struct {
-	Kind       string // its optimizers
-	Optimizers []report.Optimizer
-	Base, New  [][]*report.Step
+	Kind       string             // its optimizers, by name
+	Optimizers []report.Optimizer // of the base, or of the new side where only that has the kind
+	Base, New  [][]*report.Step   // by step; nil on a side without the kind
 }
 
 // Match pairs the steps of two sides by kind, as Between does; kinds without a complete

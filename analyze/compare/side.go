@@ -171,7 +171,7 @@ func addStructure(r *report.Report, where map[stepKey]*pool) {
 	}
 }
 
-// describe says what stands on the side.
+// describe describes the reports of the side.
 func (s *side) describe() Side {
 	d := Side{
 		Files:      []string{},
