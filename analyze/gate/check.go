@@ -18,7 +18,7 @@ const (
 	exitInconclusive = 4
 )
 
-// check is a gate at work.
+// check is the state of one call of Check.
 type check struct {
 	config    Config
 	options   Options
@@ -27,8 +27,8 @@ type check struct {
 	views     map[*report.Step]*view
 	newViews  []*view
 	baseViews []*view
-	unlike    string // in what the baseline is another experiment
-	none      bool   // steps are selected and no complete one is among them
+	unlike    string // how the baseline is another experiment; empty: it is the same
+	none      bool   // steps are selected, but no complete one
 	used      map[int]bool
 }
 
@@ -90,7 +90,7 @@ func (k *check) say(format string, args ...any) {
 	}
 }
 
-// sayUnlike notes in what the baseline differs without being another experiment.
+// sayUnlike notes how the baseline differs without being another experiment.
 func (k *check) sayUnlike() {
 	for _, u := range compare.Between(k.base, k.new, "").Unlike {
 		if u.What == "ranks" || u.What == "gaprof_version" {
@@ -138,8 +138,8 @@ func (k *check) ignoreNotes() {
 	}
 }
 
-// job judges what the configuration declares of the run. It says nothing where the trace
-// does not tell.
+// job judges what the configuration declares of the run. It adds no row where the trace
+// does not show it.
 func (k *check) job() {
 	if k.config.Job.Accumulation > 0 {
 		k.declaredAccumulation(float64(k.config.Job.Accumulation))
@@ -204,7 +204,8 @@ func (k *check) declaredNormalization(declared string, n *report.Normalization) 
 	k.add(row)
 }
 
-// spoiled makes a row undecidable where damage of a trace touches its metric.
+// spoiled makes a row undecidable where damage of a trace touches its metric, and reports
+// whether it did.
 func (k *check) spoiled(row *Row, m *Metric, reports []*report.Report) bool {
 	why := unhealthy(reports, m.touched)
 	if why == "" {
@@ -246,13 +247,13 @@ func (k *check) findings() {
 	}
 }
 
-// conclude makes one verdict of all rows.
+// conclude derives the verdict from all rows.
 //
 //  1. A row of severity error that fails is a failure, whatever else is unknown.
 //  2. A baseline of another experiment, a selection without any complete step, damage
 //     that hides an error, or nothing at all that could be decided is inconclusive: a
 //     gate is never green on bad data.
-//  3. Else it passed.
+//  3. Otherwise it passed.
 func (k *check) conclude() {
 	n := countRows(k.result.Rows)
 	r, checks := k.result, units.Count(len(k.result.Rows), "check")
@@ -278,7 +279,7 @@ func (k *check) conclude() {
 	r.Exit.Reason = string(r.Verdict) + ": " + r.Summary
 }
 
-// rowCounts is how many rows came out how. hidden are those of undecided that would be
+// rowCounts counts rows by outcome. hidden are those of undecided that would be
 // errors and that damage of the input hides.
 type rowCounts struct{ passed, failed, warned, undecided, hidden, ignored int }
 

@@ -2,7 +2,7 @@ package gate
 
 import "github.com/gaprof/gaprof/internal/choice"
 
-// nameChoices puts the caller's names in the place of choices in what a result advises.
+// nameChoices replaces the choices in the advice of a result by the caller's names for them.
 func (r *Result) nameChoices(names map[string]string) {
 	for i := range r.Rows {
 		row := &r.Rows[i]

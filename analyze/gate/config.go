@@ -7,7 +7,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
-// ConfigFile is the name that is searched for upward from the working directory.
+// ConfigFile is the file name that is searched for from the working directory upward.
 const ConfigFile = "gaprof.yaml"
 
 // Config is what a gate asks for. The zero value asks for nothing.
@@ -50,7 +50,7 @@ type Budget struct {
 	Max, Min *float64        // in the unit of the metric
 }
 
-// Regression bounds how far a metric may move away from the baseline. It is one where
+// Regression bounds how far a metric may move away from the baseline. It fails where
 // every condition holds.
 type Regression struct {
 	Metric      *Metric         // a row of Metrics; never nil

@@ -10,7 +10,7 @@ type place struct {
 	step int
 }
 
-// view is a report with what a gate selects of it, found by step.
+// view is a report with its rows indexed by step.
 type view struct {
 	report  *report.Report // steps that were not selected are left out
 	ignored func(rule string) bool
@@ -37,7 +37,7 @@ func newView(r *report.Report, ignored func(string) bool) *view {
 	return v
 }
 
-// hostless is what a metric of device time misses.
+// hostless is Missing of metrics of device time.
 const hostless = missDevice + "; step.host_time is of the host"
 
 func timeOf(name, path, definition, next, bench string, of func(*report.Step) *int64, missing string) Metric {
@@ -75,7 +75,7 @@ func ledger(name, bucket, definition, next string, of func(*report.Ledger) int64
 	return m
 }
 
-// benchUnit makes rs-exposed-ns/op of rs.exposed.time.
+// benchUnit turns rs.exposed.time into rs-exposed-ns/op.
 func benchUnit(name string) string {
 	out := []rune{}
 	for _, r := range name[:len(name)-len(".time")] {

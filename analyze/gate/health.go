@@ -21,7 +21,7 @@ const (
 	everything = hostEvents | deviceEvents | clocks | streams | links
 )
 
-// damageOf says what each problem touches. Other problems that are more than a note touch
+// damageOf maps each problem to what it touches. Other problems above a note touch
 // everything; notes are repaired and touch nothing.
 var damageOf = map[trace.Code]damage{
 	trace.NegativeDuration: clocks,
@@ -37,7 +37,7 @@ var damageOf = map[trace.Code]damage{
 // which steps and launch sites are in doubt, as in rule TH004.
 const lostShare = 0.01
 
-// unhealthy says why damage of any report touches some figures, or nothing.
+// unhealthy returns why figures touched by this damage cannot be trusted, or "".
 func unhealthy(reports []*report.Report, touched damage) string {
 	var parts []string
 	note := func(text string) {
@@ -68,9 +68,9 @@ func unhealthy(reports []*report.Report, touched damage) string {
 	return strings.Join(parts, "; ")
 }
 
-// mismatch says in what two sides are not the same experiment, or nothing: device, world
+// mismatch returns how two sides are not the same experiment, or "": device, world
 // size, framework, model and accumulation must agree, and so must what makes a step. What
-// one side alone knows cannot agree.
+// only one side knows cannot agree.
 func mismatch(base, new []*report.Report) string {
 	var parts []string
 	for _, f := range fingerprint {

@@ -10,7 +10,7 @@ import (
 	"github.com/gaprof/gaprof/internal/units"
 )
 
-// budget judges a metric by itself: structure by the worst value of any step and rank,
+// budget judges a metric on its own: structure by the worst value of any step and rank,
 // times for each kind of step.
 func (k *check) budget(b *Budget) {
 	m := b.Metric
@@ -74,8 +74,8 @@ func (k *check) exactBudget(b *Budget, row Row) {
 	k.add(row)
 }
 
-// fewestSteps is the number of selected steps, which times of the whole recording are
-// made of.
+// fewestSteps is the number of selected steps of all kinds, which times of the whole
+// recording are made of.
 func (k *check) fewestSteps() int {
 	n := 0
 	for _, s := range compare.Match(nil, k.new) {
@@ -167,8 +167,8 @@ func (g *Regression) limit() string {
 	return text[:max(0, len(text)-2)]
 }
 
-// moved reports whether a value is further from the baseline than a regression allows; the
-// significance aside.
+// moved reports whether a value is further from the baseline than a regression allows,
+// whatever its significance.
 func (g *Regression) moved(base, new float64) bool {
 	exceeds := func(c *Change, delta float64) bool {
 		if c == nil {

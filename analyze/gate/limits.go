@@ -7,7 +7,7 @@ import (
 )
 
 // Both budgets and regressions are written as metric: [severity, {limits}]. A severity
-// alone changes that of the preset, and off takes the entry away.
+// alone changes that of the preset, and off removes the entry.
 
 func (r *reader) budgets(n *node) {
 	r.entries(n, "budgets", "[error, {max: 5}]", func(m *Metric, s report.Severity, at, limits *node) {
@@ -151,7 +151,7 @@ func (r *reader) amount(n *node, m *Metric) *float64 {
 }
 
 // change reads a percentage of the baseline or an amount. Ratios have both in percent:
-// what is written so is a share.
+// there a percentage is a share of the baseline.
 func (r *reader) change(n *node, m *Metric) *Change {
 	if head, ok := cutPercent(n); ok {
 		if v, ok := number(head); ok {

@@ -11,11 +11,11 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
-// mostErrors is how many errors of one file are told.
+// mostErrors is how many errors of one file are reported.
 const mostErrors = 10
 
-// Parse reads a configuration. rules are the IDs that it may name beside metrics. The
-// error joins a ConfigError for each thing that is wrong, in the order of the file.
+// Parse reads a configuration. rules are the IDs that it may name besides metrics. The
+// error joins one ConfigError for each fault, in the order of the file.
 func Parse(file string, text []byte, rules []string) (Config, error) {
 	return parse(file, text, rules, Config{Extends: "off", Select: defaultSelect})
 }
@@ -43,10 +43,10 @@ func parse(file string, text []byte, rules []string, base Config) (Config, error
 	return r.config, nil
 }
 
-// reader makes a Config of a tree and collects what is wrong with it.
+// reader turns a tree into a Config and collects its faults.
 type reader struct {
 	file   string
-	rules  []string // the IDs that there are
+	rules  []string // the known IDs
 	config Config
 	errs   []*ConfigError
 }
@@ -56,7 +56,7 @@ func (r *reader) fail(n *node, hint, format string, args ...any) {
 	r.errs = append(r.errs, &ConfigError{r.file, n.line, n.column, fmt.Sprintf(format, args...), hint})
 }
 
-// want reports whether n has a form, and says so where it has not.
+// want reports whether n has a form, and notes a fault where it has not.
 func (r *reader) want(n *node, f form, what, hint string) bool {
 	if n.form != f {
 		r.fail(n, hint, "%s is %s, not %s", what, f, n.form)
@@ -93,7 +93,7 @@ func sortedKeys[T any](m map[string]T) []string {
 	return names
 }
 
-// unknown says that a word is none of the candidates, with the nearest one.
+// unknown notes that a word is none of the candidates, and suggests the nearest.
 func (r *reader) unknown(n *node, what string, candidates []string) {
 	hint := "there are " + strings.Join(candidates, ", ")
 	if near := nearest(n.text, candidates); near != "" {

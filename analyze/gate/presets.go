@@ -60,7 +60,7 @@ func Preset(name string) (Config, bool) {
 			base := Config{Extends: name, Select: defaultSelect}
 			c, err := parse(presetPrefix+name, []byte("version: 1\n"+p.text), nil, base)
 			if err != nil {
-				panic(err) // a preset that is wrong is a bug, which its test finds
+				panic(err) // a broken preset is a bug, which the tests of presets catch
 			}
 			return c, true
 		}
@@ -68,10 +68,10 @@ func Preset(name string) (Config, bool) {
 	return Config{}, false
 }
 
-// defaultSelect is all steps behind a warm-up, by their median.
+// defaultSelect is all steps after the warm-up, by their median.
 var defaultSelect = Select{Warmup: AutoWarmup, Aggregate: "median"}
 
-// setBudget puts a budget in its place, instead of one of the same metric.
+// setBudget puts a budget in its place, replacing one of the same metric.
 func (c *Config) setBudget(b Budget) {
 	c.Budgets = inPlace(c.Budgets, b, func(b Budget) *Metric { return b.Metric }, b.Severity)
 }
@@ -80,7 +80,7 @@ func (c *Config) setRegression(r Regression) {
 	c.Regressions = inPlace(c.Regressions, r, func(r Regression) *Metric { return r.Metric }, r.Severity)
 }
 
-// inPlace keeps a list in the order of the table; off takes its metric away.
+// inPlace keeps a list in the order of the table; off removes its metric.
 func inPlace[T any](list []T, one T, of func(T) *Metric, severity report.Severity) []T {
 	list = slices.DeleteFunc(slices.Clone(list), func(t T) bool { return of(t) == of(one) })
 	if severity == report.Off {

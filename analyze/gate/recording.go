@@ -9,7 +9,7 @@ import (
 
 // knowsSites reports whether the launch sites of a rank's reduce-scatters can be told: steps
 // are those of an optimizer, and of the collectives of the kind at least one has a place.
-// A rank without any launches none.
+// A rank without any reduce-scatter launches none, which is known.
 func (v *view) knowsSites(rank int64) bool {
 	if v.report.Source.StepSource != "optimizer" {
 		return false
@@ -66,7 +66,7 @@ func accumulationSteps(v *view) []sample {
 	return list
 }
 
-// syncOf sums what of says of the collectives of each micro-batch.
+// syncOf sums of(n) over the micro-batches, n being the collectives of each.
 func syncOf(of func(collectives int) int) func(*view) []sample {
 	return func(v *view) []sample {
 		var list []sample
@@ -109,7 +109,7 @@ func communicationOverlap(v *view) []sample {
 }
 
 // weightError is how far the weight of any token over 1/N is from 1. What rests on the
-// user's word alone proves nothing and is unknown.
+// user's declaration alone proves nothing and is unknown.
 func weightError(v *view) []sample {
 	n := &v.report.Normalization
 	if n.Ratio == nil || !observed(n) {

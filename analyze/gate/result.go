@@ -10,7 +10,7 @@ import (
 // renamed; units are those of gaprof.report/1.
 const Schema = "gaprof.check/1"
 
-// Result is what a gate says of some reports.
+// Result is the judgement of a gate on some reports.
 type Result struct {
 	Schema   string      `json:"schema"`         // Schema
 	Version  string      `json:"gaprof_version"` // of the program that judged
@@ -73,7 +73,7 @@ type Row struct {
 	BadData bool `json:"bad_data"`
 }
 
-// Options are what a configuration does not say.
+// Options are what a configuration does not contain.
 type Options struct {
 	Version string          // of the program, as Result.Version has it
 	Config  string          // the file that the configuration came from; empty: none

@@ -125,7 +125,7 @@ func object(description string, properties map[string]*jsonschema.Schema) *jsons
 	}
 }
 
-// none is the schema that nothing fits.
+// none is the schema that matches nothing.
 func none() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
 
 func anys(words []string) []any {
@@ -154,7 +154,7 @@ func MetricsPage() string {
 	return b.String()
 }
 
-// Explain is what docs/metrics.md says of a metric, and what to do about it. choices is
+// Explain describes a metric as docs/metrics.md does, and what to do about it. choices is
 // what the reader calls choices, as in analyze.Options.
 func (m *Metric) Explain(choices map[string]string) string {
 	text := fmt.Sprintf("%s, %s, %s: %s\n  in the report: %s\n  write: %s\n  next: %s\n",

@@ -52,8 +52,8 @@ func (s Range) holds(index, last int) bool {
 	return true
 }
 
-// asked reports whether the user chose steps: what holds of the whole recording must not
-// pass for steps that there are not.
+// asked reports whether the user chose steps: a value of the whole recording must not
+// count as one of steps that do not exist.
 func (s *Select) asked() bool { return s.Steps != Range{} || s.Warmup > 0 }
 
 // Window is the range as an analysis takes it, of n steps; nil for all.
@@ -67,8 +67,8 @@ func (s Range) Window() func(n int) (from, to int) {
 	return nil
 }
 
-// warmup is the index of the first step behind the warm-up of a report. That of itself is
-// the leading steps that hold evidence of rule TH006, which finds compilation.
+// warmup is the index of the first step after the warm-up of a report. By default that is
+// the leading steps with evidence of rule TH006, which finds compilation.
 func (k *check) warmup(r *report.Report) int {
 	first := firstIndex(r.Steps)
 	if k.config.Select.Warmup != AutoWarmup {
@@ -135,5 +135,5 @@ func (k *check) recordSteps() *int {
 	return &n
 }
 
-// leastRecorded is the least that is asked for, schedule(active=10).
+// leastRecorded is the least number of steps to ask for, schedule(active=10).
 const leastRecorded = 10

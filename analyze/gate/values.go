@@ -17,7 +17,7 @@ const (
 	Count       Unit = "count"
 )
 
-// suffixes are how values of a unit are written, the longer before what they end in.
+// suffixes are those of the values of a unit, a longer one before its own ending.
 var suffixes = map[Unit][]struct {
 	suffix string
 	factor float64
@@ -82,7 +82,7 @@ func (u Unit) Format(v float64) string {
 	return strconv.FormatFloat(math.Round(v*1e3)/1e3, 'f', -1, 64)
 }
 
-// nearest is the candidate that differs from word in the fewest letters, or nothing where
+// nearest is the candidate that differs from word in the fewest letters, or "" where
 // all differ in more than half of it.
 func nearest(word string, candidates []string) string {
 	best, least := "", len(word)/2+1
@@ -94,7 +94,7 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance is how many letters must be put in, left out or replaced (Levenshtein).
+// distance is how many letters must be inserted, deleted or replaced (Levenshtein).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -22,7 +22,7 @@ const (
 )
 
 // node is a value of a YAML file with its place: the part of YAML that configurations
-// are written in. Anchors, tags and several documents are refused.
+// are written in. Anchors, tags and several documents are rejected.
 type node struct {
 	form         form
 	line, column int
@@ -52,11 +52,11 @@ func readYAML(file string, text []byte) (root *node, err error) {
 		return nil, &ConfigError{File: file, Message: fmt.Sprintf("values are nested more than %d deep", mostDepth)}
 	}
 	defer func() {
-		if bug := recover(); bug != nil { // of the library, which reads what people mistype
+		if bug := recover(); bug != nil { // a bug of the library, brought out by a typing error
 			root, err = nil, &ConfigError{File: file, Message: fmt.Sprintf("not YAML: %v", bug)}
 		}
 	}()
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // a byte order mark, as some editors put
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // a byte order mark, as some editors write
 	f, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, syntaxError(file, err)
@@ -100,7 +100,7 @@ func nesting(text string) int {
 	return most
 }
 
-// syntaxError gives an error of the library its place.
+// syntaxError adds its place to an error of the library.
 func syntaxError(file string, err error) error {
 	var placed interface {
 		GetToken() *token.Token
@@ -125,7 +125,7 @@ func errorAt(file string, t *token.Token, message string) *ConfigError {
 	return e
 }
 
-// treeOf copies a tree of the library.
+// treeOf converts a tree of the library.
 func treeOf(file string, n ast.Node, depth int) (*node, error) {
 	if n == nil {
 		return nil, &ConfigError{File: file, Message: "not YAML"}

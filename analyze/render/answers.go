@@ -10,10 +10,10 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
-// The three questions that a report answers, each with its figure. What cannot be
-// answered is unknown, with the reason and what would supply it.
+// The three questions that a page answers, each with its figure. What cannot be
+// answered is Unknown, with the reason and what to record for an answer.
 
-// passSection answers whether gradients are gone over without need.
+// passSection answers whether a pass over the gradients is needless.
 func passSection(r *report.Report) section {
 	s := section{
 		id:      "passes",
@@ -178,7 +178,7 @@ func hiddenWords(rows []report.Collectives, kind string) (string, []string) {
 	return share(over, busy) + " hidden", []string{text + ").", "Launched from: " + siteWords(sites) + "."}
 }
 
-// siteWords lists launch sites, most first.
+// siteWords lists launch sites, the most frequent first.
 func siteWords(counts map[report.LaunchSite]int) string {
 	list := make([]report.LaunchSite, 0, len(counts))
 	for s, n := range counts {
@@ -235,7 +235,7 @@ func modeWords(n *report.Normalization) string {
 	return text
 }
 
-// reductionWords say whether ranks add up their token counts, once for all that do alike.
+// reductionWords say whether ranks add up their token counts, one sentence for all ranks that do the same.
 func reductionWords(r *report.Report) []string {
 	ranks := make(map[string][]int64)
 	var order []string
@@ -277,7 +277,7 @@ func tokenTable(r *report.Report) table {
 	return t
 }
 
-// longestExposed is a list of collectives by exposed time.
+// longestExposed returns the collectives sorted by exposed time, the longest first.
 func longestExposed(list []report.Collective) []report.Collective {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b report.Collective) int {

@@ -49,7 +49,7 @@ func CheckMarkdown(w io.Writer, c Checked, o Options) error {
 	return flush(w, &b)
 }
 
-// checkedOf says what was judged.
+// checkedOf describes what was judged.
 func checkedOf(c Checked) []string {
 	var parts []string
 	if len(c.Reports) > 0 {
@@ -94,7 +94,7 @@ func checkSentences(r *gate.Result) []sentence {
 	return list
 }
 
-// configText says by which configuration was judged.
+// configText names the configuration that was applied.
 func configText(r *gate.Result) string {
 	config := r.Config
 	if config == "" {
@@ -103,7 +103,7 @@ func configText(r *gate.Result) string {
 	return config + ", extends " + r.Extends
 }
 
-// rowHead is a word for what a row came to.
+// rowHead is the outcome of a row in a word.
 func rowHead(r *gate.Row) string {
 	switch {
 	case r.Verdict == gate.Undecidable:

@@ -100,7 +100,7 @@ func (t csvTable) ranks(r *report.Report) {
 	t.known("matching", -1, "transfer_min", m.TransferMin)
 }
 
-// known writes a time that is known.
+// known writes a time unless it is unknown.
 func (t csvTable) known(section string, rank int64, metric string, ns *int64) {
 	if ns != nil {
 		t.row(section, rank, "", "all", metric, *ns, "ns")

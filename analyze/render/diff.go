@@ -9,7 +9,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/compare"
 )
 
-// DiffText writes for a terminal: what is compared, what is not alike, what changed in
+// DiffText writes for a terminal: what is compared, what is not comparable, what changed in
 // structure and findings, then the times of each kind of step.
 func DiffText(w io.Writer, d *compare.Diff, o Options) error {
 	var b strings.Builder
@@ -57,7 +57,7 @@ func DiffMarkdown(w io.Writer, d *compare.Diff, o Options) error {
 	return flush(w, &b)
 }
 
-// diffHeadline says of what kind of runs the difference is.
+// diffHeadline says what kind of runs are compared.
 func diffHeadline(d *compare.Diff) string {
 	parts := []string{sameOrBoth(ranksOf(&d.Base), ranksOf(&d.New))}
 	if d.Base.Device != "unknown" || d.New.Device != "unknown" {

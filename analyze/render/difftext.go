@@ -11,7 +11,7 @@ import (
 	"github.com/gaprof/gaprof/internal/units"
 )
 
-// diffSentences says what is compared, in what the two are unlike, and what changed:
+// diffSentences say what is compared, how the two sides differ as experiments, and what changed:
 // structure first, because it is exact, then findings, then whether times can be trusted.
 func diffSentences(d *compare.Diff) []sentence {
 	list := []sentence{{"BASE", sideText(&d.Base)}, {"NEW", sideText(&d.New)}}
@@ -90,7 +90,7 @@ func sideText(s *compare.Side) string {
 	return text
 }
 
-// sameSentence is for two sides in whose structure nothing is seen to differ.
+// sameSentence is for two sides whose structure does not differ.
 func sameSentence(d *compare.Diff) sentence {
 	compared, equal := 0, true
 	for i := range d.Kinds {
@@ -112,7 +112,7 @@ func sameSentence(d *compare.Diff) sentence {
 	return sentence{"SAME", "no change in structure"}
 }
 
-// moveSentences tells what moved, each with what of its kind stayed.
+// moveSentences say what moved, and how much of the same kind stayed.
 func moveSentences(d *compare.Diff) []sentence {
 	var list []sentence
 	told := make(map[string]bool)
@@ -157,7 +157,7 @@ func perKind(kinds []compare.MoveKind) string {
 	return strings.Join(parts, ", ")
 }
 
-// stayedText tells what of a kind of collective is launched from where it was.
+// stayedText says how many collectives of a kind are still launched from the same place.
 func stayedText(d *compare.Diff, collective string) string {
 	text := ""
 	for i := range d.Moves {
@@ -281,7 +281,7 @@ func findingSentence(f *compare.FindingChange) sentence {
 	return sentence{"STAYED", rated(f.New) + *f.Is + "; was " + was}
 }
 
-// timeSentences say what changed significantly and how far the times can be believed.
+// timeSentences say what changed significantly and how far the times can be trusted.
 func timeSentences(d *compare.Diff) []sentence {
 	var list []sentence
 	compared, significant, low := 0, 0, false
@@ -327,7 +327,7 @@ func lowText(d *compare.Diff, significant int) string {
 }
 
 // accumulationsOf are the accumulation steps of a kind's optimizers, empty where none
-// is known. A side that lacks the kind is taken to be like the other.
+// is known. A side that lacks the kind is assumed to be like the other.
 func accumulationsOf(optimizers, other []report.Optimizer) string {
 	if len(optimizers) == 0 {
 		optimizers = other

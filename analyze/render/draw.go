@@ -14,8 +14,8 @@ func flush(w io.Writer, b *strings.Builder) error {
 	return err
 }
 
-// flushText writes the lines of a text form. What is safe already stays as it is; this
-// is for what was forgotten, and for lines that begin like a command of CI.
+// flushText writes the lines of a text format. Text that is already safe is unchanged; this
+// catches what was forgotten, and lines that a CI runner would take for commands.
 func flushText(w io.Writer, b *strings.Builder) error {
 	lines := strings.Split(escape.Lines(b.String()), "\n")
 	for i := range lines {
@@ -26,7 +26,7 @@ func flushText(w io.Writer, b *strings.Builder) error {
 }
 
 // Where the right-hand column of the verdict begins, and where lines without one end: of
-// a report, and of what else there is.
+// a report, and of everything else.
 const (
 	verdictWidth = 86
 	fullWidth    = 110
@@ -50,7 +50,7 @@ func line(b *strings.Builder, head, text, right string) {
 }
 
 // wrap breaks text at spaces into lines of at most width characters; a longer word
-// has a line of its own.
+// gets a line of its own.
 func wrap(text string, width int) []string {
 	var lines []string
 	current := ""
@@ -107,10 +107,10 @@ func drawText(b *strings.Builder, t table) {
 	}
 }
 
-// sentence is one thing to say, under a word that sorts it.
+// sentence is one statement under a head word that says of what sort it is.
 type sentence struct{ head, text string }
 
-// drawSentences prints sentences, wrapped, their words to the left.
+// drawSentences prints sentences, wrapped, their head words to the left.
 func drawSentences(b *strings.Builder, list []sentence) {
 	for _, s := range list {
 		head := s.head

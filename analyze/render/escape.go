@@ -21,8 +21,8 @@ func short(s string) string {
 }
 
 // markdownSpecial are the characters that Markdown or HTML would take as markup, and what
-// GitHub and others make links and mentions of without any: those get a space of no width
-// into them.
+// GitHub and others turn into links and mentions without any: those get a zero-width space
+// inserted.
 var markdownSpecial = strings.NewReplacer(
 	"&", "&amp;", "<", "&lt;", ">", "&gt;",
 	"|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`,
@@ -31,7 +31,7 @@ var markdownSpecial = strings.NewReplacer(
 	"\\", `\\`,
 )
 
-// markdownInline escapes what is part of a line, such as a cell, and cuts nothing.
+// markdownInline escapes a part of a line, such as a cell, without shortening it.
 func markdownInline(s string) string { return markdownSpecial.Replace(escape.Control(s)) }
 
 // markdownText escapes a sentence, which may begin a line.
@@ -45,8 +45,8 @@ func markdownText(s string) string {
 	return strings.TrimPrefix(s, "    ") // which would make it code
 }
 
-// blockHead is what begins a list, a heading or a rule at the head of a paragraph, or is a
-// command to a runner of CI that prints the page.
+// blockHead matches what begins a list, a heading or a rule at the start of a paragraph, or a
+// command to a CI runner that prints the page.
 var blockHead = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*([-+=]+ |[-=]{2,}|[0-9]+[.)] |::)`)
 })

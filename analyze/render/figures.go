@@ -36,7 +36,7 @@ func share(part, whole int64) string {
 	return percent(&ratio)
 }
 
-// number is a figure that has no unit.
+// number prints a figure without a unit.
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) }
 
 // orDash prints a figure, or a dash where it is unknown.

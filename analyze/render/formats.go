@@ -19,7 +19,7 @@ type Format[T any] struct {
 // Formats are the ways to write a T, in the order of help texts.
 type Formats[T any] []Format[T]
 
-// The one table of what can be written in which form.
+// The one table of what can be written in which format.
 var (
 	Reports = Formats[*report.Report]{
 		{"text", Text},

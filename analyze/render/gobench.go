@@ -20,7 +20,7 @@ func GoBench(w io.Writer, r *report.Report, _ Options) error {
 	return benchmarks(w, []*report.Report{r})
 }
 
-// CheckGoBench writes the same of the reports that a gate judged.
+// CheckGoBench writes the same for the reports that a gate judged.
 func CheckGoBench(w io.Writer, c Checked, _ Options) error { return benchmarks(w, c.Reports) }
 
 func benchmarks(w io.Writer, reports []*report.Report) error {
@@ -80,8 +80,8 @@ func benchmarkName(s compare.Steps, step []gate.StepValue) string {
 	return name
 }
 
-// benchmarkWord keeps letters, digits and what separates them: spaces end a name, slashes
-// and equals signs part it, and -8 at its end would be a number of processors.
+// benchmarkWord keeps letters, digits and separators inside them: spaces end a name, slashes
+// and equals signs split it, and -8 at its end would be a number of processors.
 func benchmarkWord(s string) string {
 	runes := []rune(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '.' {

@@ -47,12 +47,12 @@ var styleSheet string
 //go:embed page.html.tmpl
 var pageSource string
 
-// pageTemplate is parsed when the first page is drawn: most runs draw none.
+// pageTemplate is parsed lazily: most runs draw no page.
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Parse(pageSource))
 })
 
-// The views are what the template sees. Everything in them but SVG and CSS of our own
+// The views are what the template sees. Everything in them except our own SVG and CSS
 // is text, which the template escapes for the place where it is put.
 type pageView struct {
 	Title, Headline, Version, Made string
@@ -95,7 +95,7 @@ type findingView struct {
 }
 
 // foldRows is how many rows a table has before it is folded; foldFigures how many figures
-// stand open.
+// are shown unfolded.
 const foldRows, foldFigures = 24, 2
 
 func viewOf(s section) sectionView {
@@ -134,10 +134,10 @@ func cells(row []string, numbers []bool) []cellView {
 	return list
 }
 
-// figureCell is what a cell of figures holds.
+// figureCell matches a cell that holds a figure.
 var figureCell = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-?[0-9][0-9.]*( %)?|[-?])?$`) })
 
-// numberColumns tells which columns right of the leading ones hold figures alone.
+// numberColumns reports, for each column, whether it is right of the leading ones and holds figures only.
 func numberColumns(t table) []bool {
 	numbers := make([]bool, len(t.header))
 	for i := range t.header {

@@ -19,7 +19,7 @@ func encode(w io.Writer, value any) error {
 }
 
 // indented takes whole JSON texts without white space and writes them as json.Indent
-// would. That looks at every byte by a state machine, because it trusts no text, and takes
+// would. json.Indent runs every byte through a state machine, because it trusts no text, and takes
 // longer than encoding.
 type indented struct{ w io.Writer }
 
@@ -36,7 +36,7 @@ func (d indented) Write(text []byte) (int, error) {
 		case ',':
 			out = newLine(append(out, c), depth)
 		case '{', '[':
-			if text[i+1] == c+2 { // the closing one: nothing is in it
+			if text[i+1] == c+2 { // the closing bracket follows: it is empty
 				out = append(out, c, c+2)
 				i++
 				continue

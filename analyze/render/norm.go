@@ -55,7 +55,7 @@ func normHeadline(r *normalization.Report) string {
 	return "gaprof " + r.Version + " norm  " + strings.Join(parts, " · ")
 }
 
-// normSentences are what there is to say behind the verdict.
+// normSentences are what follows the verdict.
 func normSentences(r *normalization.Report) []sentence {
 	var list []sentence
 	add := func(head, text string) {
@@ -85,7 +85,7 @@ func normSentences(r *normalization.Report) []sentence {
 	return list
 }
 
-// shownStep is the step whose tables are drawn: the one whose tokens count most wrongly.
+// shownStep is the step whose tables are drawn: the one whose token weights are furthest off.
 func shownStep(r *normalization.Report) *normalization.StepReport {
 	var shown *normalization.StepReport
 	most := -1.0
@@ -138,7 +138,7 @@ func numberText(v *float64) string {
 	return fmt.Sprintf("%.6g", *v)
 }
 
-// normTables are the weights of one step by micro-batch, the same in short by mode, its
+// normTables are the weights of one step by micro-batch, a summary of them by mode, its
 // losses, and the comparisons of gradients.
 func normTables(r *normalization.Report, o Options) []table {
 	var list []table
@@ -158,7 +158,7 @@ func normTables(r *normalization.Report, o Options) []table {
 // mostNormRows bounds a table.
 const mostNormRows = 32
 
-// weightTable is what one token of each micro-batch counts, as it is and by mode.
+// weightTable lists the weight of one token of each micro-batch, as measured and by mode.
 func weightTable(s *normalization.StepReport, o Options) table {
 	t := table{
 		title:  fmt.Sprintf("Weight of one token in step %d, %d tokens; 1 is right", s.Step, s.Total),
@@ -198,7 +198,7 @@ func weightText(w *normalization.Weights, r, j int) string {
 	return "-"
 }
 
-// modeTable is the least and the greatest weight under every mode.
+// modeTable lists the least and the greatest weight under every mode.
 func modeTable(s *normalization.StepReport) table {
 	t := table{title: fmt.Sprintf("The tokens of step %d under every normalization", s.Step), left: 2,
 		header: []string{"mode", "times", "least", "at tokens", "greatest", "at tokens", "max/min"}}

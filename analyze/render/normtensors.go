@@ -11,7 +11,7 @@ import (
 // worstShown is how many tensors are listed.
 const worstShown = 5
 
-// worstTensors are those with the greatest error; what is not known counts as the worst.
+// worstTensors returns those with the greatest error; an unknown error counts as the worst.
 func worstTensors(list []normalization.TensorDeviation) []normalization.TensorDeviation {
 	list = slices.Clone(list)
 	value := func(v *float64) float64 {

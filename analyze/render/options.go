@@ -7,17 +7,17 @@ import (
 	"github.com/gaprof/gaprof/internal/choice"
 )
 
-// Options are choices of the text and Markdown forms.
+// Options choose what the formats show. The zero value is the plain report.
 type Options struct {
 	Show  []string  // sections besides the summary: see Sections
 	Quiet bool      // the verdict only
-	Made  time.Time // when, for pages that say so; zero: they do not
+	Made  time.Time // when the page was made; zero: it does not say
 
 	// Choices is what the caller calls its choices, as in analyze.Options.
 	Choices map[string]string
 }
 
-// name puts the caller's names in the place of the choices of a text.
+// name replaces the choices in a text by the caller's names for them.
 func (o Options) name(text string) string { return choice.Name(text, o.Choices) }
 
 func (o Options) shows(section string) bool { return slices.Contains(o.Show, section) }

@@ -12,7 +12,7 @@ import (
 )
 
 // page is a report as a person reads it from top to bottom: verdict, three questions,
-// then what they stand on. HTML and Markdown with pictures draw the same page. Every
+// then the evidence for them. HTML and Markdown with pictures draw the same page. Every
 // text in it is safe to print; each form still escapes its own markup.
 type page struct {
 	headline string
@@ -59,8 +59,8 @@ func newPage(r *report.Report, o Options) page {
 // a table.
 const mostSentence, mostRows = 1000, 500
 
-// printable makes a text safe to show: names in it may be those of a trace, and a report
-// may be anybody's.
+// printable makes a text safe to show: names in it may come from a trace, and a report
+// from anybody.
 func printable(s string) string {
 	s = escape.Control(s)
 	if len(s) <= mostSentence {
@@ -72,7 +72,7 @@ func printable(s string) string {
 	return s
 }
 
-// eachText calls change for every text of a page but those of figures, which are safe.
+// eachText calls change for every text of a page except those of figures, which are safe.
 // This is the one place that knows them all.
 func (p *page) eachText(change func(*string)) {
 	change(&p.headline)
@@ -106,7 +106,7 @@ func (t *table) eachText(change func(*string)) {
 	}
 }
 
-// eachText works on copies: the report is not the page's.
+// eachText works on copies: the page does not own the report.
 func (f *finding) eachText(change func(*string)) {
 	own := *f.Finding
 	f.Finding = &own
@@ -125,7 +125,7 @@ func (f *finding) eachText(change func(*string)) {
 	f.evidence.eachText(change)
 }
 
-// used is a section without its empty tables, and with no more rows than anybody reads.
+// used returns the section without its empty tables, and with at most mostRows rows in each.
 func (s section) used() section {
 	var tables []table
 	for _, t := range s.tables {
@@ -162,7 +162,7 @@ func ledgerSection(r *report.Report) section {
 	return s
 }
 
-// withoutEvents is what a page says where it was made of a report and not of traces.
+// withoutEvents is the note of a page that was made from a report instead of traces.
 const withoutEvents = "There is no timeline: this page was made from a report, which does not hold the events. " +
 	"Make it from the traces, or the report with {drawing}."
 

@@ -29,7 +29,7 @@ func lastArrivals(row *report.RankWaits) string {
 	return strconv.Itoa(*row.Last)
 }
 
-// rankNote says how far the matching can be believed, and what the columns are.
+// rankNote says how far the matching can be trusted, and what the columns mean.
 func rankNote(r *report.Report) []string {
 	m := &r.Matching
 	notes := append([]string{}, m.Notes...)
@@ -44,7 +44,7 @@ func rankNote(r *report.Report) []string {
 		"last: how often it comes last. clock: median distance of its ends from the middle of all ends.")
 }
 
-// window says what the waits are sums over.
+// window says over what time the waits are summed.
 func window(r *report.Report) string {
 	if r.Matching.Window == nil {
 		return ""
@@ -109,8 +109,8 @@ func firstNote(r *report.Report) string {
 	return "the ranks have no collectives in common"
 }
 
-// unjudged is the rules that could not be judged. Questions about several ranks are not
-// asked of one.
+// unjudged returns the rules that could not be judged. Questions about several ranks are not
+// asked of one rank.
 func unjudged(r *report.Report) []report.Skip {
 	if len(r.Source.Ranks) != 1 {
 		return r.Skipped

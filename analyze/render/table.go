@@ -12,7 +12,7 @@ type table struct {
 	header []string
 	rows   [][]string
 	note   string
-	more   []string // sentences that stand below; they may hold names from the trace
+	more   []string // sentences below the table; they may hold names from the trace
 	left   int      // how many columns, from the left, hold text
 }
 

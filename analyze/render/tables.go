@@ -77,7 +77,7 @@ func ledgerTable(r *report.Report, rows []report.Step) table {
 	return t
 }
 
-// hostStepTable is the steps of a trace without device activity.
+// hostStepTable lists the steps of a trace without device activity.
 func hostStepTable(r *report.Report) table {
 	t := table{title: "Steps, host time in ms", header: []string{"rank", "step", "kind", "optimizers", "host"}, left: 4,
 		note: "no device activity: from the end of one optimizer step to the end of the next"}
@@ -250,7 +250,7 @@ func healthTable(r *report.Report) table {
 	return t
 }
 
-// sourceTable says what was read.
+// sourceTable lists what was read.
 func sourceTable(r *report.Report) table {
 	t := table{title: "What was read", left: 2, header: []string{"what", ""}}
 	add := func(what, value string) { t.rows = append(t.rows, []string{what, value}) }

@@ -53,7 +53,7 @@ func tables(r *report.Report, o Options) []table {
 	return used
 }
 
-// headline says who speaks of what.
+// headline names the program and what it has read.
 func headline(r *report.Report, o Options) string {
 	parts := []string{rankText(r), stepsText(r)}
 	if r.Source.Device != "unknown" {
@@ -87,7 +87,7 @@ func stepsText(r *report.Report) string {
 		seen[s.Rank][s.Index] = true
 		kinds[s.Kind] = true
 	}
-	least, most := 0, 0 // of a rank: ranks step together, and their steps do not add up
+	least, most := 0, 0 // by rank: ranks step together, so their steps are not summed
 	for i, rank := range r.Source.Ranks {
 		n := len(seen[rank])
 		if i == 0 || n < least {
@@ -169,7 +169,7 @@ func verdict(r *report.Report) []saying {
 	}
 }
 
-// clean says what no finding means: which questions were asked at all.
+// clean says what it means that nothing was found: which questions were asked at all.
 func clean(r *report.Report) string {
 	text := "nothing above a note"
 	if n := len(unjudged(r)); n > 0 {
@@ -226,7 +226,7 @@ func skipped(b *strings.Builder, r *report.Report) {
 	}
 }
 
-// alike joins neighbours that were skipped for the same reason: their rules are named
+// alike joins neighbours that were skipped for the same reason, and names their rules
 // together.
 func alike(list []report.Skip) []report.Skip {
 	var joined []report.Skip

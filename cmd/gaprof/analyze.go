@@ -58,7 +58,7 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	if err != nil {
 		return err
 	}
-	defer machine.Apply()() // also for what the report takes
+	defer machine.Apply()() // until the report is made too
 	options.Version = version
 	options.Drawing = f.drawing || outputs.has("html")
 	r, err := reportOf(s, paths, f.runFlags, machine, options)

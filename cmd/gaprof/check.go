@@ -22,7 +22,7 @@ import (
 
 // checkFlags are the flags of check.
 type checkFlags struct {
-	diffFlags         // what sides are read with
+	diffFlags         // how both sides are read
 	baseline          []string
 	config            string
 	failOn            string
@@ -76,7 +76,7 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 			"%s asks for nothing that could be checked", file)
 	}
 	checkOptions.Config = file
-	s.in = bufio.NewReader(s.in) // a report on it is told from a trace by its beginning
+	s.in = bufio.NewReader(s.in) // peeked at: a report and a trace begin differently
 	reports, err := readSide(s, paths, options, f.diffFlags)
 	if err != nil {
 		return err

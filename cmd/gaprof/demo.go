@@ -56,7 +56,7 @@ no network. The runs stay in the folder that it names, for the other commands.`,
 const demoModel = "layers=1 width=32 heads=2 sequence-length=64 local-batch-size=5 " +
 	"token-counts=59,60,14,11/12,268,133,6 max-steps=6"
 
-// demoSides are the two runs: in what they differ, as the command line says it.
+// demoSides are the two runs, each with the flags in which it differs from the other.
 var demoSides = [2]struct{ name, choices string }{
 	{"before", "normalization=per-rank scale=pass reduce-scatter=step"},
 	{"after", "normalization=global scale=loss reduce-scatter=hook"},
@@ -110,7 +110,7 @@ func demoFolder(f demoFlags) (string, error) {
 	return f.output, os.MkdirAll(f.output, 0o777)
 }
 
-// demoOptions are those of a run with choices.
+// demoOptions returns the options of demoModel with choices applied on top.
 func demoOptions(choices string) (reference.Options, error) {
 	o := reference.Defaults()
 	for _, word := range strings.Fields(demoModel + " " + choices) {

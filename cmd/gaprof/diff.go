@@ -65,7 +65,7 @@ func runDiff(s streams, args []string, f diffFlags) error {
 	if err != nil {
 		return err
 	}
-	s.in = bufio.NewReader(s.in) // a report on it is told from a trace by its beginning
+	s.in = bufio.NewReader(s.in) // peeked at: a report and a trace begin differently
 	var reports [2][]*report.Report
 	for i, paths := range [][]string{base, new} {
 		if reports[i], err = readSide(s, paths, options, f); err != nil {
@@ -156,7 +156,7 @@ func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*rep
 // reportHead is how many bytes of a file are looked at to tell a report from a trace.
 const reportHead = 512
 
-// openReport reads a file that holds a report, also a compressed one. It is nil for
+// openReport reads a file that holds a report, compressed or not. It returns nil for
 // any other file, which the readers of traces judge.
 func openReport(s streams, file string) (*report.Report, error) {
 	in, ok := s.in.(*bufio.Reader)
@@ -196,8 +196,8 @@ func openReport(s streams, file string) (*report.Report, error) {
 	return r, nil
 }
 
-// openRegular opens what is a file, nil for all else. A pipe is not even opened: it is read
-// once, and whoever writes to it would find nobody there any more.
+// openRegular opens a regular file and returns nil for anything else. A pipe is not opened: it is read
+// once, and closing it again would leave its writer without a reader.
 func openRegular(file string) *os.File {
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -209,8 +209,8 @@ func openRegular(file string) *os.File {
 	return f
 }
 
-// isReport tells by its beginning whether a file that could not be read as a trace holds
-// a report.
+// isReport reports whether a file that could not be read as a trace begins like a
+// report.
 func isReport(file string) bool {
 	f := openRegular(file)
 	if f == nil {

@@ -62,7 +62,7 @@ func (e *codeError) Error() string {
 
 func (e *codeError) Unwrap() error { return e.err }
 
-// usage is an error in the words that the user typed.
+// usage is an error in what the user typed.
 func usage(hint, format string, args ...any) error {
 	return &codeError{exitUsage, fmt.Errorf(format, args...), hint}
 }

@@ -73,7 +73,7 @@ func explainRule(w io.Writer, id string) error {
 	return err
 }
 
-// schemas are what --schema prints, by the word that it takes.
+// schemas are what --schema prints, by its argument.
 var schemas = []struct {
 	name string
 	make func() (*jsonschema.Schema, error)

@@ -1,6 +1,6 @@
 package main
 
-// flagNames is what this command calls the choices that texts of the library speak of; see
+// flagNames maps the choices that texts of the library mention to flags of this command; see
 // internal/choice. The library names no flag itself.
 var flagNames = map[string]string{
 	"against":           "--against",

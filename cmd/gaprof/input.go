@@ -23,7 +23,7 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.progress, "progress", "auto", "progress on stderr: auto (on a terminal), plain or off")
 }
 
-// check refuses values that flags cannot have.
+// check rejects invalid flag values.
 func (f *inputFlags) check() error {
 	if f.progress != "auto" && f.progress != "plain" && f.progress != "off" {
 		return usage("", "--progress is auto, plain or off, not %q", f.progress)
@@ -45,7 +45,7 @@ func (f *inputFlags) options(s streams, p *progress, l ingest.Limits) ingest.Opt
 	return o
 }
 
-// sayProblems tells what was repaired or left out in a trace.
+// sayProblems reports what was repaired or left out in a trace.
 func sayProblems(s streams, file string, t *trace.Trace) {
 	for _, p := range t.Problems() {
 		how := string(p.Code)

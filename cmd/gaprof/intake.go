@@ -9,7 +9,7 @@ import (
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
-// analyzePaths reads the traces that paths name and returns what they come to. What cannot
+// analyzePaths reads the traces that paths name and returns their analysis. What cannot
 // be read is named on stderr and left out as long as anything can be, unless damage is
 // refused.
 func analyzePaths(
@@ -35,7 +35,7 @@ func analyzePaths(
 	return analysis.Result(), nil
 }
 
-// sayAgain tells of files that were named more than once, the first few one by one.
+// sayAgain notes files that were named more than once, the first few one by one.
 func sayAgain(s streams, again []tracefile.Again) {
 	for i, a := range again {
 		if i == mostAgain {
@@ -53,7 +53,7 @@ func sayAgain(s streams, again []tracefile.Again) {
 // mostAgain is how many such files are named.
 const mostAgain = 5
 
-// tell names what could not be read, in the order of the files, or returns it as an
+// tell prints what could not be read, in the order of the files, or returns it as an
 // error where nothing could be or damage is refused.
 func tell(s streams, result ingest.Result, strict bool) error {
 	var failures []error

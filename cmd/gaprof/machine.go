@@ -10,7 +10,7 @@ import (
 	"github.com/gaprof/gaprof/internal/units"
 )
 
-// machineFlags bound what a command takes of the machine.
+// machineFlags bound the cores and the memory that a command uses.
 type machineFlags struct {
 	jobs     int
 	memLimit string

@@ -66,7 +66,7 @@ func runNorm(ctx context.Context, s streams, paths []string, f normFlags) error 
 	return auditRun(s, paths, f)
 }
 
-// check refuses flags and paths that do not go together.
+// check rejects flags and paths that do not go together.
 func (f *normFlags) check(paths []string) error {
 	switch {
 	case f.oracle != "" && len(paths) > 0:

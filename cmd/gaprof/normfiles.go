@@ -86,7 +86,7 @@ func (m *material) gradientFile(path string) error {
 		return err
 	}
 	of, err := file.Of()
-	if err != nil { // a file by itself may be of anything: there is nothing to mistake it for
+	if err != nil { // a file that is named by itself may have any name
 		of, err = sidecar.GradientOf{MicroBatch: -1}, nil
 	}
 	m.gradients = append(m.gradients, sidecar.GradientFile{File: path, Of: of})
@@ -116,7 +116,7 @@ func (m *material) log(path, ext string, o *analyze.Options) error {
 }
 
 // compareGradients compares the gradients of a run with those of another, or with what
-// its own micro-batches give, and puts what they say into the options.
+// its own micro-batches give, and puts the outcome into the options.
 func compareGradients(m *material, against string, o *analyze.Options) (*normalization.GradientAudit, error) {
 	set := normalization.GradientSet{Run: m.gradients, Open: sidecar.OpenSafetensors,
 		Counts: func(step int64) *normalization.Counts { return analyze.CountsOf(*o, step) }}

@@ -17,7 +17,7 @@ import (
 
 // outputFlags say in which formats something is written, and where.
 type outputFlags struct {
-	names   []string // of the formats that there are; nil: those of a report
+	names   []string // of the formats to choose from; nil: those of a report
 	formats []string
 	file    string
 	force   bool
@@ -83,7 +83,7 @@ func (list outputs) has(format string) bool {
 	return slices.ContainsFunc(list, func(out output) bool { return out.format == format })
 }
 
-// check says before any input is read what deliver would refuse.
+// check returns, before any input is read, the error that deliver would return.
 func (list outputs) check() error {
 	seen := make(map[string]bool)
 	for _, out := range list {
@@ -108,7 +108,7 @@ func (list outputs) write(s streams, r *report.Report, o render.Options) error {
 	return list.summary(func(w io.Writer) error { return render.Markdown(w, r, o) })
 }
 
-// writeAs writes a T into every output, in the forms that a table has for it.
+// writeAs writes a T to every output, in the formats of a table.
 func writeAs[T any](s streams, list outputs, forms render.Formats[T], of T, o render.Options) error {
 	return list.each(s, func(w io.Writer, name string) error {
 		form, err := forms.ByName(name)
@@ -119,7 +119,7 @@ func writeAs[T any](s streams, list outputs, forms render.Formats[T], of T, o re
 	})
 }
 
-// each draws every output as a whole and delivers it.
+// each renders every output completely before it delivers it.
 func (list outputs) each(s streams, draw func(w io.Writer, format string) error) error {
 	for _, out := range list {
 		var b bytes.Buffer
@@ -137,7 +137,7 @@ func (list outputs) each(s streams, draw func(w io.Writer, format string) error)
 	return nil
 }
 
-// deliver is the one place that writes what commands make: to stdout, to a device or
+// deliver is the one place that writes the output of commands: to stdout, to a device or
 // pipe as it is, or to a file that appears when it is whole and overwrites none unless
 // forced.
 func deliver(s streams, file string, force bool, encode func(io.Writer) error) error {
@@ -150,7 +150,7 @@ func deliver(s streams, file string, force bool, encode func(io.Writer) error) e
 	return tracefile.Create(file, force, encode)
 }
 
-// refused says why deliver would not write to a file, or nothing.
+// refused returns why deliver would not write to a file, or nil.
 func refused(file string, force bool) error {
 	if isStream(file) {
 		return nil
@@ -158,8 +158,8 @@ func refused(file string, force bool) error {
 	return tracefile.Refused(file, force)
 }
 
-// isStream tells the names of the standard streams. Opened as files they would be
-// refused, or begin anew, where the shell sends them to a file.
+// isStream reports whether a name is that of a standard stream. Opened as files they would be
+// refused, or truncated where the shell redirects them to a file.
 func isStream(file string) bool {
 	return slices.Contains([]string{"", tracefile.Stdin, "/dev/stdout", "/dev/fd/1", "/dev/stderr"}, file)
 }

@@ -37,7 +37,7 @@ func convertToProfile(s streams, paths []string, f convertFlags, limits ingest.L
 	return deliver(s, f.out, f.force, func(w io.Writer) error { return whole.Write(w) })
 }
 
-// profilesOf are the profiles of the traces in a file.
+// profilesOf returns the profiles of the traces in a file.
 func profilesOf(s streams, p *progress, file string, f convertFlags, limits ingest.Limits) ([]*profile.Profile, error) {
 	o := pprof.Options{Version: version, Rank: func() (int64, bool) { return ingest.RankOfFile(file) }}
 	if at, ok, err := sourceDate(); err != nil {

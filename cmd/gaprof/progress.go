@@ -10,14 +10,14 @@ import (
 	"github.com/gaprof/gaprof/internal/units"
 )
 
-// progress tells on stderr how much of the input has been read, with --progress plain
+// progress shows on stderr how much of the input has been read, with --progress plain
 // by a line a file and now and then one between. It is an ingest.Progress; a nil *progress is silent. It may be used
 // by several readers at a time.
 type progress struct {
 	mu    sync.Mutex
 	line  statusLine
 	files map[string]*fileProgress
-	left  int // files that are not read to the end
+	left  int // files that have not been read to the end
 }
 
 // fileProgress is how much of a file has been read, in bytes as stored.
@@ -26,13 +26,13 @@ type fileProgress struct {
 	finished    bool
 }
 
-// startProgress returns nil where nobody wants to see it.
+// startProgress returns nil where no progress is to be shown.
 func startProgress(w io.Writer, f inputFlags, files []string) *progress {
 	line, wanted := newStatusLine(w, f.quiet, f.progress)
 	if !wanted {
 		return nil
 	}
-	line.shown = line.start // nothing is told of what takes no time
+	line.shown = line.start // nothing is shown for what takes no time
 	p := &progress{line: line, files: make(map[string]*fileProgress), left: len(files)}
 	for _, file := range files {
 		p.files[file] = new(fileProgress)
@@ -87,7 +87,7 @@ func (p *progress) fileDone(file string, f *fileProgress) {
 		escape.Control(file), units.Bytes(f.done), len(p.files)-p.left, len(p.files)))
 }
 
-// tick shows a line when the last one is old enough.
+// tick shows a line once the last one is old enough.
 func (p *progress) tick(file string) {
 	if p.line.due() {
 		p.line.show("reading " + escape.Control(file) + ": " + p.state())
@@ -116,7 +116,7 @@ func (p *progress) state() string {
 	return s
 }
 
-// done takes the line off the terminal.
+// done removes the line from the terminal.
 func (p *progress) done() {
 	if p == nil {
 		return

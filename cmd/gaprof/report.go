@@ -57,7 +57,7 @@ func runReport(s streams, paths []string, f reportFlags) error {
 	if err != nil {
 		return err
 	}
-	s.in = bufio.NewReader(s.in) // a report on it is told from a trace by its beginning
+	s.in = bufio.NewReader(s.in) // peeked at: a report and a trace begin differently
 	r, err := f.read(s, paths, machine, options)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (f *reportFlags) fillIn() {
 	}
 }
 
-// refusedFigures says what writing the figures of Markdown would refuse.
+// refusedFigures returns why the figures of Markdown could not be written, or nil.
 func refusedFigures(out output) error {
 	if out.format != "md" {
 		return nil
@@ -138,7 +138,7 @@ func refusedFigures(out output) error {
 	return nil
 }
 
-// read makes the report of some traces, or reads one that was made.
+// read makes a report of some traces, or reads one made earlier.
 func (f *reportFlags) read(s streams, paths []string, m ingest.Limits, o analyze.Options) (*report.Report, error) {
 	files, err := tracefile.Expand(paths)
 	if err != nil {

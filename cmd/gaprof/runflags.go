@@ -2,8 +2,8 @@ package main
 
 import "github.com/spf13/pflag"
 
-// runFlags are the flags of commands that read the traces of runs and write what they
-// say: how to read, with how much of the machine, what of it, and where to.
+// runFlags are the flags of commands that read the traces of runs and write a
+// result: how to read, within which limits, what to select, and where to write.
 type runFlags struct {
 	inputFlags
 	machineFlags

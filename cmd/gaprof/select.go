@@ -76,7 +76,7 @@ func (f *selectFlags) parse(all []analyze.Rule) (analyze.Options, error) {
 	return o, err
 }
 
-// readTokens reads the token log, once the other flags are known to be right.
+// readTokens reads the token log, once the other flags are known to be valid.
 func (f *selectFlags) readTokens(o *analyze.Options) error {
 	switch f.tokens {
 	case "", "auto":

@@ -6,7 +6,7 @@ import (
 )
 
 // readLogs reads the logs beside traces where the options name none. One that
-// cannot be read is named and left out.
+// cannot be read is reported and left out.
 func readLogs(s streams, files []string, o *analyze.Options) {
 	for _, err := range ingest.ReadLogs(files, o) {
 		s.say("%v; left out", err)

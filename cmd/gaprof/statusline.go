@@ -9,9 +9,9 @@ import (
 	"golang.org/x/term"
 )
 
-// statusLine tells on stderr how far something is: one line that is rewritten on a
+// statusLine shows progress on stderr: one line that is rewritten on a
 // terminal, or with --progress plain a line of its own now and then. It is not safe for
-// several goroutines: who uses it has a lock.
+// concurrent use: its users hold a lock.
 type statusLine struct {
 	w     io.Writer
 	plain bool
@@ -21,7 +21,7 @@ type statusLine struct {
 	dirty bool      // the terminal shows a line of it
 }
 
-// newStatusLine returns false where nobody wants to see one. how is what --progress says.
+// newStatusLine returns false where none is to be shown. how is the value of --progress.
 func newStatusLine(w io.Writer, quiet bool, how string) (statusLine, bool) {
 	plain := how == "plain"
 	if quiet || how == "off" || !plain && !isTerminal(w) {
@@ -44,7 +44,7 @@ func (l *statusLine) due() bool {
 	return l.now().Sub(l.shown) >= every
 }
 
-// spent is how long it has been going on.
+// spent is the time since the start.
 func (l *statusLine) spent() time.Duration { return l.now().Sub(l.start) }
 
 // left is ", 3s left" of something of which done of total are done.
@@ -64,7 +64,7 @@ func (l *statusLine) show(text string) {
 	fmt.Fprintf(l.w, "\r\x1b[K%s", text)
 }
 
-// clear takes the line off the terminal.
+// clear removes the line from the terminal.
 func (l *statusLine) clear() {
 	if l.dirty {
 		fmt.Fprint(l.w, "\r\x1b[K")

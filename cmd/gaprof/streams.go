@@ -9,7 +9,7 @@ import (
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
-// streams are the outside edges of a command. stdout carries data and nothing
+// streams are the standard streams of a command. stdout carries data and nothing
 // else. Messages go to stderr, as
 //
 //	gaprof: lower case, no full stop
@@ -48,7 +48,7 @@ func (s streams) fail(err error) {
 	}
 }
 
-// linesOf are those of the errors that were joined in err, else its own.
+// linesOf returns the messages of the errors joined in err, else that of err.
 func linesOf(err error) []string {
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) {
@@ -58,7 +58,7 @@ func linesOf(err error) []string {
 	for _, part := range joined.Unwrap() {
 		list, texts = append(list, linesOf(part)...), append(texts, part.Error())
 	}
-	if strings.Join(texts, "\n") != err.Error() { // more than a list
+	if strings.Join(texts, "\n") != err.Error() { // err wraps the list in a text of its own
 		return notEmpty(err.Error())
 	}
 	return list

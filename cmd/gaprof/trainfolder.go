@@ -16,7 +16,7 @@ import (
 // loss.jsonl, gradients/rank0-step0.safetensors.
 type runFolder struct {
 	dir   string
-	made  bool // it was not there before
+	made  bool // by this run: it did not exist before
 	wrote []string
 }
 

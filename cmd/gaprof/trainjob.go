@@ -22,11 +22,11 @@ type trainJob struct {
 	options reference.Options
 	cores   int // 0 is all
 	window  kineto.Window
-	dataset int // micro-batches that there are, over all ranks; 0 for no end
+	dataset int // micro-batches in total, over all ranks; 0: endless
 
 	opened    func(o reference.Options, accumulation int)          // the plan, before the first step
-	stepped   func(s reference.StepResult)                         // a step that is over
-	gradients func(rank, step int, tensors []reference.Tensor)     // nil: they are not handed out
+	stepped   func(s reference.StepResult)                         // after each step
+	gradients func(rank, step int, tensors []reference.Tensor)     // nil: none are handed out
 	message   func(text string)                                    // what the user should know
 	span      func(rank int, name string, number int) (end func()) // parts of the program
 	failed    atomic.Pointer[error]                                // of a callback
@@ -42,7 +42,7 @@ type trained struct {
 	job     *trainJob
 }
 
-// train runs the job until data or steps run out or ctx is cancelled.
+// train runs the job until data or MaxSteps run out or ctx is cancelled.
 func (j *trainJob) train(ctx context.Context) (*trained, error) {
 	effective, err := j.options.Effective()
 	if err != nil {
@@ -89,7 +89,7 @@ func (j *trainJob) callbacks(out *trained) reference.Callbacks {
 	}
 }
 
-// spanOf tells the recorder of a rank where steps begin, and passes spans on.
+// spanOf marks the beginning of steps for the recorder of a rank, and passes spans on.
 func (j *trainJob) spanOf(rank int, name string, number int) func() {
 	if name == "train.step" {
 		j.ranks[rank].Begin(number)

@@ -26,7 +26,7 @@ func startTelemetry(ctx context.Context, o reference.Options) (*telemetry.Sessio
 	return session, nil
 }
 
-// tellSteps returns a callback that passes steps to telemetry and progress.
+// tellSteps returns a callback that passes each step to telemetry and progress.
 func tellSteps(session *telemetry.Session, bar *trainProgress) func(reference.StepResult) {
 	last := time.Now()
 	return func(s reference.StepResult) {

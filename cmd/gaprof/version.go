@@ -25,7 +25,7 @@ func newVersionCommand(s streams) *cobra.Command {
 	}
 }
 
-// versionLine is the version with what the build knows of itself.
+// versionLine is the version with the build information of the binary.
 func versionLine() string {
 	line := fmt.Sprintf("gaprof %s %s/%s %s", version, runtime.GOOS, runtime.GOARCH, runtime.Version())
 	info, ok := debug.ReadBuildInfo()

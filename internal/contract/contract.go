@@ -10,7 +10,7 @@ const (
 	Dir   = "https://github.com/gaprof/gaprof/docs/schema/"
 )
 
-// Of is the JSON Schema of T, published as file and called title. Fields that it does
+// Of returns the JSON Schema of T, published as file, with that title. Fields that it does
 // not name may be added in later versions. The only errors are types without a JSON
 // form.
 func Of[T any](file, title string) (*jsonschema.Schema, error) {

@@ -6,37 +6,37 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// What reading costs, in bytes. What a text takes, its columns, arguments and facts, is by
-// the density of its format, a quarter of it garbage; the rest is windows, tables of the
-// reader, and decompression. That is what a file is given to begin with. Where names do not
-// repeat, or events are spread over a million tracks, the tables take more than the length
-// of the text suggests. Then what the reader says of them counts, with its garbage and facts.
+// What reading costs, in bytes. A text costs the density of its format per byte: columns,
+// arguments and facts, a quarter of it garbage. The rest is windows, tables of the reader,
+// and decompression. A file is given that much to begin with. Where names do not repeat, or
+// events are spread over a million tracks, the tables take more than the length of the text
+// suggests. Then the size that the reader states for them counts, plus garbage and facts.
 const (
 	perFile       = 8e6
-	ownMemory     = 24e6 // the program without any file
+	ownMemory     = 24e6 // the program before it reads anything
 	shareOfTables = 1.2
-	unknownText   = 16e6 // of what says no length: reserved at first
+	unknownText   = 16e6 // first reserved for a stream, which states no length
 	leastReach    = 4e6
-	keptTrack     = 200 // a track
-	keptProcess   = 2e3
+	keptTrack     = 200 // for each track
+	keptProcess   = 2e3 // for each process
 )
 
 // needOf is the memory that reading a text of some density and computing its facts takes
 // at most.
 func needOf(text int64, density float64) int64 { return int64(density*float64(text)) + perFile }
 
-// keptOfText is how many of these bytes stay, 2 of 11: the facts, and what the report says
-// of them.
+// keptOfText is how many of these bytes stay, 2 of 11: the facts, and their part of the
+// report.
 func keptOfText(text int64, density float64) int64 { return int64(density * float64(text) * 2 / 11) }
 
-// textIn is the longest text that so much memory is enough for.
+// textIn is the length of the longest text that fits into so much memory.
 func textIn(memory int64, density float64) int64 { return int64(float64(memory-perFile) / density) }
 
-// needOfTables is the memory that it takes where the tables say that they take so much.
+// needOfTables is the memory that reading takes where the tables take so many bytes.
 func needOfTables(bytes int64) int64 { return int64(shareOfTables * float64(bytes)) }
 
-// keptOf is what is kept of tracks and of the processes they are in, by which they are
-// ordered.
+// keptOf is how many bytes are kept of tracks and of their processes. Tracks are ordered
+// by process.
 func keptOf(tracks []trace.Track) int64 {
 	n := int64(0)
 	for i := range tracks {
@@ -52,11 +52,11 @@ func keptOf(tracks []trace.Track) int64 {
 // up to four times over while the window grows and what is nested in it is followed.
 func reachIn(memory int64) int { return int(max(memory/16, leastReach)) }
 
-// budget hands out workers, and memory to read into. Those who wait get their turn in
+// budget hands out workers, and memory to read into. Waiters are served in
 // the order in which they ask, if only one asks at a time.
 type budget struct {
-	all   int   // workers there are
-	limit int64 // bytes there are
+	all   int   // workers in total
+	limit int64 // bytes in total
 
 	mu      sync.Mutex
 	changed *sync.Cond // something was given back
@@ -71,8 +71,8 @@ func newBudget(l Limits) *budget {
 	return b
 }
 
-// take waits for some workers and bytes. It fails where there are too few bytes though
-// nobody else reads.
+// take waits for workers and bytes. It fails where there are too few bytes even though
+// no other file is being read.
 func (b *budget) take(workers int, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,7 +98,7 @@ func (b *budget) grow(bytes int64) bool {
 	return true
 }
 
-// give gives workers and bytes back, but for the bytes that are kept for good.
+// give returns workers and bytes, except for the bytes that are kept for good.
 func (b *budget) give(workers int, bytes, kept int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

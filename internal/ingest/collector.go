@@ -7,11 +7,11 @@ import (
 )
 
 // The collector runs when the heap has grown by so many percent. At first it waits for
-// 16 MB, which any run may take: to go over less is for nothing. Where a file is large
+// 16 MB, which any run may take: collecting less is not worth it. Where a file is large,
 // nearly all of the heap is columns without pointers, which cost the collector little to
-// look at, so it may run often and keep the heap close to what is in use. Where files are
-// small it would run all the time: to save next to nothing, or, of many files, to go over
-// the facts of all that were read before.
+// scan, so it may run often and keep the heap close to what is in use. Where files are
+// small it would run all the time, and save next to nothing or, with many files, scan
+// the facts of all files read before.
 const (
 	gcAtFirst = 400 // of 4 MB
 	gcOfLarge = 25
@@ -19,7 +19,7 @@ const (
 	smallText = 32e6 // bytes of text
 )
 
-// gcPercent is what counts from the first collection on.
+// gcPercent applies from the first collection on.
 var gcPercent atomic.Int64
 
 // StartCollector sets up the garbage collector of a program that reads traces and ends: it
@@ -29,7 +29,7 @@ func StartCollector() {
 	gcPercent.Store(gcOfLarge)
 	debug.SetGCPercent(gcAtFirst)
 	gone := func(int) { debug.SetGCPercent(int(gcPercent.Load())) }
-	runtime.AddCleanup(new([32]byte), gone, 0) // nobody holds it: the first collection finds that out
+	runtime.AddCleanup(new([32]byte), gone, 0) // unreachable at once, so the first collection runs gone
 }
 
 // tuneCollector adapts the collector to what is to be read.

@@ -15,10 +15,10 @@ type Options struct {
 	Strict   bool      // damage is an error
 	KeepArgs bool      // keep every argument, for writing; else those that analyses ask for
 	Stdin    io.Reader // what tracefile.Stdin names; nil: there is none
-	Progress Progress  // nil: nobody looks
+	Progress Progress  // nil: none is reported
 
 	// Waiting is told, from another goroutine, that opening a named pipe waits for
-	// somebody who writes to it. It may be nil.
+	// a writer. It may be nil.
 	Waiting func(file string)
 	// Panicked is told of goroutines that read a file ahead and panicked, as
 	// tracefile.Options.Panicked is; by several goroutines at a time. It may be nil.
@@ -35,14 +35,14 @@ type Progress interface {
 }
 
 // Sink takes the traces of files in as they are read, from several goroutines and in any
-// order; place is the index of the file. *analyze.Analysis is one.
+// order; place is the index of the file. *analyze.Analysis implements it.
 type Sink interface {
 	Add(place int, in analyze.Input)
 }
 
-// Result is what became of the files.
+// Result says how reading the files went.
 type Result struct {
-	Traces   int       // that were given to the sink
+	Traces   int       // traces given to the sink
 	Failures []Failure // in the order of the files
 }
 

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// Limits are what reading may take of the machine.
+// Limits bound the cores and the memory that reading uses.
 type Limits struct {
 	Workers int   // files to read at a time, and cores to use; 0: all cores. At most MostWorkers
 	Memory  int64 // bytes that the process may take; 0: DefaultMemory. At least LeastMemory
@@ -20,7 +20,7 @@ const (
 // DefaultLimits are all cores, and DefaultMemory.
 func DefaultLimits() Limits { return Limits{}.orDefault() }
 
-// orDefault fills in what l leaves open.
+// orDefault fills in the fields that are zero.
 func (l Limits) orDefault() Limits {
 	if l.Workers == 0 {
 		l.Workers = runtime.GOMAXPROCS(0)
@@ -38,7 +38,7 @@ const programText = 10e6
 
 // Apply makes the runtime of the whole process keep to the limits; undo takes that back.
 // It is for programs: Read alone keeps to its limits by what it starts, not by what the
-// garbage collector leaves lying.
+// garbage collector has yet to free.
 func (l Limits) Apply() (undo func()) {
 	l = l.orDefault()
 	limit := l.Memory

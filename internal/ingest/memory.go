@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// defaultShare is how much of the memory that there is the program takes unless told.
+// defaultShare is the share of the available memory that the program takes by default.
 const defaultShare = 0.8
 
-// DefaultMemory is GOMEMLIMIT where it is set, else a share of what there is, in bytes.
+// DefaultMemory is GOMEMLIMIT where it is set, else a share of the available memory, in bytes.
 func DefaultMemory() int64 {
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
 		return limit

@@ -18,7 +18,7 @@ type reservation struct {
 	density float64 // of the format: bytes of memory that a byte of text takes
 	text    int64   // bytes of text that memory is reserved for
 	bytes   int64   // reserved
-	tables  int64   // what the tables would have needed for which there was not enough
+	tables  int64   // what the tables that did not fit would have needed
 }
 
 // errOutgrown ends the reading of a text for which there is not enough memory.
@@ -36,7 +36,7 @@ func (b *budget) reserve(size tracefile.Size) *reservation {
 // facts is how many bytes are kept of what was read, whatever its tracks.
 func (r *reservation) facts() int64 { return keptOfText(r.text, r.density) }
 
-// watch makes reading ask r for what it takes.
+// watch makes reading ask r for the memory that it takes.
 func (r *reservation) watch(o *tracefile.Options) { o.Grow, o.Tables = r.grow, r.growTables }
 
 // grow reserves memory for a text that has become longer than expected. Of a stream the
@@ -83,12 +83,12 @@ func (r *reservation) take(bytes int64) bool {
 	return true
 }
 
-// refusal says why a file cannot be read where not even its reservation was possible.
+// refusal is the error of a file that could not even be reserved memory for.
 func (r *reservation) refusal() string {
 	return "needs about " + units.Bytes(ownMemory+r.bytes) + " of memory for " + units.Bytes(r.text) + " of text"
 }
 
-// outgrown says why the reading of a file has ended.
+// outgrown is the error of a file whose reading was cut short.
 func (r *reservation) outgrown() string {
 	if r.tables > 0 {
 		return "has events, names and tracks that need more than " + units.Bytes(ownMemory+r.tables) + " of memory"

@@ -25,7 +25,7 @@ type scheduler struct {
 	bug   error  // a panic of a reader
 }
 
-// job is a file to be read. Whoever reads it has it alone; the scheduler looks at it
+// job is a file to be read. Its worker owns it while it reads; the scheduler looks at it
 // before and afterwards.
 type job struct {
 	index   int // among the files
@@ -41,7 +41,7 @@ func newScheduler(sink Sink, o Options) *scheduler {
 	return &scheduler{sink: sink, options: o, budget: newBudget(o.Limits)}
 }
 
-// workers is how many there are in all.
+// workers is the number of all workers.
 func (s *scheduler) workers() int { return s.options.Limits.Workers }
 
 // jobs measures the files.
@@ -131,7 +131,7 @@ func (s *scheduler) work(j *job) {
 	}
 }
 
-// handOver gives the traces of a file to the sink, each of which is free to go then, and
+// handOver gives the traces of a file to the sink, keeping no reference to them, and
 // returns how many bytes are kept of them. The bytes of the file count for the first.
 func (s *scheduler) handOver(j *job, traces []*trace.Trace) (kept int64) {
 	kept = j.memory.facts()

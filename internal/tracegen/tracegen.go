@@ -23,7 +23,7 @@ const (
 // Shapes lists all shapes.
 func Shapes() []Shape { return []Shape{AsIs, Stacks, Compact, Indented, Names, Shuffled} }
 
-// Options tells Write what to write. The zero value is the shortest trace there is: the
+// Options say what Write writes. The zero value is the shortest possible trace: the
 // header and no step.
 type Options struct {
 	Shape Shape  // AsIs where empty

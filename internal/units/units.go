@@ -1,4 +1,4 @@
-// Package units puts quantities in words for people, in the one way of all reports and
+// Package units formats quantities for people, the same way in all reports and
 // messages. Times are integer nanoseconds, sizes bytes. Sizes are decimal: a MB is a
 // million bytes.
 package units

@@ -12,7 +12,7 @@ import (
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
-// newPlot is an empty plot in the house's style.
+// newPlot is an empty plot in the style of all figures.
 func newPlot(x, y string) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
@@ -30,7 +30,7 @@ func newPlot(x, y string) *plot.Plot {
 	return p
 }
 
-// named puts names under or beside places 0, 1, 2, ...; of too many only some.
+// named puts names at positions 0, 1, 2, ... of an axis; if there are too many, only some.
 func named(a *plot.Axis, names []string, most int) {
 	var ticks []plot.Tick
 	for i, name := range names {
@@ -63,7 +63,7 @@ func between(a *plot.Axis, lowest, highest float64, most int) {
 	a.Tick.Marker = plot.ConstantTicks(ticks)
 }
 
-// roundStep is the least of 1, 2, 5 times a power of ten that needs no more than most
+// roundStep is the least of 1, 2, 5 times a power of ten that takes no more than most
 // steps.
 func roundStep(highest float64, most int) float64 {
 	if highest <= 0 {
@@ -111,7 +111,7 @@ func (g lines) Plot(c draw.Canvas, p *plot.Plot) {
 type rect struct{ x0, x1, y0, y1 float64 }
 
 // rects are boxes of one colour. Boxes thinner than least are drawn that wide, so that
-// nothing that there is vanishes.
+// nothing vanishes.
 type rects struct {
 	ink   ink
 	boxes []rect
@@ -133,7 +133,7 @@ func (r rects) Plot(c draw.Canvas, p *plot.Plot) {
 	c.Fill(path)
 }
 
-// short makes a name of the trace one that fits and does nothing.
+// short shortens a name from the trace to fit, and makes it harmless.
 func short(s string, most int) string {
 	s = escape.Control(s)
 	if utf8.RuneCountInString(s) <= most {

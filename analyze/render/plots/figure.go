@@ -72,12 +72,12 @@ func (f Figure) svg(width int, inline bool) string {
 	p.Draw(draw.Crop(c, margin, -margin, 0, y-c.Max.Y))
 	var b bytes.Buffer
 	if _, err := out.WriteTo(&b); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // writing to a buffer cannot fail
 	}
 	return f.tidy(b.String(), width, total, inline)
 }
 
-// letters is the style of small text; fonts are looked up by metrics that Arial,
+// letters is the style of small text; text is measured with metrics that Arial,
 // Helvetica and Liberation Sans share.
 func letters(size vg.Length) gonumtext.Style {
 	return gonumtext.Style{
@@ -109,7 +109,7 @@ func wrap(s string, style gonumtext.Style, width float64) []string {
 
 const keyBox, keyGap = 10, 16
 
-// legendRows puts keys beside each other as far as they fit.
+// legendRows places as many keys side by side as fit.
 func legendRows(keys []key, width float64) [][]key {
 	var rows [][]key
 	x := width + 1
@@ -159,8 +159,8 @@ var (
 	})
 )
 
-// tidy makes the library's document an element: a head of our own, colours by name
-// inside a page, and styles that are said once.
+// tidy turns the library's document into an element: a head of our own, colours by name
+// inside a page, and no repeated styles.
 func (f Figure) tidy(s string, width, height int, inline bool) string {
 	_, body, _ := strings.Cut(s, "<g ")
 	body = fontStyle().ReplaceAllStringFunc(body, func(m string) string {

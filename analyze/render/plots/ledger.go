@@ -62,7 +62,7 @@ func exposedLabel(i int) string {
 	return classes[i].label
 }
 
-// joined makes bars of the steps with a ledger, those with equal keys one.
+// joined makes bars of the steps with a ledger, one for each key.
 func joined(r *report.Report, keyOf func(i int, s *report.Step) any) []bar {
 	var bars []bar
 	at := make(map[any]int)
@@ -88,7 +88,7 @@ func joined(r *report.Report, keyOf func(i int, s *report.Step) any) []bar {
 // leastBar is the least width of a bar in pixels, gap included.
 const leastBar = 4
 
-// fitting are the steps one by one as long as they fit, then means by rank and kind, by
+// fitting returns the steps one by one as long as they fit, then means by rank and kind, by
 // rank, and of neighbours.
 func fitting(r *report.Report, most int) []bar {
 	type rankKind struct {
@@ -143,10 +143,10 @@ func ledgerPlot(r *report.Report, used []int, width int) (*plot.Plot, int) {
 	return p, 280
 }
 
-// widestBar is how wide a bar becomes at most, in pixels.
+// widestBar is the greatest width of a bar, in pixels.
 const widestBar = 110
 
-// barPlaces puts bars beside each other, with gaps between ranks where there is room.
+// barPlaces places bars side by side, with gaps between ranks where there is room.
 func barPlaces(bars []bar, gaps bool) (places []float64, slots int) {
 	for i, b := range bars {
 		if i > 0 && gaps && b.rank != bars[i-1].rank {
@@ -190,7 +190,7 @@ func barNames(bars []bar, places []float64, slots int, several bool) []string {
 	return names
 }
 
-// ledgerText tells the means in words.
+// ledgerText gives the means in words.
 func ledgerText(bars []bar, used []int) string {
 	var sum [7]int64
 	steps, total := int64(0), int64(0)

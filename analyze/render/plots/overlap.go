@@ -150,7 +150,7 @@ func sizeLabel(e int) string {
 	return "1" + strings.Repeat("0", e-3*unit) + " " + units[unit]
 }
 
-// overlapText tells the kinds in words.
+// overlapText gives the points of each kind in words.
 func overlapText(list []dot) string {
 	var parts []string
 	for i, c := range classes {

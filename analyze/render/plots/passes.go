@@ -24,7 +24,7 @@ type passBar struct {
 // mostPasses is how many sorts of passes are drawn.
 const mostPasses = 10
 
-// passes is how long the passes over the gradients take and how long they would have to.
+// passes draws how long the passes over the gradients take, and the least that they could take.
 func passes(r *report.Report) []Figure {
 	bars := passBars(r)
 	if len(bars) == 0 {

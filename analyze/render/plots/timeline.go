@@ -14,7 +14,7 @@ import (
 // MostTimelines is how many ranks have a timeline: a page of more is too long to read.
 const MostTimelines = 9
 
-// timelines is one step of each rank by stream; of many ranks the straggler's first and
+// timelines draws one step of each rank by stream; of many ranks the straggler's first and
 // then the first ones.
 func timelines(r *report.Report) []Figure {
 	if r.Drawing == nil {
@@ -43,7 +43,7 @@ func timelines(r *report.Report) []Figure {
 }
 
 // tail is where to begin a closer look at the end of a step: a little before the last
-// compute that backward launches. ok is false where that is no closer.
+// compute that backward launches. ok is false where that would enlarge nothing.
 func tail(t *report.Timeline) (from int64, ok bool) {
 	for i := range t.Strips {
 		if s := &t.Strips[i]; s.Row == "phase" && s.Class == "backward" {
@@ -183,7 +183,7 @@ func rowName(row string, width int) string {
 	return short(row, 22)
 }
 
-// stripRects makes boxes of spans, joined where the width cannot tell them apart.
+// stripRects makes boxes of spans, joined where they are less than a pixel apart.
 func stripRects(t *report.Timeline, s *report.Strip, begin int64, y float64, width int) rects {
 	c, at := classOf(classes, s.Class)
 	if s.Row == "phase" {
@@ -217,7 +217,7 @@ func stripRects(t *report.Timeline, s *report.Strip, begin int64, y float64, wid
 	return list
 }
 
-// timelineText tells the rows in words.
+// timelineText gives the rows in words.
 func timelineText(t *report.Timeline) string {
 	var parts []string
 	for i, c := range classes {

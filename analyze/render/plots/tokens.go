@@ -8,8 +8,8 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
-// tokens is how many tokens each rank has in one step, against the mean of all: where
-// ranks are not alike, a mean by rank weighs their tokens differently.
+// tokens draws how many tokens each rank has in one step, against the mean of all: where
+// ranks differ, a mean by rank weighs their tokens differently.
 func tokens(r *report.Report) []Figure {
 	n := &r.Normalization
 	if len(n.Tokens) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/gaprof/gaprof/internal/units"
 )
 
-// waits is how long each rank waits inside collectives, and how long others do for it.
+// waits draws how long each rank waits inside collectives, and how long others wait for it.
 func waits(r *report.Report) []Figure {
 	var rows []report.RankWaits
 	for _, w := range r.Ranks {
