@@ -10,7 +10,7 @@ import (
 // GradientCause is what the gradients of a step say of its normalization.
 type GradientCause struct {
 	Step  int64                // from the start of the run, 0 the first
-	Cause *normalization.Cause // never nil
+	Cause *normalization.Cause // the mode and factor that explain them
 }
 
 // Logs are what a run wrote beside its traces that says how it is normalized. Their steps

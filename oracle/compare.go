@@ -16,7 +16,7 @@ type Outcome struct {
 type Step struct {
 	Loss   float64 // the mean over all valid targets, before the update
 	Logged float64 // what the loop logs as its loss, on rank 0
-	Ranks  []Rank
+	Ranks  []Rank  // by rank
 }
 
 // Rank is what one rank knows of a step when it is over.
@@ -29,8 +29,8 @@ type Rank struct {
 
 // Tensor is the values of one parameter or of its gradient, row-major.
 type Tensor struct {
-	Name   string
-	Values []float64
+	Name   string    // of the parameter
+	Values []float64 // as many as Param.Numel
 }
 
 // Check is the worst that was found in the outcome of one loop.

@@ -5,7 +5,7 @@
 //
 // Two parts of gaprof answer to it and know nothing of each other: the reference trainer
 // runs every loop on the inputs, and the audit of normalization names the mistake from the
-// gradients alone. That is why it stands beside both.
+// gradients alone. That is why it is a package beside both.
 //
 //	doc.go       this page
 //	inputs.go    Head, Inputs: the model, its weights and the data

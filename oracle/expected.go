@@ -37,24 +37,24 @@ type Variant struct {
 	GradL2   float64           `json:"grad_l2"`          // norm of Grads
 	Logged   Number            `json:"loop_logged_loss"` // NaN: not logged, or logged as NaN
 	Grads    map[string]Floats `json:"grads"`            // by parameter; Read fills in those of multiples
-	Versus   Deviation         `json:"vs_correct"`
-	Multiple *Multiple         `json:"multiple_of"` // nil where the file holds Grads itself
+	Versus   Deviation         `json:"vs_correct"`       // how Grads differ from the right ones
+	Multiple *Multiple         `json:"multiple_of"`      // nil where the file holds Grads itself
 }
 
 // Deviation is how a gradient differs from the right one. The figures are those that
 // normalization.Deviation defines.
 type Deviation struct {
-	Reference string  `json:"reference"` // the variant that is right
-	NormRatio float64 `json:"norm_ratio"`
-	Cosine    float64 `json:"cosine"`
-	MaxRel    float64 `json:"max_rel"`
-	RelL2     float64 `json:"rel_l2"`
+	Reference string  `json:"reference"`  // the variant that is right
+	NormRatio float64 `json:"norm_ratio"` // 1 where both are equally long
+	Cosine    float64 `json:"cosine"`     // -1..1
+	MaxRel    float64 `json:"max_rel"`    // largest error of an element over the largest right element
+	RelL2     float64 `json:"rel_l2"`     // norm of the error over that of the right gradient
 	AdamW     float64 `json:"adamw_first_update_rel_l2"`
 }
 
 // Multiple says that a gradient is Factor times that of another variant.
 type Multiple struct {
-	Variant string  `json:"variant"`
+	Variant string  `json:"variant"` // its name; the file holds its Grads
 	Factor  float64 `json:"factor"`
 }
 
@@ -64,12 +64,12 @@ type Losses struct {
 	PerRankMean      Floats `json:"per_rank_mean"` // by rank
 	MeanOfRankMeans  Number `json:"mean_of_rank_means"`
 	SumOfRankMeans   Number `json:"sum_of_rank_means"`
-	MeanOfMicroMeans Number `json:"mean_of_micro_means_skip_empty"`
+	MeanOfMicroMeans Number `json:"mean_of_micro_means_skip_empty"` // over micro-batches with tokens
 }
 
 // Clip is clip_grad_norm_ on the right gradient. MaxNorm 0 means that nothing is expected.
 type Clip struct {
-	MaxNorm   float64 `json:"max_norm"`
+	MaxNorm   float64 `json:"max_norm"`   // to which longer gradients are shortened
 	TotalNorm float64 `json:"total_norm"` // of the gradient before it is clipped
 	Coef      float64 `json:"coef"`       // that the gradient is multiplied by
 }
@@ -83,10 +83,10 @@ type Trajectory struct {
 
 // Optimizer is the settings of an optimizer of Trajectory.
 type Optimizer struct {
-	LR          float64 `json:"lr"`
-	Beta1       float64 `json:"beta1"`
-	Beta2       float64 `json:"beta2"`
-	Eps         float64 `json:"eps"`
-	WeightDecay float64 `json:"weight_decay"`
-	Steps       int     `json:"steps"`
+	LR          float64 `json:"lr"`           // learning rate
+	Beta1       float64 `json:"beta1"`        // of Adam's first moment; 0 of SGD
+	Beta2       float64 `json:"beta2"`        // of Adam's second moment; 0 of SGD
+	Eps         float64 `json:"eps"`          // of Adam's denominator; 0 of SGD
+	WeightDecay float64 `json:"weight_decay"` // 0 none
+	Steps       int     `json:"steps"`        // that the trajectory has
 }

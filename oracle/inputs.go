@@ -5,12 +5,12 @@ const Schema = "gaprof-oracle/1"
 
 // Head is what all files of a case begin with.
 type Head struct {
-	Schema       string  `json:"schema"` // Schema; anything else is refused
-	Case         string  `json:"case"`
-	Model        string  `json:"model"` // mlp or transformer
-	Kind         string  `json:"kind"`  // inputs or expected
-	Dtype        string  `json:"dtype"` // f64 or f32; "" in inputs
-	Config       Config  `json:"config"`
+	Schema       string  `json:"schema"`             // Schema; anything else is refused
+	Case         string  `json:"case"`               // its name
+	Model        string  `json:"model"`              // mlp or transformer
+	Kind         string  `json:"kind"`               // inputs or expected
+	Dtype        string  `json:"dtype"`              // f64 or f32; "" in inputs
+	Config       Config  `json:"config"`             // the size of the model
 	WorldSize    int     `json:"world_size"`         // ranks, at least 1
 	Accumulation int     `json:"accumulation_steps"` // micro-batches of a step on each rank, at least 1
 	ValidTokens  int64   `json:"total_valid_tokens"` // N: targets that count, of all ranks and micro-batches
@@ -19,7 +19,7 @@ type Head struct {
 
 // Param is a parameter of the model.
 type Param struct {
-	Name  string `json:"name"`
+	Name  string `json:"name"`  // unique in the model
 	Shape []int  `json:"shape"` // empty for a scalar
 }
 
@@ -52,9 +52,9 @@ type Inputs struct {
 // Batch is one micro-batch of one rank: B rows of T positions each. Targets are shifted
 // labels: position t predicts Targets[t], or nothing where that is the ignore index.
 type Batch struct {
-	Tokens   [][]int `json:"tokens"`
-	Labels   [][]int `json:"labels"`
-	Targets  [][]int `json:"targets"`
+	Tokens   [][]int `json:"tokens"`     // what the model reads
+	Labels   [][]int `json:"labels"`     // of the same positions, before the shift
+	Targets  [][]int `json:"targets"`    // labels of the positions after them
 	Valid    int64   `json:"n_valid"`    // targets that count
 	Preshift int64   `json:"n_preshift"` // labels that would count without the shift
 }

@@ -36,10 +36,10 @@ type Setting struct{ Option, Value string }
 
 // Loop is a run that an oracle expects something of.
 type Loop struct {
-	What     string // names the loop to the user
-	Variant  string // the loop to run
-	Steps    int    // on the same data; 0 is 1
-	Settings []Setting
+	What     string    // names the loop to the user
+	Variant  string    // the loop to run
+	Steps    int       // on the same data; 0 is 1
+	Settings []Setting // options of the trainer, in addition to those of every run
 	check    func(*Check, *Outcome) error
 }
 

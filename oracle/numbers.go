@@ -35,7 +35,7 @@ func (f *Floats) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Number is a number of a file. The zero value stands for one that is absent.
+// Number is a number of a file. The zero value is one that is absent.
 type Number struct {
 	set   bool
 	value float64

@@ -15,8 +15,8 @@ import (
 type Case struct {
 	Name   string // of the files, before _inputs.json
 	Inputs *Inputs
-	F64    *Expected
-	F32    *Expected
+	F64    *Expected // computed in float64
+	F32    *Expected // computed in float32
 }
 
 // Read reads all cases of a folder, NAME_inputs.json with NAME_expected_f64.json
@@ -85,7 +85,7 @@ func readJSON(file string, into any) error {
 	return nil
 }
 
-// jsonOffset is where an error of encoding/json stands, in bytes, 0 where it does not say.
+// jsonOffset is the offset of an error of encoding/json in bytes, 0 where it does not say.
 func jsonOffset(err error) int64 {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

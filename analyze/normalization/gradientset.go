@@ -34,11 +34,11 @@ type GradientAudit struct {
 
 // StepCause is what the gradients of a step say of its normalization.
 type StepCause struct {
-	Step  int64 // as the file names it
-	Cause *Cause
+	Step  int64  // as the file names it
+	Cause *Cause // the mode and factor that explain them
 }
 
-// ByMicroBatches stands in GradientReport.Against where the right gradients are those that
+// ByMicroBatches is GradientReport.Against where the right gradients are those that
 // the micro-batches give.
 const ByMicroBatches = "the gradients of the micro-batches"
 

@@ -9,14 +9,14 @@ const Schema = "gaprof.norm/1"
 // Report is everything that the audit says of the normalization of a run. Lists are never
 // nil, so that their JSON is [].
 type Report struct {
-	Schema    string           `json:"schema"` // Schema
-	Version   string           `json:"gaprof_version"`
-	Files     []string         `json:"files"` // traces, logs and folders of gradients, as the user names them
-	Verdict   Judgement        `json:"verdict"`
-	Findings  []Judgement      `json:"findings"`  // the most severe first
-	Steps     []StepReport     `json:"steps"`     // complete steps with token counts
-	Gradients []GradientReport `json:"gradients"` // files of gradients that were compared
-	Notes     []string         `json:"notes"`     // what cannot be said, and why
+	Schema    string           `json:"schema"`         // Schema
+	Version   string           `json:"gaprof_version"` // of the gaprof that audited
+	Files     []string         `json:"files"`          // traces, logs and folders of gradients, as the user names them
+	Verdict   Judgement        `json:"verdict"`        // what the audit comes to
+	Findings  []Judgement      `json:"findings"`       // the most severe first
+	Steps     []StepReport     `json:"steps"`          // complete steps with token counts
+	Gradients []GradientReport `json:"gradients"`      // files of gradients that were compared
+	Notes     []string         `json:"notes"`          // what cannot be said, and why
 	Exit      Exit             `json:"exit"`
 }
 
@@ -24,14 +24,14 @@ type Report struct {
 type Judgement struct {
 	Rule     string `json:"rule"`     // "" where nothing is wrong or known
 	Severity string `json:"severity"` // error, warn, note; "" where nothing is wrong
-	Message  string `json:"message"`
-	Why      string `json:"why"` // "" where Message says it all
-	Fix      string `json:"fix"` // what to do, "" nothing
+	Message  string `json:"message"`  // what is wrong, or that nothing is
+	Why      string `json:"why"`      // "" where Message says it all
+	Fix      string `json:"fix"`      // what to do, "" nothing
 }
 
 // Exit is the exit code of the command and its reason.
 type Exit struct {
-	Code   int    `json:"code"`
+	Code   int    `json:"code"`   // 0 where nothing is wrong
 	Reason string `json:"reason"` // ok where Code is 0
 }
 
@@ -53,17 +53,17 @@ type StepReport struct {
 
 // NamedLoss is a loss of a log and which average of the losses of micro-batches it is.
 type NamedLoss struct {
-	Value  float64 `json:"value"`
+	Value  float64 `json:"value"`  // as logged
 	Name   string  `json:"name"`   // of a Loss; unknown where it is none of them
 	Factor string  `json:"factor"` // that the average is multiplied by; "" where Name is unknown
-	Text   string  `json:"text"`
+	Text   string  `json:"text"`   // the same in words
 }
 
 // GradientReport is the gradients of one rank and step against the right ones.
 type GradientReport struct {
-	Step    int64  `json:"step"`
-	Rank    int64  `json:"rank"`
-	File    string `json:"file"`
+	Step    int64  `json:"step"`    // as the file names it
+	Rank    int64  `json:"rank"`    // likewise
+	File    string `json:"file"`    // of the gradients
 	Against string `json:"against"` // a file, or ByMicroBatches
 	*Verdict
 }

@@ -11,14 +11,14 @@ type Weights struct {
 	Min    *float64     `json:"min"`    // of Ratio; null without tokens
 	Max    *float64     `json:"max"`    // likewise
 	MinAt  *MicroBatch  `json:"min_at"` // the first micro-batch of that weight; null without tokens
-	MaxAt  *MicroBatch  `json:"max_at"`
+	MaxAt  *MicroBatch  `json:"max_at"` // likewise
 }
 
 // MicroBatch is a micro-batch of a step.
 type MicroBatch struct {
 	Rank   int   `json:"rank"`        // a row of Counts.Tokens
 	Index  int   `json:"micro_batch"` // a column of it
-	Tokens int64 `json:"tokens"`
+	Tokens int64 `json:"tokens"`      // that count, at least 1
 }
 
 // Tolerance is the deviation of a token's weight from which gradients are wrong.

@@ -51,7 +51,7 @@ type CollectiveGroup struct {
 	Inferred bool   `json:"inferred"` // the site, from the order of kernel names
 
 	Count int    `json:"count"`
-	Bytes *int64 `json:"bytes"` // of all messages; null unknown
+	Bytes *int64 `json:"bytes"` // of all its collectives; null unknown
 
 	// Busy and Over are ns as in Overlap, FirstBusy and FirstOver those of the first
 	// collective alone. Ratio is Over by Busy; null where nothing was busy.

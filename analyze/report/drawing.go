@@ -32,8 +32,8 @@ type Strip struct {
 	// after_backward, optimizer and unknown, else a bucket of the Ledger.
 	Class string `json:"class"`
 
-	// Exposed strips are the part of communication that the ledger counts; the same time
-	// stands in the strip of all of it too.
+	// Exposed strips are the part of communication that the ledger counts; the strip of all
+	// communication has the same time too.
 	Exposed bool       `json:"exposed"`
 	Spans   [][2]int64 `json:"spans_ns"` // start, from that of the window, and length; ascending
 }

@@ -7,11 +7,11 @@ import (
 
 // Finding is one thing to change: what it is, what it costs and how to see it.
 type Finding struct {
-	Rule     string   `json:"rule"` // its ID: two letters of the family and three digits
-	Severity Severity `json:"severity"`
-	Title    string   `json:"title"` // of the rule
-	Message  string   `json:"message"`
-	Why      string   `json:"why"` // what in the trace says so; may be ""
+	Rule     string   `json:"rule"`     // its ID: two letters of the family and three digits
+	Severity Severity `json:"severity"` // note, warn or error
+	Title    string   `json:"title"`    // of the rule
+	Message  string   `json:"message"`  // what was found in this run, in one line
+	Why      string   `json:"why"`      // what in the trace says so; may be ""
 
 	// Cost and Saving are in ns, means per optimizer step over the complete steps of
 	// Kinds, and Share is Cost by the mean of those steps, 0..1. Cost and Share are null
@@ -21,10 +21,10 @@ type Finding struct {
 	Saving *Range   `json:"saving_ns"` // null unknown
 	Kinds  []string `json:"kinds"`     // of the steps that cost anything
 
-	Also     []string   `json:"also"` // rules that apply to the time claimed here
-	Evidence []Evidence `json:"evidence"`
-	Fix      string     `json:"fix"`
-	Caveats  []string   `json:"caveats"` // what may make the finding wrong
+	Also     []string   `json:"also"`     // rules that apply to the time claimed here
+	Evidence []Evidence `json:"evidence"` // events to look at; empty where there are none
+	Fix      string     `json:"fix"`      // what to change
+	Caveats  []string   `json:"caveats"`  // what may make the finding wrong
 }
 
 // Range is a least and a greatest value in ns.
@@ -36,7 +36,7 @@ type Range struct {
 // Evidence is an event that a person can open in a viewer.
 type Evidence struct {
 	Rank     int64  `json:"rank"`
-	Name     string `json:"name"`
+	Name     string `json:"name"`        // of the event
 	Track    string `json:"track"`       // process and thread or stream, "pid/tid"
 	Start    int64  `json:"start_ns"`    // on the clock of the trace's ts
 	Duration int64  `json:"duration_ns"` // 0 for a moment
@@ -44,8 +44,8 @@ type Evidence struct {
 
 // Skip says that a rule did not run, why, and what would let it.
 type Skip struct {
-	Rule   string `json:"rule"`
-	Reason string `json:"reason"`
+	Rule   string `json:"rule"`   // its ID
+	Reason string `json:"reason"` // what it lacks and what would supply that
 }
 
 // OneRank is the Reason of a Skip whose rule asks about several ranks where one was given.

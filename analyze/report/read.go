@@ -12,7 +12,7 @@ import (
 )
 
 // Read reads the JSON form of a report. Fields that it does not know are passed
-// over. Errors name the schema where that is another one, and what is known by half.
+// over. Errors name the schema where that is another one, and what is only half known.
 func Read(r io.Reader) (*Report, error) {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(len(byteOrderMark)); string(head) == byteOrderMark {

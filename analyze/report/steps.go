@@ -20,7 +20,7 @@ type Step struct {
 	HostStart    int64  `json:"host_start_ns"`
 	HostDuration int64  `json:"host_duration_ns"`
 
-	Ledger *Ledger `json:"ledger_ns"`
+	Ledger *Ledger `json:"ledger_ns"` // where Duration went; null with it
 }
 
 // Optimizer is one optimizer that a step runs.

@@ -26,7 +26,7 @@ var GS003 = analyze.Rule{
 	Run:   runGS003,
 }
 
-// Bounds by which the two causes of a slow pass are told apart; between them neither
+// Bounds that distinguish the two causes of a slow pass; between them neither
 // is named.
 const (
 	stridedShare   = 0.40 // of the peak bandwidth

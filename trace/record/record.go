@@ -27,11 +27,11 @@ type Event struct {
 	Track      int32       // index into the tracks of the Log
 	Cat        trace.Cat   // trace.CatNone for none
 	Phase      trace.Phase // 0 is trace.Complete
-	Name       string
-	Start, End int64 // ns of the caller's clock
-	Corr       int64 // correlation, 0 for none
-	External   int64 // External id, 0 for none
-	Args       Args  // nil for none
+	Name       string      // as traces have it
+	Start, End int64       // ns of the caller's clock
+	Corr       int64       // correlation, 0 for none
+	External   int64       // External id, 0 for none
+	Args       Args        // nil for none
 }
 
 // Args are the arguments of an event. They are asked for when the trace is made, so that

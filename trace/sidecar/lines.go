@@ -83,7 +83,7 @@ func checkPlace(rank, step, microBatch int64) error {
 	return nil
 }
 
-// jsonOffset is where an error of encoding/json stands, in bytes, 0 where it does not say.
+// jsonOffset is the offset of an error of encoding/json in bytes, 0 where it does not say.
 func jsonOffset(err error) int64 {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

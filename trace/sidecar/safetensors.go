@@ -37,8 +37,8 @@ const maxHeader = 100_000_000
 
 // TensorInfo is what the header of a file says of a tensor.
 type TensorInfo struct {
-	Name       string
-	Dtype      Dtype
+	Name       string  // unique in its file
+	Dtype      Dtype   // of the stored elements
 	Shape      []int64 // empty for a scalar
 	begin, end int64   // bytes of the data
 }
@@ -277,7 +277,7 @@ func half(bits uint16) float64 {
 
 // Tensor is a tensor to write.
 type Tensor struct {
-	Name   string
+	Name   string    // unique in its file
 	Dtype  Dtype     // F32 or F64
 	Shape  []int64   // empty for a scalar
 	Values []float64 // row-major, as many as Shape has elements

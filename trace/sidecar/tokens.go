@@ -18,7 +18,7 @@ import (
 type TokenCount struct {
 	Rank, Step int64 // from 0
 	MicroBatch int64 // from 0; -1 where the log gives a step as a whole
-	Tokens     int64
+	Tokens     int64 // 0 where every label is ignored
 	Global     int64 // of all ranks and micro-batches of the step, -1 unknown
 }
 

@@ -71,7 +71,7 @@ func fill(r io.Reader, buf []byte) (w window) {
 	return w
 }
 
-// Read hands out what stands ready and waits where nothing does.
+// Read returns what is ready and waits where nothing is.
 func (a *ahead) Read(p []byte) (int, error) {
 	for len(a.rest) == 0 {
 		if a.cur.panic != nil {

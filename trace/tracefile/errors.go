@@ -9,8 +9,8 @@ import (
 
 // Error says that an input or output could not be opened, recognised or written.
 type Error struct {
-	File   string
-	Reason string
+	File   string // as the user names it
+	Reason string // what is wrong, without the name of the file
 	Hint   string // what the user can do; may be empty
 	Err    error  // the cause; may be nil
 }

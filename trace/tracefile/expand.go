@@ -27,10 +27,11 @@ func Expand(args []string) ([]string, error) {
 	return files, err
 }
 
-// Again is a file that was named more than once: another name, and the one it goes by.
+// Again is a file that was named more than once: File is another name of it, Known the one
+// it goes by.
 type Again struct{ File, Known string }
 
-// ExpandOnce is Expand, and tells which files were named more than once.
+// ExpandOnce is Expand, and also returns the files that were named more than once.
 func ExpandOnce(args []string) ([]string, []Again, error) {
 	var e expansion
 	for _, arg := range args {

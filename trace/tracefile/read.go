@@ -10,9 +10,9 @@ import (
 
 // Options say how to read.
 type Options struct {
-	KeepArgs bool // keep all arguments, for writing; else those that analyses ask for
-	Strict   bool // damage is an error
-	Stdin    io.Reader
+	KeepArgs bool      // keep all arguments, for writing; else those that analyses ask for
+	Strict   bool      // damage is an error
+	Stdin    io.Reader // read for the path Stdin
 	// Progress is told the bytes read so far of the file as it is stored, and
 	// their number in all, 0 where that is not known. It may be called from
 	// another goroutine, but by one at a time.
@@ -36,7 +36,7 @@ type Options struct {
 	Alone    bool // read a large file on one core, because the others have work
 }
 
-// Stdin is the path that stands for the standard input.
+// Stdin is the path that means standard input.
 const Stdin = "-"
 
 // Read reads the traces in the file at path, one or more: a file may hold several

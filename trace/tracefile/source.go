@@ -58,7 +58,7 @@ func (s *Source) file() io.ReaderAt {
 
 // At gives the text at any place, to several goroutines at a time, and its length in
 // bytes. It is nil where the file has no such access, because it is compressed or a
-// stream. What is read here counts as progress; the Reader stands where it stood.
+// stream. What is read here counts as progress; the Reader keeps its place.
 func (s *Source) At() (io.ReaderAt, int64) {
 	file := s.file()
 	if s.packed || file == nil {
@@ -102,7 +102,7 @@ func (s *Source) close() {
 	}
 }
 
-// growing tells of the length of a text while it is read.
+// growing reports the length of a text while it is read.
 type growing struct {
 	r       io.Reader
 	n       int64
@@ -111,7 +111,7 @@ type growing struct {
 	err     error
 }
 
-// tell tells of it, and returns the error that ends reading.
+// tell calls grow with the length so far, and returns the error that ends reading.
 func (g *growing) tell() error {
 	if g.grow != nil && g.err == nil {
 		g.err = g.grow(g.n, g.density)

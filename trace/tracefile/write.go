@@ -90,7 +90,7 @@ func Create(path string, force bool, encode func(io.Writer) error) error {
 }
 
 // Refused says why Create would not write to path, without writing: it exists and force
-// is false, it is a directory, or it stands in none. It is an *Error or nil.
+// is false, it is a directory, or its directory is missing. It is an *Error or nil.
 func Refused(path string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
