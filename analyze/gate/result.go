@@ -18,12 +18,12 @@ type Result struct {
 	Extends  string      `json:"extends"`        // the preset with its prefix, gaprof:off where there is none
 	Files    []string    `json:"files"`          // of the reports that were judged
 	Baseline []string    `json:"baseline"`       // likewise of the baseline; empty without one
-	Verdict  Outcome     `json:"verdict"`
-	Summary  string      `json:"summary"`      // the verdict and what led to it, in a sentence
-	Rows     []Row       `json:"rows"`         // of the job, budgets, regressions, findings
-	Notes    []string    `json:"notes"`        // what was not judged and why, a sentence each
-	Record   *int        `json:"record_steps"` // steps to record for times that decide; null where there are enough
-	Exit     report.Exit `json:"exit"`         // the exit code that follows from the verdict
+	Verdict  Outcome     `json:"verdict"`        // of all rows together
+	Summary  string      `json:"summary"`        // the verdict and what led to it, in a sentence
+	Rows     []Row       `json:"rows"`           // of the job, budgets, regressions, findings
+	Notes    []string    `json:"notes"`          // what was not judged and why, a sentence each
+	Record   *int        `json:"record_steps"`   // steps to record for times that decide; null where there are enough
+	Exit     report.Exit `json:"exit"`           // the exit code that follows from the verdict
 }
 
 // Outcome is the verdict of the gate as a whole.
@@ -50,11 +50,11 @@ const (
 // Row is one thing that was judged: a budget or a regression for one kind of step or for
 // all, a declaration of the job, or a finding.
 type Row struct {
-	Check         string          `json:"check"`    // budget, regression, job or finding
-	Metric        string          `json:"metric"`   // or the rule of a finding
-	Kind          string          `json:"kind"`     // of step, by its optimizers; empty for all
-	Severity      report.Severity `json:"severity"` // of a failure; error decides the outcome
-	Verdict       Verdict         `json:"verdict"`
+	Check         string          `json:"check"`          // budget, regression, job or finding
+	Metric        string          `json:"metric"`         // or the rule of a finding
+	Kind          string          `json:"kind"`           // of step, by its optimizers; empty for all
+	Severity      report.Severity `json:"severity"`       // of a failure; error decides the outcome
+	Verdict       Verdict         `json:"verdict"`        // of this row
 	Unit          Unit            `json:"unit"`           // of Value and BaselineValue
 	Value         *float64        `json:"value"`          // null unknown
 	Limit         string          `json:"limit"`          // the bounds as text

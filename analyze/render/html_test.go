@@ -155,7 +155,7 @@ func TestHarmlessFindsHarm(t *testing.T) {
 	}
 }
 
-// hostile are names that try to get out of where they stand.
+// hostile are names that try to break out of the text around them.
 var hostile = []string{
 	nasty, `"><script>alert(1)</script>`, `' onload='alert(1)`, "</style></svg></title><script>alert(1)</script>",
 	"javascript:alert(1)",

@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// goldens are outputs that stand in the README or are a contract, by file. Inputs
+// goldens are outputs that the README shows or that are a contract, by file. Inputs
 // of the real traces live outside the project and are skipped where absent.
 var goldens = []struct {
 	name  string

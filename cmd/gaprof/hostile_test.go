@@ -46,7 +46,7 @@ func payloads() []string {
 	return list
 }
 
-// roles are the places of a trace that names stand in, by the word at the name's end that
+// roles are the places of a trace where names occur, by the word at the name's end that
 // tells where it came from.
 const (
 	roleKernel     = "KERN"
@@ -116,7 +116,7 @@ func must(t testing.TB, err error) {
 }
 
 // trace is a sample trace with payloads for names, as the trace of a rank. Half of the
-// surrogate pairs in it stand alone, and its last event is cut.
+// surrogates in it are unpaired, and its last event is cut.
 func (h *hostile) trace(t *testing.T, rank int64) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../../traces/reduce-scatter-in-step.json")

@@ -26,7 +26,7 @@ type outputOf struct {
 	pages map[string]map[string]bool
 }
 
-// outputChecks say of each format what must not stand in it, and return its text with
+// outputChecks check each format for what it must not contain, and return its text with
 // the format's own escapes taken off, where that is needed to look for names.
 var outputChecks = map[string]func(t *testing.T, o outputOf, out string) string{
 	"": plainCheck, "text": plainCheck, "gobench": plainCheck, "json": jsonCheck, "jsonl": plainCheck,

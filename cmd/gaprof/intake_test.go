@@ -44,7 +44,7 @@ func TestParallelReport(t *testing.T) {
 	}
 }
 
-// Messages stand in the order of the files, however these were read.
+// Messages come in the order of the files, however these were read.
 func TestOrderOfMessages(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeRanks(t, ".", 3, 1)

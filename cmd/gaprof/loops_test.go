@@ -23,7 +23,7 @@ import (
 type loop struct {
 	name    string // of its traces, without rank and ending
 	options string // name=value, after those of the folder
-	names   string // of optimizers that stand in the same places: PyTorch's=ours, ...
+	names   string // of optimizers in the same places: PyTorch's=ours, ...
 	differs []difference
 	none    string // why the trainer has no such loop
 }

@@ -86,7 +86,7 @@ func (m *material) gradientFile(path string) error {
 		return err
 	}
 	of, err := file.Of()
-	if err != nil { // a file that is named by itself may have any name
+	if err != nil { // the name says no rank and step: fine for a file that is named by itself
 		of, err = sidecar.GradientOf{MicroBatch: -1}, nil
 	}
 	m.gradients = append(m.gradients, sidecar.GradientFile{File: path, Of: of})

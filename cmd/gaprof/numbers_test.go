@@ -12,7 +12,7 @@ import (
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
-// numbers are what may stand where an id or a number is meant: beyond int64 on both
+// numbers are what may be written where an id or a number is meant: beyond int64 on both
 // sides, fractions, and what is no number. Those before the bar are distinct values.
 const numbers = `9223372036854775807 9223372036854775808 9223372036854775809 -9223372036854775808 -9223372036854775809
 18446744073709551615 18446744073709551616 2147483648 4294967296 -1
@@ -29,7 +29,7 @@ func identity(t *trace.Trace, e trace.Event) string {
 }
 
 // TestNumbersInEveryPlace: ids that differ in the file differ in the trace, wherever they
-// stand; the trace survives being written; and no analysis fails for them.
+// occur; the trace survives being written; and no analysis fails for them.
 func TestNumbersInEveryPlace(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, place := range []string{

@@ -37,7 +37,7 @@ func trainQuick(t *testing.T, o reference.Options) *trained {
 // expects unless it plants just that.
 var ofTheMachine = []string{"ST001", "OV001", "OP001", "GS003", "TH005"}
 
-// found returns the rules whose findings stand in a report and are at least this severe,
+// found returns the rules whose findings are in a report and are at least this severe,
 // but for those of the machine.
 func found(r *report.Report, least report.Severity, planted string) []string {
 	var list []string

@@ -11,8 +11,8 @@ import (
 )
 
 // progress shows on stderr how much of the input has been read, with --progress plain
-// by a line a file and now and then one between. It is an ingest.Progress; a nil *progress is silent. It may be used
-// by several readers at a time.
+// as one line for each file and some in between. It is an ingest.Progress, and safe for
+// concurrent use; a nil *progress is silent.
 type progress struct {
 	mu    sync.Mutex
 	line  statusLine

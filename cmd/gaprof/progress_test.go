@@ -42,7 +42,7 @@ func TestProgressOnTerminal(t *testing.T) {
 func TestProgressPlain(t *testing.T) {
 	p, c, out := testProgress(true, "a.json", "-")
 	p.Read("a.json", 10, 10)
-	p.Read("a.json", 10, 10) // the end is told once
+	p.Read("a.json", 10, 10) // the end is shown once
 	p.Read("-", 1, 0)
 	c.t = c.t.Add(time.Minute)
 	p.Read("-", 2500, 0) // nobody knows how much is left
@@ -65,7 +65,7 @@ func TestProgressOfSeveral(t *testing.T) {
 	p.Read("b", 500e3, 1e6)
 	p.LeaveOut("b")
 	p.LeaveOut("b")         // once
-	p.Read("b", 700e3, 1e6) // nothing more is told of it
+	p.Read("b", 700e3, 1e6) // nothing more is shown for it
 	p.LeaveOut("c")         // before it was begun
 	c.t = c.t.Add(time.Second)
 	p.Read("d", 500e3, 1e6)

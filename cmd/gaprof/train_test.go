@@ -72,7 +72,7 @@ func TestTrainHelp(t *testing.T) {
 	}
 }
 
-// TestTrainRefused: what the trainer refuses is told in flags, as are its usage texts.
+// TestTrainRefused: what the trainer rejects is reported in terms of flags, as are its usage texts.
 func TestTrainRefused(t *testing.T) {
 	for args, want := range map[string]string{
 		"--scale skip": "gaprof: --scale: skip is right with one micro-batch only, a step has 4\n" +

@@ -18,7 +18,7 @@
 //     than such a text's, takes more memory where there is some. Otherwise it gives up, and
 //     is read again by itself behind all others. So is one for which the system has no
 //     file handle left.
-//  4. Failures are told in the order of the files, whatever order they happened in.
+//  4. Failures are reported in the order of the files, whatever order they happened in.
 //
 // Nothing of this changes what is read: the same files give the same traces with any
 // Limits, as long as each fits into the memory by itself.

@@ -17,20 +17,20 @@ type Options struct {
 	Stdin    io.Reader // what tracefile.Stdin names; nil: there is none
 	Progress Progress  // nil: none is reported
 
-	// Waiting is told, from another goroutine, that opening a named pipe waits for
+	// Waiting is called, from another goroutine, when opening a named pipe waits for
 	// a writer. It may be nil.
 	Waiting func(file string)
-	// Panicked is told of goroutines that read a file ahead and panicked, as
+	// Panicked is called for goroutines that read a file ahead and panicked, as
 	// tracefile.Options.Panicked is; by several goroutines at a time. It may be nil.
 	Panicked func(file string, workers int64, first string)
 }
 
-// Progress is told how far reading has come, by several goroutines at a time.
+// Progress is notified of how far reading has come, by several goroutines at a time.
 type Progress interface {
-	// Read is told that done bytes of a file have been read, as it is stored, of total;
+	// Read is called when done bytes of total have been read of a file as it is stored;
 	// total is 0 where that is not known.
 	Read(file string, done, total int64)
-	// LeaveOut is told that nothing more will be read of a file.
+	// LeaveOut is called when nothing more will be read of a file.
 	LeaveOut(file string)
 }
 

@@ -218,7 +218,7 @@ func TestOddReports(t *testing.T) {
 const mostBytes = 120_000
 
 // sound checks what every drawing must be: XML that is whole, with a title, a text
-// alternative, numbers, and colours by name where it stands in a page.
+// alternative, numbers, and colours by name where it is part of a page.
 func sound(t *testing.T, f Figure) {
 	t.Helper()
 	for _, width := range []int{Wide, Narrow} {
@@ -254,7 +254,7 @@ func whole(svg string) error {
 	}
 }
 
-// Names of streams stand in drawings: they do nothing there and are short.
+// Names of streams are drawn: they must be short and harmless.
 func TestStreamNames(t *testing.T) {
 	for _, name := range []string{
 		"<script>alert(1)</script>", "stream \x1b[31m", "\u202eright", strings.Repeat("x", 50000), `"&'`, "",
@@ -297,7 +297,7 @@ func TestRoundSteps(t *testing.T) {
 	}
 }
 
-// The palette can be told apart by its light colours, which is how tidy finds names.
+// No two light colours of the palette are equal: tidy finds names by them.
 func TestPalette(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, i := range palette {
