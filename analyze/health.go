@@ -6,7 +6,7 @@ import (
 )
 
 // healthOf says how far the input can be believed. A problem at one place of a file that
-// several ranks in it share is told once.
+// several ranks in it share is reported once.
 func healthOf(list []*Rank) report.Health {
 	h := report.Health{DeviceEvents: []report.DeviceEvents{}, Problems: []report.Problem{}}
 	told := make(map[problemPlace]bool)
@@ -41,7 +41,7 @@ func problemRow(r *Rank, p trace.Problem) report.Problem {
 	return row
 }
 
-// problemPlace is what a problem that has a place in its file is known by.
+// problemPlace identifies a problem that has a place in its file.
 type problemPlace struct {
 	file   string
 	code   trace.Code

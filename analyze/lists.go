@@ -1,7 +1,7 @@
 package analyze
 
-// notNil makes an empty list of an absent one, so that consumers of the JSON form
-// never meet null where a list belongs.
+// notNil returns an empty list for a nil one, so that consumers of the JSON form
+// never find null where a list belongs.
 func notNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

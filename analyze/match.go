@@ -15,7 +15,7 @@ type Matched struct {
 	Ranks []*Rank // by source of the Result
 }
 
-// match puts the ranks beside each other.
+// match matches the collectives of all ranks.
 func match(list []*Rank, alignClocks bool) *Matched {
 	var sources []ranks.Source
 	for _, r := range list {

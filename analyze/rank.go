@@ -6,7 +6,7 @@ import (
 )
 
 // Rank is one rank of a run as sections of the report and rules see it: the facts of its
-// trace, and around them what only he can say who sees the traces of all ranks. Facts are
+// trace, and around them what can only be said with the traces of all ranks. Facts are
 // never written to; a Rank is complete before anyone looks at it.
 type Rank struct {
 	*facts.Rank

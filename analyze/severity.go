@@ -10,8 +10,8 @@ const (
 	silentShare = 0.001
 )
 
-// severityOfShare is the severity of a cost by its share of the step. What is
-// exposed decides, never a count: hidden communication is no defect.
+// severityOfShare is the severity of a cost by its share of the step. Exposed time
+// decides, never a count: hidden communication is no defect.
 func severityOfShare(share float64) report.Severity {
 	switch {
 	case share >= errorShare:

@@ -69,7 +69,7 @@ func unknownFingerprint() report.Fingerprint {
 	return report.Fingerprint{Model: "unknown", Accumulation: []int{}}
 }
 
-// fingerprintOf reads the fingerprint off one rank; all ranks of a run train the same.
+// fingerprintOf takes the fingerprint from one rank; all ranks of a run train the same model.
 func fingerprintOf(r *facts.Rank) report.Fingerprint {
 	f := unknownFingerprint()
 	if len(r.Steps) == 0 || !r.Params.Known() {

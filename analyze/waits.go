@@ -187,7 +187,7 @@ func rankList(list []int64) string {
 	return text
 }
 
-// differentModels speaks of ranks that do not train the same, where they do not match:
+// differentModels notes ranks that do not train the same model, where they do not match:
 // traces of several runs, or stages of a pipeline that someone named one group.
 func differentModels(m *Matched) []string {
 	if !slices.ContainsFunc(m.Groups, func(g *ranks.Group) bool { return g.Status == ranks.Unmatched }) {

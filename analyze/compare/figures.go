@@ -14,7 +14,7 @@ import (
 const Few = 5
 
 // confidence is that of the intervals of medians; significance is the p below which
-// a difference is one.
+// a difference is called significant.
 const (
 	confidence   = 0.95
 	significance = 0.05

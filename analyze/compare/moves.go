@@ -153,7 +153,7 @@ func (p *pair) collectiveChanges(flows []flow, lost, gained map[placeKey]int) []
 	return list
 }
 
-// addMove puts a flow of one kind of step to those of other kinds between the same
+// addMove adds a flow of one kind of step to those of other kinds between the same
 // places.
 func (d *Diff) addMove(p *pair, f flow) {
 	i := slices.IndexFunc(d.Moves, func(m Move) bool {

@@ -67,8 +67,8 @@ func runs(kernels []string, prefix, suffix int) []Run {
 	return list
 }
 
-// common is how many bytes all names begin and end with, cut where a word between
-// underscores does, so that a word of at least one letter is left of each.
+// common returns the length in bytes of the prefix and the suffix that all names share, cut
+// at underscores so that at least one word is left of each name.
 func common(names []string) (prefix, suffix int) {
 	words := make([][]string, len(names))
 	least := len(strings.Split(names[0], "_"))

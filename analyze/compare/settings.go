@@ -8,7 +8,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
-// settings lists how accumulation, synchronisation and normalisation differ. What one
+// settings lists how accumulation, synchronization and normalization differ. What one
 // side does not know is no difference.
 func settings(pairs []pair, base, new *side) []Setting {
 	list := []Setting{}

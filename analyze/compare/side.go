@@ -83,7 +83,7 @@ func (s *side) runsOf(r *report.Report, seen map[int64]int) map[int64]int {
 	return runs
 }
 
-// kindKey is a kind's letter, which each rank gives anew.
+// kindKey is a rank and a kind's letter: each rank assigns letters of its own.
 type kindKey struct {
 	rank   int64
 	letter string

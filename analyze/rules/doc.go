@@ -1,11 +1,11 @@
 // Package rules is the list of what gaprof looks for, one file a rule.
 //
 // A rule earns its place by correctness, frequency and precision: one that cries
-// wolf costs more than it finds. Rules that were considered and left out stand in
+// wolf costs more than it finds. Rules that were considered and left out are listed in
 // docs/rules/README.md with the evidence they would need.
 //
-// A file is called by the rule in it; ac001.go has AC004 too, which asks the same of
-// FSDP as AC001 of DDP. What several rules share:
+// A file is named after the rule in it; ac001.go has AC004 too, which asks of FSDP what
+// AC001 asks of DDP. What several rules share:
 //
 //	all.go       All, the order in which rules may claim time; Find
 //	gradient.go  gradient passes: needs, what they cost, evidence

@@ -11,8 +11,8 @@ var exampleFiles embed.FS
 // Which names the three examples of a rule.
 type Which string
 
-// Fires is a trace in which the rule speaks, Silent one that looks alike and must
-// not make it speak, Skipped one that it cannot judge; a rule without needs has none.
+// Fires is a trace in which the rule finds something, Silent one that looks alike and must
+// not trigger it, Skipped one that it cannot judge; a rule without needs has none.
 const (
 	Fires   Which = "fires"
 	Silent  Which = "silent"

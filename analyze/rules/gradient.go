@@ -41,7 +41,7 @@ var needDevicePasses = analyze.Need{
 	},
 }
 
-// found is a gradient pass with the rank it is of.
+// found is a gradient pass and its rank.
 type found struct {
 	rank *analyze.Rank
 	pass *gradients.Pass

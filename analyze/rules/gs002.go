@@ -44,7 +44,7 @@ func runGS002(p *analyze.Pass) {
 	})
 }
 
-// foldCaveats are what the trace cannot tell of a fold.
+// foldCaveats are what the trace does not show about a fold.
 func foldCaveats(r *analyze.Rank) []string {
 	caveats := []string{"the labels of all micro-batches must be at hand before the first backward"}
 	if analyze.ReducingRanks(r.Rank) > 1 {

@@ -80,7 +80,7 @@ func onlyUnscale(extra []found) bool {
 }
 
 // unscaleBeforeClip is a note: unscale_ before clip_grad_norm_ is how float16 training
-// is documented, and it goes with the scaler, not with an edit.
+// is documented; it disappears with the scaler, not by editing the loop.
 func unscaleBeforeClip(extra []found) report.Finding {
 	return report.Finding{
 		Message: "gradients are unscaled and then clipped: two passes over all of them",

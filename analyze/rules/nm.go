@@ -14,8 +14,8 @@ import (
 var needCounts = analyze.Need{Name: "token counts", Missing: "no token counts: pass {tokens}, or annotate the trainer",
 	All: func(p *analyze.Pass) bool { return len(p.Normalized) > 0 }}
 
-// raggedSteps are the steps in which a mode gives tokens different weights, the one
-// where they differ most first. What they are all multiplied by does not matter.
+// raggedSteps are the steps in which a mode gives tokens different weights, the step
+// with the largest difference first. A factor common to all of them does not matter.
 func raggedSteps(p *analyze.Pass, mode normalization.Mode) []weighed {
 	var list []weighed
 	for i := range p.Normalized {
@@ -31,7 +31,7 @@ func raggedSteps(p *analyze.Pass, mode normalization.Mode) []weighed {
 	return worstFirst(list)
 }
 
-// weighed is a step with what its tokens count.
+// weighed is a step with the weights of its tokens relative to 1/N.
 type weighed struct {
 	*analyze.NormalizedStep
 	weights *normalization.Weights
@@ -51,7 +51,7 @@ func worstFirst(list []weighed) []weighed {
 	return list
 }
 
-// errorOf is how far a weight is from 1 at the most.
+// errorOf is the largest distance of a weight from 1.
 func errorOf(w *normalization.Weights) float64 { return max(math.Abs(*w.Min-1), math.Abs(*w.Max-1)) }
 
 // spread is a range of weights in words: "0.672 (12 tokens) to 1.955 (59 tokens)".
@@ -60,8 +60,8 @@ func spread(w *normalization.Weights) string {
 		*w.Max, units.Count(w.MaxAt.Tokens, "token"))
 }
 
-// reportWeights reports steps whose tokens count wrongly: an error where more than the
-// user's word says so, and the user did not declare the mode that is the excuse.
+// reportWeights reports steps whose token weights are wrong: as an error where more than
+// the user's declaration says so, and the user did not declare the mode that excuses it.
 func reportWeights(p *analyze.Pass, list []weighed, excuse normalization.Mode, f report.Finding) {
 	first := list[0]
 	severity := report.Error

@@ -34,7 +34,7 @@ var NM001 = analyze.Rule{
 	},
 }
 
-// rankSpread is the weights of a step whose tokens count alike on each rank.
+// rankSpread is the range of weights of a step whose tokens weigh the same within a rank.
 func rankSpread(s weighed) string {
 	of := func(at *normalization.MicroBatch) string {
 		n := int64(0)

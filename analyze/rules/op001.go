@@ -23,7 +23,7 @@ var OP001 = analyze.Rule{
 }
 
 // manyKernels is the least number of device events for which gaps are the optimizer's
-// way of working and not an accident.
+// normal way of working and not an accident.
 const manyKernels = 20
 
 // launchBound reports whether the device is mostly idle while o runs in a selected step

@@ -32,8 +32,8 @@ var ST001 = analyze.Rule{
 	Run: runST001,
 }
 
-// standsOut is how many times more wait than any other rank a straggler causes: in
-// every run somebody is last.
+// standsOut is how many times more waiting than any other rank a straggler causes: in
+// every run some rank is last.
 const standsOut = 2
 
 func runST001(p *analyze.Pass) {
@@ -69,8 +69,8 @@ func runST001(p *analyze.Pass) {
 // a note.
 const leastLate = 0.01
 
-// reportUnsteady notes a rank that causes most waiting but not in step after step: other
-// work on its machine, or chance.
+// reportUnsteady notes a rank that causes most of the waiting, but not in step after step:
+// because of other work on its machine, or by chance.
 func reportUnsteady(p *analyze.Pass, m *analyze.Matched, led, steps int) {
 	if share := hiddenShare(m); share >= leastLate {
 		p.Report(report.Note, report.Finding{
@@ -198,7 +198,7 @@ func hiddenShare(m *analyze.Matched) float64 {
 }
 
 // whyLate says how often and by how much the straggler is late, and what its device
-// does meanwhile.
+// does in the meantime.
 func whyLate(m *analyze.Matched) string {
 	f := m.Figures[m.Straggler]
 	total := int64(0)
@@ -221,7 +221,7 @@ func whyLate(m *analyze.Matched) string {
 	return why
 }
 
-// fixLate is where to look, if the ledgers tell.
+// fixLate says where to look, if the ledgers show it.
 func fixLate(m *analyze.Matched) string {
 	rank := m.Ranks[m.Straggler].ID
 	idle, compute, ok := moreThanOthers(m)

@@ -22,7 +22,7 @@ var TH002 = analyze.Rule{
 	Run:   runTH002,
 }
 
-// deviceDamage are the problems that TH002 speaks of and TH001 does not.
+// deviceDamage are the problems that TH002 reports and TH001 does not.
 var deviceDamage = map[trace.Code]bool{
 	trace.DroppedDevice: true, trace.ImpossibleDevice: true, trace.DuplicateLaunch: true,
 }

@@ -53,7 +53,7 @@ func readLines[T any](r io.Reader, file, what string, take func(line *T) error) 
 	return nil
 }
 
-// notFinite matches values of JSON objects that are no JSON.
+// notFinite matches values of objects that are not valid JSON: NaN and infinities.
 var notFinite = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(:\s*)(NaN|-?Infinity)\b`) })
 
 // scanRaw splits lines and keeps their ends, so that lengths are those of the file.
@@ -75,7 +75,7 @@ func orElse[T any](n *T, other T) T {
 	return *n
 }
 
-// checkPlace refuses ranks, steps and micro-batches that there cannot be.
+// checkPlace refuses impossible ranks, steps and micro-batches.
 func checkPlace(rank, step, microBatch int64) error {
 	if min(rank, step, microBatch+1) < 0 || max(rank, step, microBatch) >= math.MaxInt32 {
 		return fmt.Errorf("there is no rank %d, step %d, micro-batch %d", rank, step, microBatch)

@@ -29,7 +29,7 @@ type LossLog struct {
 	Steps []StepLoss  // in the order of the log
 }
 
-// lossLine is the part of a log line that speaks of losses.
+// lossLine is the part of a log line that is about losses.
 type lossLine struct {
 	Rank       *int64   `json:"rank"`
 	Step       *int64   `json:"step"`

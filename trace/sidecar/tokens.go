@@ -137,7 +137,7 @@ func csvRow(row []string, columns map[string]int, rank int64) (TokenCount, error
 	return count, nil
 }
 
-// check refuses what cannot be.
+// check refuses impossible counts and places.
 func (c *TokenCount) check() error {
 	if c.Tokens < 0 || c.Global >= 0 && c.Global < c.Tokens {
 		return fmt.Errorf("rank %d step %d has %d tokens of %d", c.Rank, c.Step, c.Tokens, c.Global)
@@ -145,7 +145,7 @@ func (c *TokenCount) check() error {
 	return checkPlace(c.Rank, c.Step, c.MicroBatch)
 }
 
-// checked refuses logs that say nothing.
+// checked refuses logs without a single count.
 func checked(list []TokenCount, file string) ([]TokenCount, error) {
 	if len(list) == 0 {
 		return nil, &trace.FormatError{File: file, Reason: "token log without a single count"}

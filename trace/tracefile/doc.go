@@ -1,10 +1,10 @@
 // Package tracefile is the only place that knows files: which of them are traces, how
 // they are compressed and in which format they are.
 //
-// A file is told by its content, never by its name:
+// A file is recognised by its content, never by its name:
 //
 //  1. Expand turns what a user names (files, directories, globs, lists) into files.
-//  2. Read looks at the first bytes, takes gzip and zstd off, and asks each row of
+//  2. Read looks at the first bytes, decompresses gzip and zstd, and asks each row of
 //     the table of formats whether the text is its own.
 //  3. The format reads from a Source: a stream through a small reused window, so that
 //     nothing holds the whole file, and any place of the text wherever the file has that.

@@ -8,8 +8,8 @@ import (
 // patience is how long a pipe may take to open before Options.Waiting is called.
 var patience = 2 * time.Second
 
-// open opens a file to read. To open a named pipe waits until somebody writes to it,
-// which may be never, so waiting is told of it.
+// open opens a file to read. Opening a named pipe blocks until somebody writes to it,
+// which may be never, so waiting is called.
 func open(path string, waiting func()) (*os.File, error) {
 	if waiting == nil || !isPipe(path) {
 		return os.Open(path)

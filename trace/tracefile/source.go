@@ -77,8 +77,8 @@ func (s *Source) Mapped() Mapped {
 }
 
 // Again is a function that gives the text once more from its beginning; the Reader of
-// before must not be used any more then. It is nil where At is there, and where a stream
-// has gone by.
+// before must not be used any more then. It is nil where At is available, and for a stream,
+// which cannot be read again.
 func (s *Source) Again() func() (io.Reader, error) {
 	if !s.packed || s.file() == nil {
 		return nil

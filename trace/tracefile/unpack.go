@@ -9,13 +9,13 @@ import (
 	"github.com/gaprof/gaprof/internal/inflate"
 )
 
-// input is the text of a file after its compression has been taken off.
+// input is the decompressed text of a file.
 type input struct {
 	peeker
 	layers string // what was taken off: "", "gzip", "zstd", "gzip in gzip"
 }
 
-// Fill reads into buf[from:] until that is full. Before from stand the last 32 KiB of
+// Fill reads into buf[from:] until that is full. Before from are the last 32 KiB of
 // the text so far, or all of it, so that what decompresses needs no window of its own.
 func (in *input) Fill(buf []byte, from int) (n int, err error) {
 	n = min(in.Buffered(), len(buf)-from) // what was peeked at
@@ -39,7 +39,7 @@ func fillFrom(r io.Reader, buf []byte, from, n int) (int, error) {
 	return n + w.n, w.err
 }
 
-// compressions are told by their first bytes.
+// compressions are recognised by their first bytes.
 var compressions = []struct {
 	kind, magic string
 	open        func(r io.Reader) (io.Reader, error)
@@ -59,7 +59,7 @@ func openZstd(r io.Reader) (io.Reader, error) {
 // more by whoever stored it.
 const maxLayers = 2
 
-// unpack takes compression off the file behind c.
+// unpack decompresses the file behind c, whatever layers of compression it has.
 func unpack(c *counter) (*input, error) {
 	in := &input{peeker: newPeeker(c)}
 	for layer := 0; ; layer++ {
@@ -84,7 +84,7 @@ func (in *input) compression() (kind string, open func(io.Reader) (io.Reader, er
 	return "", nil
 }
 
-// push takes one layer off.
+// push decompresses one layer.
 func (in *input) push(kind string, open func(io.Reader) (io.Reader, error)) {
 	compressed := in.peeker
 	r, err := open(compressed.Reader)
