@@ -24,7 +24,12 @@ const mostShown = 16
 
 // activityOf copies what the index knows of a rank's devices.
 func activityOf(x *timeline.Rank) Activity {
-	a := Activity{DeviceEvents: x.Links.Events, Unlinked: x.Links.Unlinked, UnlinkedAtStart: x.Links.UnlinkedAtStart}
+	a := Activity{
+		Devices:         make([]Device, 0, len(x.Devices)),
+		DeviceEvents:    x.Links.Events,
+		Unlinked:        x.Links.Unlinked,
+		UnlinkedAtStart: x.Links.UnlinkedAtStart,
+	}
 	for _, d := range x.Devices {
 		a.Devices = append(a.Devices, Device{d.PID, d.Busy})
 		for i, row := range d.Rows {

@@ -80,14 +80,21 @@ func (r *Rank) Measure(which []int) Overlap {
 // that bucket of the ledger. If they are all collectives of the bucket, that is what the
 // device has in store already. The sets are read-only.
 func (r *Rank) Exposed(which []int, bucket timeline.Bucket) []*timeline.Set {
-	all := len(which) == r.inBucket(bucket)
+	if len(which) == r.inBucket(bucket) {
+		return r.allExposed(bucket)
+	}
 	sets := setsOf(len(r.Devices), r.Collectives, which)
 	for dev := range sets {
-		if busy := &r.Devices[dev].Busy; all {
-			sets[dev] = busy.Alone[bucket]
-		} else {
-			sets[dev] = busy.Without(sets[dev], bucket)
-		}
+		sets[dev] = r.Devices[dev].Busy.Without(sets[dev], bucket)
+	}
+	return sets
+}
+
+// allExposed is the time of a bucket, by device.
+func (r *Rank) allExposed(bucket timeline.Bucket) []*timeline.Set {
+	sets := make([]*timeline.Set, len(r.Devices))
+	for dev := range sets {
+		sets[dev] = r.Devices[dev].Busy.Alone[bucket]
 	}
 	return sets
 }
