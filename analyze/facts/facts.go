@@ -79,23 +79,27 @@ func problem(code trace.Code, n int, detail string) trace.Problem {
 // rankOf derives the facts of one rank. What is independent runs at the same time: steps and
 // backward passes, then the device's side of communication and the gradients.
 func rankOf(x *timeline.Rank) *Rank {
-	r := &Rank{Identity: identify(x), Activity: activityOf(x)}
+	r := &Rank{}
 	var s *steps.Steps
 	var backwards gradients.Backwards
-	parallel.Both(func() { s = steps.Find(x) }, func() { backwards = gradients.FindBackwards(x) })
+	parallel.Both(func() {
+		r.Identity, r.Activity = identify(x), activityOf(x)
+		s = steps.Find(x)
+	}, func() { backwards = gradients.FindBackwards(x) })
 	var g *gradients.Gradients
 	var records, rows []int32
 	parallel.Both(func() {
 		r.Communication, records = communicate(x, s)
+		r.Warmup, r.TokenNotes = warmupOf(x, s), tokenNotes(x, s)
 	}, func() {
 		g, rows = gradients.Compute(x, s, backwards, r.WorldSize)
 	})
 	joinHost(r.Collectives, records, rows)
 	r.Gradients, r.Steps, r.StepSource = *g, stepsOf(s, g), s.Source
-	r.Updates, r.Warmup = updatesOf(x, s, g), warmupOf(x, s)
-	r.Loss = lossOf(x, g.Backwards)
-	r.TokenNotes = tokenNotes(x, s)
-	r.Problems = problemsOf(x, r)
+	parallel.Both(func() {
+		r.Updates = updatesOf(x, s, g)
+		r.Problems = problemsOf(x, r)
+	}, func() { r.Loss = lossOf(x, g.Backwards) })
 	return r
 }
 

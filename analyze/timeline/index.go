@@ -54,10 +54,11 @@ func newRank(x *Rows, s *scope, only bool) *Rank {
 	r := &Rank{Rows: x, Process: s.pid, Host: s.host, Devices: s.devices, Only: only}
 	parallel.Both(func() {
 		r.Links = link(x, s.host, s.devices)
-		for _, d := range s.devices {
-			d.build(x)
-		}
-		r.launched = launches(x, s.devices, r.Links.Events-r.Links.Unlinked)
+		parallel.Both(func() {
+			for _, d := range s.devices {
+				d.build(x)
+			}
+		}, func() { r.launched = launches(x, s.devices, r.Links.Events-r.Links.Unlinked) })
 	}, func() {
 		r.Nodes = x.Spans(s.host, EvaluateFunction|AccumulateGrad)
 		r.exact = slices.ContainsFunc(r.Nodes, func(n Span) bool { return x.Class(n.Row) == AccumulateGrad })

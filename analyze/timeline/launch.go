@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gaprof/gaprof/internal/parallel"
 	"github.com/gaprof/gaprof/internal/runs"
 	"github.com/gaprof/gaprof/trace"
 )
@@ -152,25 +153,37 @@ func link(x *Rows, host []trace.TrackID, devices []*Device) Links {
 func (ix *launchIndex) linkDevice(d *Device, links *Links) {
 	col := &ix.x.Col
 	d.Launch = make([]int32, len(d.Rows))
+	half := len(d.Rows) / 2
+	parallel.Both(func() { ix.findAll(d, 0, half) }, func() { ix.findAll(d, half, len(d.Rows)) })
 	unlinked, linked := 0, false
-	for i, row := range d.Rows {
-		l, ok := ix.find(row)
-		if !ok {
-			d.Launch[i] = -1
+	for i, l := range d.Launch {
+		switch row := d.Rows[i]; {
+		case l < 0:
 			unlinked++
 			continue
+		case col.Start[row] < col.Start[l]:
+			links.Impossible = append(links.Impossible, row)
 		}
-		d.Launch[i] = l
 		if !linked {
 			linked = true
 			links.UnlinkedAtStart += unlinked
 		}
-		if col.Start[row] < col.Start[l] {
-			links.Impossible = append(links.Impossible, row)
-		}
 	}
 	links.Events += len(d.Rows)
 	links.Unlinked += unlinked
+}
+
+// findAll finds the launches of some rows of a device, -1 for those without. Several may do
+// so at the same time: each has a search of its own over the same calls.
+func (ix *launchIndex) findAll(d *Device, from, to int) {
+	own := *ix
+	for i := from; i < to; i++ {
+		l, ok := own.find(d.Rows[i])
+		if !ok {
+			l = -1
+		}
+		d.Launch[i] = l
+	}
 }
 
 // duplicates counts the correlation ids that several separate calls carry.

@@ -95,12 +95,12 @@ func TestBuildProfile(t *testing.T) {
 	p := readProfile(t, "default.pgo")
 	hot := false
 	for _, f := range p.Function {
-		hot = hot || strings.HasSuffix(f.Name, "trace/chrome.(*reader).plainEvent")
+		hot = hot || strings.HasSuffix(f.Name, "trace/chrome/event.(*Reader).repeat")
 		if f.Filename != "" {
 			t.Errorf("%s stands in %q", f.Name, f.Filename)
 		}
 	}
 	if !hot || len(p.Mapping) > 0 || len(p.Comments) > 0 {
-		t.Errorf("knows plainEvent: %v; mappings: %v; comments: %v", hot, p.Mapping, p.Comments)
+		t.Errorf("knows the hot loop: %v; mappings: %v; comments: %v", hot, p.Mapping, p.Comments)
 	}
 }
