@@ -34,7 +34,7 @@ func init() {
 
 // profileRuns is how often each input is read for the profile; recorded ones are what
 // people have.
-const profileRuns, recordedRuns = 3, 6
+const profileRuns, recordedRuns = 12, 24
 
 // writeProfile writes the profile of the program on all kinds of inputs.
 func writeProfile(b *testing.B) {
