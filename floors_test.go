@@ -45,6 +45,7 @@ var parts = [][2]string{
 	{"trace/tracefile/readertest", "trace/tracefile"},
 	{"analyze/steps", "analyze/facts"},
 	{"analyze/gradients", "analyze/facts"},
+	{"analyze/idle", "analyze/facts"},
 	{"analyze/render/plots", "analyze/render"},
 	{"reference/cpu/gemm", "reference/cpu"},
 	{"reference/autograd", "reference"},

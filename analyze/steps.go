@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/idle"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
@@ -35,11 +36,14 @@ func stepRowsOf(r *Rank, s *facts.Step) []report.Step {
 		return []report.Step{row}
 	}
 	var rows []report.Step
-	for _, w := range s.Windows {
+	for i, w := range s.Windows {
 		one := row
 		duration := w.End - w.Start
 		one.Device, one.Start, one.Duration = r.Devices[w.Device].PID, &w.Start, &duration
 		one.Ledger = ledgerRow(w.Ledger)
+		of := &s.Idle[i]
+		one.Idle = idleRow(of)
+		one.LaunchBound, one.LaunchGaps, one.HostStall = &of.LaunchBound, &of.LaunchGaps, &of.HostStall
 		rows = append(rows, one)
 	}
 	return rows
@@ -54,6 +58,16 @@ func ledgerRow(l timeline.Ledger) *report.Ledger {
 		AllReduce:     l[timeline.AllReduceBucket],
 		OtherComm:     l[timeline.OtherCommBucket],
 		Idle:          l[timeline.IdleBucket],
+	}
+}
+
+func idleRow(w *idle.Window) *report.IdleCauses {
+	ns := &w.Causes
+	return &report.IdleCauses{
+		DataLoading: ns[idle.DataLoading], Synchronization: ns[idle.Synchronization], MemoryManagement: ns[idle.MemoryManagement],
+		Compilation: ns[idle.Compilation], Optimizer: ns[idle.Optimizer], HostOperators: ns[idle.HostOperators],
+		NoOperator: ns[idle.NoOperator], LaunchLatency: ns[idle.LaunchLatency], KernelGap: ns[idle.KernelGap],
+		Profiler: ns[idle.Profiler], QueuedWait: ns[idle.QueuedWait], Unlinked: ns[idle.Unlinked],
 	}
 }
 

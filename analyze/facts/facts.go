@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/gradients"
+	"github.com/gaprof/gaprof/analyze/idle"
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/internal/parallel"
@@ -40,6 +41,7 @@ type Step struct {
 	PerOptimizer []gradients.OptimizerStep // in the order of Optimizers
 	MicroBatches int                       // forward passes, or Unknown
 	Backwards    []gradients.Backward      // those that begin in the host window
+	Idle         []idle.Window             // why the device does nothing, in the order of Windows
 }
 
 // Compute derives the facts of every rank of an index, in the order of its Ranks. Problems
@@ -88,14 +90,16 @@ func rankOf(x *timeline.Rank) *Rank {
 	}, func() { backwards = gradients.FindBackwards(x) })
 	var g *gradients.Gradients
 	var records, rows []int32
+	var idles [][]idle.Window
 	parallel.Both(func() {
 		r.Communication, records = communicate(x, s)
 		r.Warmup, r.TokenNotes = warmupOf(x, s), tokenNotes(x, s)
+		idles = idle.Find(x, s)
 	}, func() {
 		g, rows = gradients.Compute(x, s, backwards, r.WorldSize)
 	})
 	joinHost(r.Collectives, records, rows)
-	r.Gradients, r.Steps, r.StepSource = *g, stepsOf(s, g), s.Source
+	r.Gradients, r.Steps, r.StepSource = *g, stepsOf(s, g, idles), s.Source
 	parallel.Both(func() {
 		r.Updates = updatesOf(x, s, g)
 		r.Problems = problemsOf(x, r)
@@ -105,12 +109,12 @@ func rankOf(x *timeline.Rank) *Rank {
 
 // stepsOf combines the windows of each step with what its gradients show. The kind of the
 // latter, which knows accumulation, replaces that by optimizers alone.
-func stepsOf(s *steps.Steps, g *gradients.Gradients) []Step {
+func stepsOf(s *steps.Steps, g *gradients.Gradients, idles [][]idle.Window) []Step {
 	var list []Step
 	for i, one := range s.List {
 		of := &g.Steps[i]
 		one.Kind = of.Kind
-		list = append(list, Step{one, of.PerOptimizer, of.MicroBatches, of.Backwards})
+		list = append(list, Step{one, of.PerOptimizer, of.MicroBatches, of.Backwards, idles[i]})
 	}
 	return list
 }

@@ -34,6 +34,7 @@ type Window struct {
 	LaunchGaps  int              // those that a late launch ends, of 1 ms at most
 	LaunchBound int64            // ns of launch gaps: optimizer, operators, Python and launch latency
 	HostStall   int64            // ns of longer gaps: optimizer, operators and Python
+	Shown       [NumFindings]Shown
 }
 
 // Sum is the idle time of the window in ns.

@@ -10,23 +10,27 @@ import (
 // that waits returns only when the device has drained, so it is hardly ever open while the
 // device is idle; what it costs are the gaps that follow, in which the host works on what
 // it could have launched before. Debt grows while such a call is open and the device is
-// busy, is paid in gaps in which the host does nothing of its own account, and is
+// busy, is paid in gaps in which the host does nothing that goes before it, and is
 // forgotten at the end of every update, because no launch queue holds more than about a
 // step.
 type debt struct {
-	waits   *timeline.Set // waiting calls are open and the device is busy
+	waits   *timeline.Set // a waiting call is open; nil never
+	active  *timeline.Set // the device does anything
 	updates []int64       // ends of updates, host time, ascending
 	at      int64         // up to where it is known
 	ns      int64
 }
 
-// advance goes on to a moment at which the device becomes idle.
+// advance goes on to a moment, which is not before the last one. Together all calls take
+// time in proportion to the waits.
 func (d *debt) advance(to int64) {
 	from := d.at
 	if i := sort.Search(len(d.updates), func(i int) bool { return d.updates[i] > to }); i > 0 && d.updates[i-1] > d.at {
 		from, d.ns = d.updates[i-1], 0
 	}
-	d.ns += d.waits.Within(from, to)
+	if d.waits != nil {
+		d.waits.EachWithin(from, to, func(start, end int64) { d.ns += d.active.Within(start, end) })
+	}
 	d.at = to
 }
 
@@ -37,11 +41,4 @@ func (d *debt) next(from, to int64) int64 {
 		return d.updates[i]
 	}
 	return to
-}
-
-// pay takes up to ns of the debt and returns how much there was.
-func (d *debt) pay(ns int64) int64 {
-	paid := min(d.ns, ns)
-	d.ns -= paid
-	return paid
 }

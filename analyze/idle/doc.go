@@ -11,7 +11,8 @@
 //
 //	cause.go    causes, and what is charged to them in a window
 //	names.go    what the names of spans and calls say
-//	threads.go  what a group of threads does when, by cause
+//	threads.go  what some threads do when
+//	host.go     which threads count for a gap
 //	debt.go     the head start that waiting for the device has cost the host
 //	gap.go      gaps, their parts, and what each is charged to
 //	idle.go     all windows of a rank

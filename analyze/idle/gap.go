@@ -25,14 +25,16 @@ type gap struct {
 // charger charges the gaps of one device.
 type charger struct {
 	x      *timeline.Rank
-	groups *groups
-	debts  map[*group]*debt
-	active *timeline.Set // when the device does anything
+	host   *host
+	debts  map[*doing]*debt
+	active *timeline.Set // the device does anything
 	first  int64         // start of its first window
+	rest   []interval    // of the stretch that is charged: what nothing was found for yet
+	left   []interval    // room for the next rest
 }
 
 // charge adds a gap to the window that it lies in.
-func (c *charger) charge(w *Window, g gap) {
+func (c *charger) charge(w *Window, l *longest, g gap) {
 	w.Gaps++
 	if g.launch < 0 {
 		w.Causes[Unlinked] += g.end - g.start
@@ -49,14 +51,22 @@ func (c *charger) charge(w *Window, g gap) {
 	switch {
 	case !late:
 	case g.end-g.start <= longestLate:
-		w.LaunchGaps++
-		w.LaunchBound += host + of.Causes[LaunchLatency]
+		of.LaunchGaps, of.LaunchBound = 1, host+of.Causes[LaunchLatency]
 	default:
-		w.HostStall += host
+		of.HostStall = host
 	}
+	w.add(&of)
+	l.note(&of, g)
+}
+
+// add adds what one gap is charged to.
+func (w *Window) add(of *Window) {
 	for cause, ns := range of.Causes {
 		w.Causes[cause] += ns
 	}
+	w.LaunchGaps += of.LaunchGaps
+	w.LaunchBound += of.LaunchBound
+	w.HostStall += of.HostStall
 }
 
 // openCall is what the time in which the launch call is open is charged to.
@@ -84,50 +94,73 @@ func (c *charger) hostLate(w *Window, g gap, until int64) {
 	if until <= g.start {
 		return
 	}
-	of := c.groups.of(c.x.Col.Track[g.launch])
+	of := c.host.doing(c.x.Col.Track[g.launch])
 	d := c.debts[of]
 	if d == nil {
-		d = &debt{waits: of.waits.Intersect(c.active), updates: c.groups.updates, at: c.first}
+		d = &debt{waits: of[waits], active: c.active, updates: c.host.updates, at: c.first}
 		c.debts[of] = d
 	}
 	d.advance(g.start)
 	for from := g.start; from < until; {
 		to := d.next(from, until)
-		c.part(w, of, d, from, to)
+		c.stretch(w, of, d, from, to)
 		d.advance(to)
 		from = to
 	}
 }
 
-// part charges a stretch in which no update ends.
-func (c *charger) part(w *Window, of *group, d *debt, from, to int64) {
-	for _, b := range of.before {
-		w.Causes[b.cause] += b.when.Within(from, to)
+// stretch charges a part of a gap in which no update ends. Each nanosecond goes to the
+// first that applies: the order here is that of the table in docs/definitions.md.
+func (c *charger) stretch(w *Window, of *doing, d *debt, from, to int64) {
+	all := c.host.anywhere
+	c.rest = append(c.rest[:0], interval{from, to})
+	c.take(w, DataLoading, of[loadsData])
+	c.take(w, Compilation, of[compiles])
+	c.take(w, Compilation, all[compiles])
+	c.take(w, MemoryManagement, of[manages])
+	c.take(w, Synchronization, of[waits])
+	c.take(w, Profiler, all[profiles])
+	c.pay(w, d)
+	c.take(w, Optimizer, of[optimizes])
+	c.take(w, HostOperators, of[works])
+	c.take(w, Synchronization, all[waitsOnHost])
+	for _, r := range c.rest {
+		w.Causes[NoOperator] += r.end - r.start
 	}
-	free := to - from - of.busy.Within(from, to)
-	if paid := d.pay(free); paid > 0 {
-		w.Causes[Synchronization] += paid
-		free -= paid
-		from = of.behind(from, to, paid)
-	}
-	for _, a := range of.after {
-		ns := a.when.Within(from, to)
-		w.Causes[a.cause] += ns
-		free -= ns
-	}
-	w.Causes[NoOperator] += free
 }
 
-// behind is the moment up to which ns of [from, to) are free of what goes before debt.
-func (g *group) behind(from, to, ns int64) int64 {
-	at := from
-	g.busy.EachWithin(from, to, func(start, end int64) {
-		if free := start - at; free < ns {
-			ns -= free
+// take charges to a cause what a set has of the rest; nil is an empty set.
+func (c *charger) take(w *Window, cause Cause, set *timeline.Set) {
+	if set == nil || len(c.rest) == 0 {
+		return
+	}
+	left := c.left[:0]
+	for _, r := range c.rest {
+		at := r.start
+		set.EachWithin(r.start, r.end, func(start, end int64) {
+			if start > at {
+				left = append(left, interval{at, start})
+			}
+			w.Causes[cause] += end - start
 			at = end
-		} else if ns > 0 {
-			at, ns = at+ns, 0
+		})
+		if at < r.end {
+			left = append(left, interval{at, r.end})
 		}
-	})
-	return at + ns
+	}
+	c.rest, c.left = left, c.rest
+}
+
+// pay charges to synchronization as much of the rest, in the order of time, as there is
+// debt.
+func (c *charger) pay(w *Window, d *debt) {
+	for len(c.rest) > 0 && d.ns > 0 {
+		r := &c.rest[0]
+		paid := min(d.ns, r.end-r.start)
+		d.ns -= paid
+		w.Causes[Synchronization] += paid
+		if r.start += paid; r.start == r.end {
+			c.rest = c.rest[1:]
+		}
+	}
 }

@@ -1,12 +1,8 @@
 package idle
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
-	"github.com/gaprof/gaprof/trace"
 )
 
 // Find charges the idle time of every window of a rank's steps. The result is by step
@@ -17,9 +13,9 @@ func Find(x *timeline.Rank, s *steps.Steps) [][]Window {
 	for i := range s.List {
 		out[i] = make([]Window, len(s.List[i].Windows))
 	}
-	shared := newGroups(x, s)
+	h := newHost(x, s)
 	for dev, d := range x.Devices {
-		c := &charger{x: x, groups: shared, debts: make(map[*group]*debt), active: active(x, d)}
+		c := &charger{x: x, host: h, debts: make(map[*doing]*debt), active: active(x, d)}
 		c.device(d, windowsOf(s, dev), out)
 	}
 	return out
@@ -72,7 +68,7 @@ func (c *charger) device(d *timeline.Device, windows []placed, out [][]Window) {
 		w := &windows[next]
 		g := gap{start: max(reach, w.Start), end: start, row: d.Rows[i], launch: -1}
 		for ; i < len(d.Rows) && c.x.Col.Start[d.Rows[i]] == start; i++ {
-			g.row, g.launch = c.first1(g, d, i)
+			g.row, g.launch = c.earlier(g, d, i)
 			reach = max(reach, c.x.End(d.Rows[i]))
 		}
 		if g.end > g.start && g.start < w.End {
@@ -81,9 +77,9 @@ func (c *charger) device(d *timeline.Device, windows []placed, out [][]Window) {
 	}
 }
 
-// first1 is which of two events that start together ends a gap: the linked one whose
+// earlier is which of two events that start together ends a gap: the linked one whose
 // launch call starts first, of equals that with the least correlation id.
-func (c *charger) first1(g gap, d *timeline.Device, i int) (row, launch int32) {
+func (c *charger) earlier(g gap, d *timeline.Device, i int) (row, launch int32) {
 	row, launch = d.Rows[i], d.Launch[i]
 	switch {
 	case launch < 0:
@@ -96,63 +92,4 @@ func (c *charger) first1(g gap, d *timeline.Device, i int) (row, launch int32) {
 		return row, launch
 	}
 	return g.row, g.launch
-}
-
-// groups are the threads of a rank as causes count them; each is looked at when the first
-// gap asks for it.
-type groups struct {
-	x        *timeline.Rank
-	means    *meanings
-	updates  []int64 // ends of updates, ascending
-	pageable []int32
-	drive    []trace.TrackID
-	driving  *group
-	others   map[trace.TrackID]*group
-}
-
-func newGroups(x *timeline.Rank, s *steps.Steps) *groups {
-	g := &groups{x: x, others: make(map[trace.TrackID]*group)}
-	for _, id := range x.Host {
-		if x.Track(id)&driving != 0 {
-			g.drive = append(g.drive, id)
-		}
-	}
-	for i := range s.List {
-		g.updates = append(g.updates, s.List[i].HostEnd)
-	}
-	return g
-}
-
-// of is the group that a thread belongs to: the driving ones together, any other alone.
-func (g *groups) of(track trace.TrackID) *group {
-	if g.means == nil {
-		g.means, g.pageable = newMeanings(g.x.Trace), pageableCopies(g.x)
-	}
-	if !slices.Contains(g.drive, track) {
-		of := g.others[track]
-		if of == nil {
-			of = newGroup(g.x, g.means, []trace.TrackID{track}, g.pageable)
-			g.others[track] = of
-		}
-		return of
-	}
-	if g.driving == nil {
-		g.driving = newGroup(g.x, g.means, g.drive, g.pageable)
-	}
-	return g.driving
-}
-
-// pageableCopies are the launches of copies from or to memory that may be swapped out,
-// ascending: such a copy blocks the host although its call says Async.
-func pageableCopies(x *timeline.Rank) []int32 {
-	var rows []int32
-	for _, d := range x.Devices {
-		for i, row := range d.Rows {
-			if d.Launch[i] >= 0 && x.Col.Cat[row] == trace.CatGPUMemcpy && strings.Contains(x.Name(row), "Pageable") {
-				rows = append(rows, d.Launch[i])
-			}
-		}
-	}
-	slices.Sort(rows)
-	return rows
 }

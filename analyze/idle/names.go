@@ -7,21 +7,25 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// meaning is what a name says of a row of some category; a name may say several things.
-type meaning uint16
+// meaning is one thing that a name says of a row of some category.
+type meaning uint8
 
 const (
-	known       meaning = 1 << iota // the name was looked at
-	loadsData                       // fetches a batch, whatever runs inside
-	mayLoadData                     // does so unless a step begins inside
-	compiles                        // compiles or loads code
-	manages                         // allocates or frees memory
-	waits                           // waits for the device
-	optimizes                       // a part of the optimizer
-	works                           // any other operator or call
-	waitsOnHost                     // a collective of the host
-	profiles                        // overhead of the profiler
+	known       meaning = iota // the name was looked at
+	loadsData                  // fetches a batch, whatever runs inside
+	mayLoadData                // does so unless a step begins inside
+	compiles                   // compiles or loads code
+	manages                    // allocates or frees memory
+	waits                      // waits for the device
+	optimizes                  // a part of the optimizer
+	works                      // any other operator or call
+	waitsOnHost                // a collective of the host
+	profiles                   // overhead of the profiler
+	numMeanings
 )
+
+// mask is several meanings, one bit each.
+type mask uint16
 
 // kind is what a category of rows is to the causes of idle time.
 type kind uint8
@@ -51,27 +55,28 @@ func kindOf(cat trace.Cat) kind {
 
 // meanings looks at each distinct name once for each kind of row that carries it.
 type meanings struct {
-	t     *trace.Trace
-	names [numKinds][]meaning // by id; 0 where the name was not asked for yet
+	t      *trace.Trace
+	names  [numKinds][]mask // by id; 0 where the name was not asked for yet
+	onHost *bool            // see waitOnHost; nil where it was not asked for yet
 }
 
 func newMeanings(t *trace.Trace) *meanings {
 	m := &meanings{t: t}
 	for k := range m.names {
-		m.names[k] = make([]meaning, t.NumStrings())
+		m.names[k] = make([]mask, t.NumStrings())
 	}
 	return m
 }
 
-func (m *meanings) of(k kind, id trace.StringID) meaning {
+func (m *meanings) of(k kind, id trace.StringID) mask {
 	slot := &m.names[k][id]
 	if *slot == 0 {
-		*slot = known | meaningOf(k, m.t.String(id))
+		*slot = 1<<known | meaningOf(k, m.t.String(id))
 	}
 	return *slot
 }
 
-func meaningOf(k kind, name string) meaning {
+func meaningOf(k kind, name string) mask {
 	switch k {
 	case operator, note:
 		return meaningOfSpan(k, name)
@@ -80,9 +85,9 @@ func meaningOf(k kind, name string) meaning {
 	case overhead:
 		switch {
 		case slices.Contains(compilingOverheads, name):
-			return compiles
+			return 1 << compiles
 		case name != "Command Buffer Full": // the launch queue is full: the host is far ahead
-			return profiles
+			return 1 << profiles
 		}
 	}
 	return 0
@@ -91,27 +96,27 @@ func meaningOf(k kind, name string) meaning {
 // compilingOverheads are what the profiler notes as overhead and is the program's own.
 var compilingOverheads = []string{"Driver Compiler", "Runtime Triggered Module Loading", "Lazy Function Loading"}
 
-func meaningOfSpan(k kind, name string) (m meaning) {
+func meaningOfSpan(k kind, name string) (m mask) {
 	switch {
 	case hasAnyPrefix(name, "enumerate(DataLoader)#", "enumerate(DataPipe)#"):
-		m |= loadsData
+		m |= 1 << loadsData
 	case fetches(name):
-		m |= mayLoadData
+		m |= 1 << mayLoadData
 	}
-	if slices.ContainsFunc(compilingSpans, func(part string) bool { return strings.Contains(name, part) }) {
-		m |= compiles
+	if compilesCode(name) {
+		m |= 1 << compiles
 	}
 	if name == "c10d::barrier" || name == "c10d::monitored_barrier_" {
-		m |= waits
+		m |= 1 << waits
 	}
 	if strings.HasPrefix(name, "Optimizer.") {
-		m |= optimizes
+		m |= 1 << optimizes
 	}
-	if hasAnyPrefix(name, "gloo:", "mpi:", "ucc:") {
-		m |= waitsOnHost
+	if hostCollective(name) {
+		m |= 1 << waitsOnHost
 	}
 	if k == operator && !hasAnyPrefix(name, "ProfilerStep", "##") {
-		m |= works
+		m |= 1 << works
 	}
 	return m
 }
@@ -123,9 +128,18 @@ var compilingSpans = []string{
 	"entire_frame_compile",
 }
 
+func compilesCode(name string) bool {
+	switch {
+	case strings.Contains(name, "compile"), strings.Contains(name, "dynamo_timed"), strings.Contains(name, "dispatcher"),
+		strings.Contains(name, "Autotuner"): // one of these is in all of them: most names are done
+		return slices.ContainsFunc(compilingSpans, func(part string) bool { return strings.Contains(name, part) })
+	}
+	return false
+}
+
 // fetches reports whether a program's own span is named after the fetching of a batch.
 func fetches(name string) bool {
-	if strings.Contains(name, "::") {
+	if strings.Contains(name, "::") || !hasWord(name, "load") && !hasWord(name, "batch") {
 		return false
 	}
 	name = strings.ReplaceAll(strings.ToLower(name), "_", " ")
@@ -144,19 +158,43 @@ func fetches(name string) bool {
 	}
 }
 
+// hasWord reports whether a name contains a lower-case word in any case.
+func hasWord(name, word string) bool {
+	for i := range len(name) - len(word) + 1 {
+		if name[i]|0x20 == word[0] && strings.EqualFold(name[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
+}
+
+// waitOnHost reports whether any name of the trace is that of a collective of the host.
+func (m *meanings) waitOnHost() bool {
+	if m.onHost == nil {
+		found := false
+		for id := range m.t.NumStrings() {
+			found = found || hostCollective(m.t.String(trace.StringID(id)))
+		}
+		m.onHost = &found
+	}
+	return *m.onHost
+}
+
+func hostCollective(name string) bool { return hasAnyPrefix(name, "gloo:", "mpi:", "ucc:") }
+
 // platforms begin the names of the calls of a device's runtime and driver.
 var platforms = []string{"cuda", "cu", "hip"}
 
-func meaningOfCall(name string) meaning {
-	m := works
+func meaningOfCall(name string) mask {
+	m := mask(1 << works)
 	rest, ofDevice := cutPlatform(name)
 	switch {
 	case ofDevice && hasAnyPrefix(rest, "ModuleLoad", "ModuleUnload", "LibraryLoad", "LibraryUnload", "Link"):
-		m |= compiles
+		m |= 1 << compiles
 	case ofDevice && managesMemory(strings.TrimPrefix(rest, "Ext")):
-		m |= manages
+		m |= 1 << manages
 	case strings.Contains(name, "Synchronize"), ofDevice && strings.HasPrefix(rest, "Memcpy") && !strings.Contains(rest, "Async"):
-		m |= waits
+		m |= 1 << waits
 	}
 	return m
 }

@@ -1,10 +1,13 @@
 package idle
 
 import (
+	"cmp"
+	"math"
+	"math/bits"
 	"sort"
-	"strings"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/runs"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -13,140 +16,144 @@ import (
 // one blocks while the other runs.
 const driving = timeline.OptimizerStep | timeline.ProfilerStep | timeline.EvaluateFunction | timeline.AccumulateGrad
 
-// charge is a cause with the time in which it applies.
-type charge struct {
-	cause Cause
-	when  *timeline.Set
-}
+// doing is when some threads do what, by what the names of their rows say: the union of
+// all rows of a meaning. Sets of different meanings overlap; nil is empty.
+type doing [numMeanings]*timeline.Set
 
-// group is threads that count as one, and what they do when. Each moment is in one set
-// at most, that of the first row of the table of causes that applies.
-type group struct {
-	before []charge      // what goes before debt
-	busy   *timeline.Set // the union of before
-	after  []charge      // what comes behind it
-	waits  *timeline.Set // a call that waits for the device is open
-}
+// interval is a stretch of time in ns.
+type interval struct{ start, end int64 }
 
-// collector gathers the spans of some threads by what their names say.
+// collector gathers when some threads do what, by what the names of their rows say.
 type collector struct {
-	x     *timeline.Rank
-	means *meanings
-	spans map[meaning][]timeline.Span
+	x      *timeline.Rank
+	means  *meanings
+	track  [numMeanings]*timeline.Set // of the thread that is looked at, whose rows come by start
+	all    [numMeanings][]interval    // of those before
+	unsure []timeline.Span            // spans that fetch a batch unless a step begins inside
 }
 
-// rows of one meaning each, in the order in which they are looked at.
-var gathered = []meaning{loadsData, compiles, manages, waits, profiles, optimizes, works, waitsOnHost}
-
-// newGroup looks at some threads, and at all threads of the process for what counts
-// wherever it stands. pageable are the launches of copies that block the host, ascending.
-func newGroup(x *timeline.Rank, means *meanings, tracks []trace.TrackID, pageable []int32) *group {
-	c := &collector{x: x, means: means, spans: make(map[meaning][]timeline.Span)}
-	in := make(map[trace.TrackID]bool)
+// threads looks at some threads of the host, which count together. pageable are the
+// launches of copies that block the host, ascending.
+func threads(x *timeline.Rank, means *meanings, tracks []trace.TrackID, pageable []int32) *doing {
+	c := &collector{x: x, means: means}
 	for _, id := range tracks {
-		in[id] = true
 		c.thread(id, pageable)
 	}
-	c.elsewhere(in)
-	c.steps(tracks)
-	sets := make(map[meaning]*timeline.Set)
-	for _, m := range gathered {
-		sets[m] = union(c.spans[m])
-	}
-	g := &group{busy: timeline.NewSet(0), waits: sets[waits]}
-	g.before, g.busy = exclusive(g.busy, charge{DataLoading, sets[loadsData]}, charge{Compilation, sets[compiles]},
-		charge{MemoryManagement, sets[manages]}, charge{Synchronization, sets[waits]}, charge{Profiler, sets[profiles]})
-	g.after, _ = exclusive(g.busy, charge{Optimizer, sets[optimizes]}, charge{HostOperators, sets[works]},
-		charge{Synchronization, sets[waitsOnHost]})
-	return g
+	c.fetching(tracks)
+	return c.doing()
 }
 
-// exclusive takes from each charge what is in done or in one before it, and returns the
-// union of all with done.
-func exclusive(done *timeline.Set, list ...charge) ([]charge, *timeline.Set) {
-	for i := range list {
-		list[i].when = list[i].when.Minus(done)
-		done = done.Plus(list[i].when)
+// anywhere looks at all threads of the process for what counts wherever it stands:
+// overhead, and collectives of the host.
+func anywhere(x *timeline.Rank, means *meanings) *doing {
+	c := &collector{x: x, means: means}
+	hosts := means.waitOnHost()
+	for id, track := range x.Trace.Tracks() {
+		if !track.Activity && x.Own(trace.TrackID(id)) {
+			c.elsewhere(track, hosts)
+		}
 	}
-	return list, done
+	return c.doing()
 }
 
 // thread gathers the rows of one thread of the group.
 func (c *collector) thread(id trace.TrackID, pageable []int32) {
 	track := c.x.Trace.Tracks()[id]
+	next := sort.Search(len(pageable), func(i int) bool { return pageable[i] >= int32(track.First) })
 	for row := int32(track.First); row < int32(track.First+track.N); row++ {
 		k := kindOf(c.x.Col.Cat[row])
 		if k == noKind || k == overhead || c.x.Col.Phase[row] != trace.Complete {
 			continue
 		}
-		m := c.means.of(k, c.x.Col.Name[row])
-		if k == call && contains(pageable, row) {
-			m |= waits
+		m := c.means.of(k, c.x.Col.Name[row]) &^ (1 << waitsOnHost)
+		for next < len(pageable) && pageable[next] < row {
+			next++
 		}
-		c.add(row, m&^(waitsOnHost|profiles))
+		if next < len(pageable) && pageable[next] == row {
+			m |= 1 << waits
+		}
+		c.add(row, m)
 	}
+	c.endThread()
 }
 
-// elsewhere gathers what counts wherever it stands: overhead, and collectives of the host.
-func (c *collector) elsewhere(in map[trace.TrackID]bool) {
-	for id, track := range c.x.Trace.Tracks() {
-		if track.Activity || !c.x.Own(trace.TrackID(id)) {
+// elsewhere gathers overhead, and collectives of the host where there are any.
+func (c *collector) elsewhere(track trace.Track, hosts bool) {
+	for row := int32(track.First); row < int32(track.First+track.N); row++ {
+		k := kindOf(c.x.Col.Cat[row])
+		if k == noKind || k == call || k != overhead && !hosts || c.x.Col.Phase[row] != trace.Complete {
 			continue
 		}
-		for row := int32(track.First); row < int32(track.First+track.N); row++ {
-			if c.x.Col.Phase[row] != trace.Complete {
-				continue
+		m := c.means.of(k, c.x.Col.Name[row])
+		if k != overhead {
+			m &= 1 << waitsOnHost
+		}
+		c.add(row, m)
+	}
+	c.endThread()
+}
+
+// add adds a row of the thread that is looked at to the sets of all that it means.
+func (c *collector) add(row int32, m mask) {
+	start, end := c.x.Col.Start[row], c.x.End(row)
+	for ; m != 0; m &= m - 1 {
+		switch one := meaning(bits.TrailingZeros16(uint16(m))); one {
+		case known:
+		case mayLoadData:
+			c.unsure = append(c.unsure, timeline.Span{Row: row, Start: start, End: end})
+		default:
+			if c.track[one] == nil {
+				c.track[one] = timeline.NewSet(0)
 			}
-			switch k := kindOf(c.x.Col.Cat[row]); k {
-			case overhead:
-				c.add(row, c.means.of(k, c.x.Col.Name[row]))
-			case operator, note:
-				c.add(row, c.means.of(k, c.x.Col.Name[row])&waitsOnHost)
-			}
+			c.track[one].Add(start, end)
 		}
 	}
 }
 
-func (c *collector) add(row int32, m meaning) {
-	for _, one := range append(gathered, mayLoadData) {
-		if m&one != 0 {
-			c.spans[one] = append(c.spans[one], c.x.Span(row))
+// endThread keeps what the thread does.
+func (c *collector) endThread() {
+	for m, set := range c.track {
+		if set != nil {
+			set.EachWithin(math.MinInt64, math.MaxInt64, func(start, end int64) {
+				c.all[m] = append(c.all[m], interval{start, end})
+			})
+			c.track[m] = nil
 		}
 	}
 }
 
-// steps takes spans that are named after the fetching of a batch for that where no step
-// begins inside: a whole loop may be called so.
-func (c *collector) steps(tracks []trace.TrackID) {
-	if len(c.spans[mayLoadData]) == 0 {
+// fetching takes spans that are named after the fetching of a batch for that where no
+// step begins inside: a whole loop may be called so.
+func (c *collector) fetching(tracks []trace.TrackID) {
+	if len(c.unsure) == 0 {
 		return
 	}
 	var starts []int64
 	for _, s := range c.x.Spans(tracks, timeline.OptimizerStep|timeline.ProfilerStep) {
-		if strings.HasPrefix(c.x.Name(s.Row), "Optimizer.step#") || strings.HasPrefix(c.x.Name(s.Row), "ProfilerStep#") {
+		if name := c.x.Name(s.Row); hasAnyPrefix(name, "Optimizer.step#", "ProfilerStep#") {
 			starts = append(starts, s.Start)
 		}
 	}
-	for _, s := range c.spans[mayLoadData] {
+	for _, s := range c.unsure {
 		i := sort.Search(len(starts), func(i int) bool { return starts[i] >= s.Start })
 		if i == len(starts) || starts[i] >= s.End {
-			c.spans[loadsData] = append(c.spans[loadsData], s)
+			c.all[loadsData] = append(c.all[loadsData], interval{s.Start, s.End})
 		}
 	}
 }
 
-// union is the time in which any of some spans is open.
-func union(spans []timeline.Span) *timeline.Set {
-	timeline.SortSpans(spans)
-	set := timeline.NewSet(len(spans))
-	for _, s := range spans {
-		set.Add(s.Start, s.End)
+// doing is the union of all rows of each meaning.
+func (c *collector) doing() *doing {
+	d := new(doing)
+	for m, list := range c.all {
+		if len(list) == 0 {
+			continue
+		}
+		runs.Sort(list, func(a, b interval) int { return cmp.Compare(a.start, b.start) }, nil)
+		d[m] = timeline.NewSet(len(list))
+		for _, i := range list {
+			d[m].Add(i.start, i.end)
+		}
 	}
-	return set
-}
-
-// contains reports whether an ascending list holds a row.
-func contains(rows []int32, row int32) bool {
-	i := sort.Search(len(rows), func(i int) bool { return rows[i] >= row })
-	return i < len(rows) && rows[i] == row
+	return d
 }

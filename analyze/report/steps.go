@@ -21,6 +21,30 @@ type Step struct {
 	HostDuration int64  `json:"host_duration_ns"`
 
 	Ledger *Ledger `json:"ledger_ns"` // where Duration went; null with it
+
+	// Idle is why the device did nothing, by cause, in ns: it sums to the idle time of
+	// Ledger, and is null together with it. LaunchBound, LaunchGaps and HostStall look at the
+	// same time by the length of its pieces.
+	Idle        *IdleCauses `json:"idle_causes_ns"`
+	LaunchBound *int64      `json:"launch_bound_ns"` // in gaps of 1 ms at most that a late launch ends
+	LaunchGaps  *int        `json:"launch_gaps"`     // how many of those there are
+	HostStall   *int64      `json:"host_stall_ns"`   // in longer gaps
+}
+
+// IdleCauses is the idle time of a step on a device by cause, in ns.
+type IdleCauses struct {
+	DataLoading      int64 `json:"data_loading"`      // the loop waits for a batch
+	Synchronization  int64 `json:"synchronization"`   // the host waited for the device, or for other hosts
+	MemoryManagement int64 `json:"memory_management"` // memory is allocated or freed
+	Compilation      int64 `json:"compilation"`       // code is compiled or loaded
+	Optimizer        int64 `json:"optimizer"`         // the optimizer runs on the host
+	HostOperators    int64 `json:"host_operators"`    // other operators and calls run on the host
+	NoOperator       int64 `json:"no_operator"`       // Python, or what the profiler does not see
+	LaunchLatency    int64 `json:"launch_latency"`    // the launch call is open, or just was
+	KernelGap        int64 `json:"kernel_gap"`        // launched in time: between two kernels of a stream
+	Profiler         int64 `json:"profiler"`          // the profiler itself
+	QueuedWait       int64 `json:"queued_wait"`       // launched long before: it waits on the device
+	Unlinked         int64 `json:"unlinked"`          // its launch was not recorded
 }
 
 // Optimizer is one optimizer that a step runs.

@@ -197,27 +197,3 @@ func (s *Set) UnmarshalBinary(data []byte) error {
 }
 
 var errSet = errors.New("not a set of intervals")
-
-// Plus returns the instants that are in s or in o.
-func (s *Set) Plus(o *Set) *Set {
-	if len(o.start) == 0 {
-		return s
-	}
-	if len(s.start) == 0 {
-		return o
-	}
-	all := NewSet(len(s.start) + len(o.start))
-	for i, j := 0, 0; i < len(s.start) || j < len(o.start); {
-		if j == len(o.start) || i < len(s.start) && s.start[i] <= o.start[j] {
-			all.Add(s.start[i], s.end(i))
-			i++
-		} else {
-			all.Add(o.start[j], o.end(j))
-			j++
-		}
-	}
-	return all
-}
-
-// Intersect returns the instants that are in both s and o.
-func (s *Set) Intersect(o *Set) *Set { return s.Minus(s.Minus(o)) }

@@ -1,0 +1,73 @@
+package idle
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// host is what the threads of a rank do when. Each is looked at when the first gap asks
+// for it: most recordings have none in which the host is late.
+type host struct {
+	x        *timeline.Rank
+	updates  []int64         // ends of updates, ascending
+	driving  []trace.TrackID // threads that count as one, see driving
+	means    *meanings       // nil until somebody asks
+	pageable []int32
+	anywhere *doing // on any thread of the process
+	together *doing // on the driving threads
+	alone    map[trace.TrackID]*doing
+}
+
+func newHost(x *timeline.Rank, s *steps.Steps) *host {
+	h := &host{x: x, alone: make(map[trace.TrackID]*doing)}
+	for _, id := range x.Host {
+		if x.Track(id)&driving != 0 {
+			h.driving = append(h.driving, id)
+		}
+	}
+	for i := range s.List {
+		h.updates = append(h.updates, s.List[i].HostEnd)
+	}
+	return h
+}
+
+// doing is what the threads do that count where a gap ends with a launch on a thread: all
+// driving ones if it is one of them, any other alone. One that prefetches is not blamed
+// for the loop, nor the loop for it.
+func (h *host) doing(thread trace.TrackID) *doing {
+	if h.means == nil {
+		h.means, h.pageable = newMeanings(h.x.Trace), pageableCopies(h.x)
+		h.anywhere = anywhere(h.x, h.means)
+	}
+	if h.x.Track(thread)&driving != 0 {
+		if h.together == nil {
+			h.together = threads(h.x, h.means, h.driving, h.pageable)
+		}
+		return h.together
+	}
+	of := h.alone[thread]
+	if of == nil {
+		of = threads(h.x, h.means, []trace.TrackID{thread}, h.pageable)
+		h.alone[thread] = of
+	}
+	return of
+}
+
+// pageableCopies are the launches of copies from or to memory that may be swapped out,
+// ascending: such a copy blocks the host although its call says Async.
+func pageableCopies(x *timeline.Rank) []int32 {
+	var rows []int32
+	for _, d := range x.Devices {
+		for i, row := range d.Rows {
+			if d.Launch[i] >= 0 && x.Col.Cat[row] == trace.CatGPUMemcpy && strings.Contains(x.Name(row), "Pageable") {
+				rows = append(rows, d.Launch[i])
+			}
+		}
+	}
+	slices.Sort(rows)
+	return rows
+}
