@@ -55,9 +55,8 @@ func kindOf(cat trace.Cat) kind {
 
 // meanings looks at each distinct name once for each kind of row that carries it.
 type meanings struct {
-	t      *trace.Trace
-	names  [numKinds][]mask // by id; 0 where the name was not asked for yet
-	onHost *bool            // see waitOnHost; nil where it was not asked for yet
+	t     *trace.Trace
+	names [numKinds][]mask // by id; 0 where the name was not asked for yet
 }
 
 func newMeanings(t *trace.Trace) *meanings {
@@ -97,6 +96,9 @@ func meaningOf(k kind, name string) mask {
 var compilingOverheads = []string{"Driver Compiler", "Runtime Triggered Module Loading", "Lazy Function Loading"}
 
 func meaningOfSpan(k kind, name string) (m mask) {
+	if k == operator && strings.HasPrefix(name, "aten::") { // most names: none of what follows begins so
+		return 1 << works
+	}
 	switch {
 	case hasAnyPrefix(name, "enumerate(DataLoader)#", "enumerate(DataPipe)#"):
 		m |= 1 << loadsData
@@ -170,17 +172,17 @@ func hasWord(name, word string) bool {
 
 // waitOnHost reports whether any name of the trace is that of a collective of the host.
 func (m *meanings) waitOnHost() bool {
-	if m.onHost == nil {
-		found := false
-		for id := range m.t.NumStrings() {
-			found = found || hostCollective(m.t.String(trace.StringID(id)))
+	for id := range m.t.NumStrings() {
+		if hostCollective(m.t.String(trace.StringID(id))) {
+			return true
 		}
-		m.onHost = &found
 	}
-	return *m.onHost
+	return false
 }
 
-func hostCollective(name string) bool { return hasAnyPrefix(name, "gloo:", "mpi:", "ucc:") }
+func hostCollective(name string) bool {
+	return name != "" && (name[0] == 'g' || name[0] == 'm' || name[0] == 'u') && hasAnyPrefix(name, "gloo:", "mpi:", "ucc:")
+}
 
 // platforms begin the names of the calls of a device's runtime and driver.
 var platforms = []string{"cuda", "cu", "hip"}

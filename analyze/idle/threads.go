@@ -47,7 +47,7 @@ func threads(x *timeline.Rank, means *meanings, tracks []trace.TrackID, pageable
 // overhead, and collectives of the host.
 func anywhere(x *timeline.Rank, means *meanings) *doing {
 	c := &collector{x: x, means: means}
-	hosts := means.waitOnHost()
+	hosts := x.AnyName()&timeline.CollectiveSpan != 0 && means.waitOnHost()
 	for id, track := range x.Trace.Tracks() {
 		if !track.Activity && x.Own(trace.TrackID(id)) {
 			c.elsewhere(track, hosts)
