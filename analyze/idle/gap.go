@@ -71,7 +71,8 @@ func (w *Window) add(of *Window) {
 
 // openCall is what the time in which the launch call is open is charged to.
 func (c *charger) openCall(g gap, ns int64) Cause {
-	if ns >= longLaunch && c.x.Col.Cat[g.row] == trace.CatKernel && strings.Contains(c.x.Name(g.launch), "LaunchKernel") {
+	kernel := c.x.Col.Cat[g.row] == trace.CatKernel && strings.Contains(c.x.Name(g.launch), "LaunchKernel")
+	if kernel && ns >= longLaunch {
 		return Compilation
 	}
 	return LaunchLatency

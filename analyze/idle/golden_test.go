@@ -2,7 +2,7 @@ package idle
 
 import (
 	"encoding/json"
-	"maps"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -23,6 +23,26 @@ type goldenStep struct {
 	LaunchBound int64            `json:"launch_bound_ns"`
 	LaunchGaps  int              `json:"launch_gaps"`
 	HostStall   int64            `json:"host_stall_ns"`
+}
+
+func (g *goldenStep) text(gaps bool) string {
+	if !gaps {
+		g.Gaps = 0
+	}
+	return fmt.Sprintf("step %d: %v, launch-bound %d in %d of %d gaps, stall %d",
+		g.Step, g.Causes, g.LaunchBound, g.LaunchGaps, g.Gaps, g.HostStall)
+}
+
+// textOf is a window as text prints a goldenStep; maps print in order.
+func textOf(step int, w *Window, gaps bool) string {
+	g := goldenStep{Step: step, Gaps: w.Gaps, Causes: make(map[string]int64), LaunchBound: w.LaunchBound,
+		LaunchGaps: w.LaunchGaps, HostStall: w.HostStall}
+	for c, ns := range w.Causes {
+		if ns != 0 {
+			g.Causes[Cause(c).String()] = ns
+		}
+	}
+	return g.text(gaps)
 }
 
 type goldenTrace struct{ Steps []goldenStep }
@@ -74,26 +94,17 @@ func compareGolden(t *testing.T, path string, want []goldenStep, gaps bool) (n i
 	found := Find(x, s)
 	for i := range s.List {
 		for k, w := range s.List[i].Windows {
-			got := &found[i][k]
 			if n == len(want) {
 				t.Fatalf("%s: more than %d steps", path, len(want))
 			}
-			g := want[n]
+			got, ledger := &found[i][k], w.Ledger[timeline.IdleBucket]
+			if got.Sum() != ledger {
+				t.Errorf("%s step %d: causes sum to %d, the ledger has %d", path, i, got.Sum(), ledger)
+			}
+			if g, w := textOf(i, got, gaps), want[n].text(gaps); g != w {
+				t.Errorf("%s:\n got %s\nwant %s", filepath.Base(path), g, w)
+			}
 			n++
-			causes := make(map[string]int64)
-			for c, ns := range got.Causes {
-				if ns != 0 {
-					causes[Cause(c).String()] = ns
-				}
-			}
-			if got.Sum() != w.Ledger[timeline.IdleBucket] || got.Sum() != g.Idle {
-				t.Errorf("%s step %d: causes sum to %d, the ledger has %d, want %d", path, i, got.Sum(), w.Ledger[timeline.IdleBucket], g.Idle)
-			}
-			if g.Step != i || !maps.Equal(causes, g.Causes) || got.LaunchBound != g.LaunchBound || got.LaunchGaps != g.LaunchGaps ||
-				got.HostStall != g.HostStall || gaps && got.Gaps != g.Gaps {
-				t.Errorf("%s step %d:\n got %v bound %d in %d of %d, stall %d\nwant %v bound %d in %d of %d, stall %d", filepath.Base(path), i,
-					causes, got.LaunchBound, got.LaunchGaps, got.Gaps, got.HostStall, g.Causes, g.LaunchBound, g.LaunchGaps, g.Gaps, g.HostStall)
-			}
 		}
 	}
 	if n != len(want) {

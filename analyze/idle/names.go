@@ -125,18 +125,18 @@ func meaningOfSpan(k kind, name string) (m mask) {
 
 // compilingSpans are parts of the names of spans in which code is compiled.
 var compilingSpans = []string{
-	"(dynamo_timed)", "_compile.compile_inner", "compile_fx", "OutputGraph.call_user_compiler", "create_aot_dispatcher_function",
-	"backend_compile", "inductor_compile", "CachingAutotuner.benchmark_all_configs", "compile_file", "async_compile.wait",
-	"entire_frame_compile",
+	"(dynamo_timed)", "_compile.compile_inner", "compile_fx", "OutputGraph.call_user_compiler",
+	"create_aot_dispatcher_function", "backend_compile", "inductor_compile", "CachingAutotuner.benchmark_all_configs",
+	"compile_file", "async_compile.wait", "entire_frame_compile",
 }
 
 func compilesCode(name string) bool {
+	has := func(part string) bool { return strings.Contains(name, part) }
 	switch {
-	case strings.Contains(name, "compile"), strings.Contains(name, "dynamo_timed"), strings.Contains(name, "dispatcher"),
-		strings.Contains(name, "Autotuner"): // one of these is in all of them: most names are done
-		return slices.ContainsFunc(compilingSpans, func(part string) bool { return strings.Contains(name, part) })
+	case has("compile"), has("dynamo_timed"), has("dispatcher"), has("Autotuner"):
+		return slices.ContainsFunc(compilingSpans, has)
 	}
-	return false
+	return false // each of compilingSpans has one of these in it
 }
 
 // fetches reports whether a program's own span is named after the fetching of a batch.
@@ -181,7 +181,10 @@ func (m *meanings) waitOnHost() bool {
 }
 
 func hostCollective(name string) bool {
-	return name != "" && (name[0] == 'g' || name[0] == 'm' || name[0] == 'u') && hasAnyPrefix(name, "gloo:", "mpi:", "ucc:")
+	if name == "" || name[0] != 'g' && name[0] != 'm' && name[0] != 'u' {
+		return false // nearly all names
+	}
+	return hasAnyPrefix(name, "gloo:", "mpi:", "ucc:")
 }
 
 // platforms begin the names of the calls of a device's runtime and driver.
@@ -195,7 +198,9 @@ func meaningOfCall(name string) mask {
 		m |= 1 << compiles
 	case ofDevice && managesMemory(strings.TrimPrefix(rest, "Ext")):
 		m |= 1 << manages
-	case strings.Contains(name, "Synchronize"), ofDevice && strings.HasPrefix(rest, "Memcpy") && !strings.Contains(rest, "Async"):
+	case strings.Contains(name, "Synchronize"):
+		m |= 1 << waits
+	case ofDevice && strings.HasPrefix(rest, "Memcpy") && !strings.Contains(rest, "Async"):
 		m |= 1 << waits
 	}
 	return m
@@ -215,7 +220,8 @@ func managesMemory(name string) bool {
 		return true
 	}
 	rest, ok := strings.CutPrefix(name, "Mem")
-	return ok && hasAnyPrefix(rest, "Alloc", "Free", "Host", "Create", "Release", "Map", "Unmap", "SetAccess", "Address", "Pool")
+	return ok && hasAnyPrefix(rest,
+		"Alloc", "Free", "Host", "Create", "Release", "Map", "Unmap", "SetAccess", "Address", "Pool")
 }
 
 func hasAnyPrefix(s string, prefixes ...string) bool {
