@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
@@ -36,20 +37,16 @@ type claimKey struct {
 type claims map[claimKey]*claimed
 
 type claimed struct {
-	ns    int64
-	rules []string
+	ns     int64
+	rules  []string
+	family map[string]int64 // ns by the letters that IDs begin with
 }
 
 // Claim takes up to ns of a bucket for the running rule and returns what it got;
 // time that others hold is not given twice. Others names the rules that hold the
 // rest.
 func (p *Pass) Claim(r *Rank, step, window int, bucket timeline.Bucket, ns int64) (got int64, others []string) {
-	key := claimKey{r, step, window, bucket}
-	c := p.claims[key]
-	if c == nil {
-		c = &claimed{}
-		p.claims[key] = c
-	}
+	c := p.claimedOf(claimKey{r, step, window, bucket})
 	got = max(0, min(ns, r.Steps[step].Windows[window].Ledger[bucket]-c.ns))
 	if got < ns {
 		others = slices.Clone(c.rules)
@@ -57,9 +54,35 @@ func (p *Pass) Claim(r *Rank, step, window int, bucket timeline.Bucket, ns int64
 	c.ns += got
 	if got > 0 {
 		c.rules = append(c.rules, p.rule.ID)
+		c.family[family(p.rule)] += got
 	}
 	return got, others
 }
+
+// ClaimRest is Claim for rules of one family that share a bucket without overlap, as
+// causes of idle time do: any of the time that rules of other families hold may be the
+// same, so it is taken off.
+func (p *Pass) ClaimRest(r *Rank, step, window int, bucket timeline.Bucket, ns int64) (got int64, others []string) {
+	c := p.claimedOf(claimKey{r, step, window, bucket})
+	held := c.ns - c.family[family(p.rule)]
+	if held > 0 {
+		others = slices.DeleteFunc(slices.Clone(c.rules), func(id string) bool { return strings.HasPrefix(id, family(p.rule)) })
+	}
+	got, _ = p.Claim(r, step, window, bucket, max(0, ns-held))
+	return got, others
+}
+
+func (p *Pass) claimedOf(key claimKey) *claimed {
+	c := p.claims[key]
+	if c == nil {
+		c = &claimed{family: make(map[string]int64)}
+		p.claims[key] = c
+	}
+	return c
+}
+
+// family is the two letters that the ID of a rule begins with.
+func family(rule *Rule) string { return rule.ID[:min(2, len(rule.ID))] }
 
 // TakePass gives a pass over the gradients to the running rule. Where another rule has
 // it, ok is false and owner names that rule: what a pass costs is charged once.

@@ -75,6 +75,9 @@ func (u *Updates) texts(visit func(*string)) {
 }
 
 func (s *Step) texts(visit func(*string)) {
+	for i := range s.Idle {
+		s.Idle[i].Texts(visit)
+	}
 	visit(&s.Kind)
 	for i := range s.Optimizers {
 		visit(&s.Optimizers[i])

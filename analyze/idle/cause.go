@@ -27,20 +27,35 @@ var causeNames = [NumCauses]string{
 
 func (c Cause) String() string { return causeNames[c] }
 
-// Window is the idle time of one step on one device.
-type Window struct {
-	Causes      [NumCauses]int64 // ns by cause; they sum to the idle time of the ledger
-	Gaps        int              // pieces of idle time, cut at every start of activity
-	LaunchGaps  int              // those that a late launch ends, of 1 ms at most
+// Charges is idle time by what it is charged to.
+type Charges struct {
+	Causes      [NumCauses]int64 // ns by cause; of a window they sum to the idle time of its ledger
+	LaunchGaps  int              // gaps that a late launch ends, of 1 ms at most
 	LaunchBound int64            // ns of launch gaps: optimizer, operators, Python and launch latency
 	HostStall   int64            // ns of longer gaps: optimizer, operators and Python
-	Shown       [NumFindings]Shown
 }
 
-// Sum is the idle time of the window in ns.
-func (w *Window) Sum() int64 {
+// Window is the idle time of one step on one device.
+type Window struct {
+	Charges
+	Gaps  int                // pieces of idle time, cut at every start of activity
+	Shown [NumFindings]Shown // where to look
+}
+
+// add adds what one gap is charged to.
+func (c *Charges) add(of *Charges) {
+	for cause, ns := range of.Causes {
+		c.Causes[cause] += ns
+	}
+	c.LaunchGaps += of.LaunchGaps
+	c.LaunchBound += of.LaunchBound
+	c.HostStall += of.HostStall
+}
+
+// Sum is all of it in ns.
+func (c *Charges) Sum() int64 {
 	var n int64
-	for _, ns := range w.Causes {
+	for _, ns := range c.Causes {
 		n += ns
 	}
 	return n

@@ -14,6 +14,7 @@
 //	threads.go  what some threads do when
 //	host.go     which threads count for a gap
 //	debt.go     the head start that waiting for the device has cost the host
+//	finding.go  what is worth saying, and where to look
 //	gap.go      gaps, their parts, and what each is charged to
 //	idle.go     all windows of a rank
 package idle

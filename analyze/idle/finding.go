@@ -1,6 +1,8 @@
 package idle
 
 import (
+	"sort"
+
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
@@ -11,27 +13,27 @@ type Finding uint8
 
 // What is worth saying. Other causes of idle time are not the program's to change.
 const (
-	LateData      Finding = iota // DataLoading
-	WaitingHost                  // Synchronization
-	MemoryCalls                  // MemoryManagement
-	LaunchBound                  // Window.LaunchBound
-	StalledHost                  // Window.HostStall
+	LateData    Finding = iota // DataLoading
+	WaitingHost                // Synchronization
+	MemoryCalls                // MemoryManagement
+	LaunchBound                // Window.LaunchBound
+	StalledHost                // Window.HostStall
 	NumFindings
 )
 
-// Of is the idle time of a window that a finding is about, in ns.
-func (w *Window) Of(f Finding) int64 {
+// Of is the idle time that a finding is about, in ns.
+func (c *Charges) Of(f Finding) int64 {
 	switch f {
 	case LateData:
-		return w.Causes[DataLoading]
+		return c.Causes[DataLoading]
 	case WaitingHost:
-		return w.Causes[Synchronization]
+		return c.Causes[Synchronization]
 	case MemoryCalls:
-		return w.Causes[MemoryManagement]
+		return c.Causes[MemoryManagement]
 	case LaunchBound:
-		return w.LaunchBound
+		return c.LaunchBound
 	case StalledHost:
-		return w.HostStall
+		return c.HostStall
 	}
 	return 0
 }
@@ -61,7 +63,7 @@ type longest [NumFindings]struct {
 }
 
 // note compares a gap with the longest ones. of is what it alone is charged to.
-func (l *longest) note(of *Window, g gap) {
+func (l *longest) note(of *Charges, g gap) {
 	for f := range l {
 		if ns := of.Of(Finding(f)); ns > l[f].ns {
 			l[f].ns, l[f].gap = ns, g
@@ -76,9 +78,10 @@ func (c *charger) show(w *Window, l *longest, s *steps.Step) {
 		if one.ns == 0 {
 			continue
 		}
+		c.host.read()
 		from, to := one.gap.start, one.gap.end
 		row := int32(-1)
-		switch threads := c.host.threads(c.x.Col.Track[one.gap.launch]); Finding(f) {
+		switch threads := c.host.counting(c.x.Col.Track[one.gap.launch]); Finding(f) {
 		case LateData:
 			row = c.most(threads, from, to, 1<<loadsData|1<<mayLoadData)
 		case WaitingHost: // the wait itself lies before the gap, while the device works
@@ -93,7 +96,8 @@ func (c *charger) show(w *Window, l *longest, s *steps.Step) {
 		if row < 0 {
 			row = one.gap.launch
 		}
-		w.Shown[f] = Shown{NS: one.ns, Event: c.x.Event(row), Operator: c.around(row, trace.CatCPUOp), Python: c.around(row, trace.CatPythonFunction)}
+		w.Shown[f] = Shown{NS: one.ns, Event: c.x.Event(row), Operator: c.around(row, c.isOperator),
+			Python: c.around(row, func(span int32) bool { return c.x.Col.Cat[span] == trace.CatPythonFunction })}
 	}
 }
 
@@ -107,7 +111,7 @@ func (c *charger) most(threads []trace.TrackID, from, to int64, want mask) int32
 			return
 		}
 		m := c.host.means.of(k, c.x.Col.Name[row])
-		if k == call && contains(c.host.pageable, row) {
+		if k == call && c.host.blocks(row) {
 			m |= 1 << waits
 		}
 		if ns := min(to, c.x.End(row)) - max(from, c.x.Col.Start[row]); m&want != 0 && ns > longest {
@@ -116,7 +120,8 @@ func (c *charger) most(threads []trace.TrackID, from, to int64, want mask) int32
 	}
 	for _, id := range threads {
 		track := c.x.Trace.Tracks()[id]
-		first := firstFrom(c.x.Col.Start[track.First:track.First+track.N], from) + track.First
+		starts := c.x.Col.Start[track.First : track.First+track.N]
+		first := track.First + sort.Search(len(starts), func(i int) bool { return starts[i] >= from })
 		if first > track.First {
 			look(int32(first - 1))
 			c.x.Stack(int32(first-1), func(span int32) bool { look(span); return true })
@@ -128,11 +133,16 @@ func (c *charger) most(threads []trace.TrackID, from, to int64, want mask) int32
 	return best
 }
 
-// around is the name of the innermost span of a category around a row, "" for none.
-func (c *charger) around(row int32, cat trace.Cat) string {
+// isOperator reports whether a row is an operator, not a frame that the profiler keeps as one.
+func (c *charger) isOperator(row int32) bool {
+	return c.x.Col.Cat[row] == trace.CatCPUOp && c.host.means.of(operator, c.x.Col.Name[row])&(1<<works) != 0
+}
+
+// around is the name of the innermost span around a row that is one of a kind, "" for none.
+func (c *charger) around(row int32, is func(span int32) bool) string {
 	name := ""
 	c.x.Stack(row, func(span int32) bool {
-		if c.x.Col.Cat[span] == cat {
+		if is(span) {
 			name = c.x.Name(span)
 		}
 		return name == ""

@@ -31,6 +31,8 @@ type charger struct {
 	first  int64         // start of its first window
 	rest   []interval    // of the stretch that is charged: what nothing was found for yet
 	left   []interval    // room for the next rest
+
+	longest longest // gaps of the window that is charged
 }
 
 // charge adds a gap to the window that it lies in.
@@ -40,7 +42,7 @@ func (c *charger) charge(w *Window, l *longest, g gap) {
 		w.Causes[Unlinked] += g.end - g.start
 		return
 	}
-	var of Window
+	var of Charges
 	clip := func(t int64) int64 { return min(max(t, g.start), g.end) }
 	begun, ended := clip(c.x.Col.Start[g.launch]), clip(c.x.End(g.launch))
 	late := c.x.End(g.launch) > g.start
@@ -57,16 +59,6 @@ func (c *charger) charge(w *Window, l *longest, g gap) {
 	}
 	w.add(&of)
 	l.note(&of, g)
-}
-
-// add adds what one gap is charged to.
-func (w *Window) add(of *Window) {
-	for cause, ns := range of.Causes {
-		w.Causes[cause] += ns
-	}
-	w.LaunchGaps += of.LaunchGaps
-	w.LaunchBound += of.LaunchBound
-	w.HostStall += of.HostStall
 }
 
 // openCall is what the time in which the launch call is open is charged to.
@@ -91,7 +83,7 @@ func waitAfter(late bool, ns int64) Cause {
 
 // hostLate charges the time before the launch call: to what the host does then, ns by ns,
 // after debt is paid.
-func (c *charger) hostLate(w *Window, g gap, until int64) {
+func (c *charger) hostLate(w *Charges, g gap, until int64) {
 	if until <= g.start {
 		return
 	}
@@ -112,7 +104,7 @@ func (c *charger) hostLate(w *Window, g gap, until int64) {
 
 // stretch charges a part of a gap in which no update ends. Each nanosecond goes to the
 // first that applies: the order here is that of the table in docs/definitions.md.
-func (c *charger) stretch(w *Window, of *doing, d *debt, from, to int64) {
+func (c *charger) stretch(w *Charges, of *doing, d *debt, from, to int64) {
 	all := c.host.anywhere
 	c.rest = append(c.rest[:0], interval{from, to})
 	c.take(w, DataLoading, of[loadsData])
@@ -131,7 +123,7 @@ func (c *charger) stretch(w *Window, of *doing, d *debt, from, to int64) {
 }
 
 // take charges to a cause what a set has of the rest; nil is an empty set.
-func (c *charger) take(w *Window, cause Cause, set *timeline.Set) {
+func (c *charger) take(w *Charges, cause Cause, set *timeline.Set) {
 	if set == nil || len(c.rest) == 0 {
 		return
 	}
@@ -154,7 +146,7 @@ func (c *charger) take(w *Window, cause Cause, set *timeline.Set) {
 
 // pay charges to synchronization as much of the rest, in the order of time, as there is
 // debt.
-func (c *charger) pay(w *Window, d *debt) {
+func (c *charger) pay(w *Charges, d *debt) {
 	for len(c.rest) > 0 && d.ns > 0 {
 		r := &c.rest[0]
 		paid := min(d.ns, r.end-r.start)

@@ -39,8 +39,8 @@ func newHost(x *timeline.Rank, s *steps.Steps) *host {
 // driving ones if it is one of them, any other alone. One that prefetches is not blamed
 // for the loop, nor the loop for it.
 func (h *host) doing(thread trace.TrackID) *doing {
-	if h.means == nil {
-		h.means, h.pageable = newMeanings(h.x.Trace), pageableCopies(h.x)
+	h.read()
+	if h.anywhere == nil {
 		h.anywhere = anywhere(h.x, h.means)
 	}
 	if h.x.Track(thread)&driving != 0 {
@@ -55,6 +55,27 @@ func (h *host) doing(thread trace.TrackID) *doing {
 		h.alone[thread] = of
 	}
 	return of
+}
+
+// read prepares to tell what names mean.
+func (h *host) read() {
+	if h.means == nil {
+		h.means, h.pageable = newMeanings(h.x.Trace), pageableCopies(h.x)
+	}
+}
+
+// counting are the threads that count where a gap ends with a launch on a thread.
+func (h *host) counting(thread trace.TrackID) []trace.TrackID {
+	if h.x.Track(thread)&driving != 0 {
+		return h.driving
+	}
+	return []trace.TrackID{thread}
+}
+
+// blocks reports whether a row launches a copy that blocks the host.
+func (h *host) blocks(row int32) bool {
+	_, found := slices.BinarySearch(h.pageable, row)
+	return found
 }
 
 // pageableCopies are the launches of copies from or to memory that may be swapped out,

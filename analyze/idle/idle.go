@@ -16,7 +16,7 @@ func Find(x *timeline.Rank, s *steps.Steps) [][]Window {
 	h := newHost(x, s)
 	for dev, d := range x.Devices {
 		c := &charger{x: x, host: h, debts: make(map[*doing]*debt), active: active(x, d)}
-		c.device(d, windowsOf(s, dev), out)
+		c.device(d, windowsOf(s, dev), s, out)
 	}
 	return out
 }
@@ -51,7 +51,7 @@ func active(x *timeline.Rank, d *timeline.Device) *timeline.Set {
 
 // device charges the gaps of a device to its windows. What starts in a window, or where
 // it ends, ends the gaps in it.
-func (c *charger) device(d *timeline.Device, windows []placed, out [][]Window) {
+func (c *charger) device(d *timeline.Device, windows []placed, s *steps.Steps, out [][]Window) {
 	if len(windows) == 0 {
 		return
 	}
@@ -60,6 +60,7 @@ func (c *charger) device(d *timeline.Device, windows []placed, out [][]Window) {
 	for i := 0; i < len(d.Rows); {
 		start := c.x.Col.Start[d.Rows[i]]
 		for next < len(windows) && windows[next].End < start {
+			c.close(&windows[next], s, out)
 			next++
 		}
 		if next == len(windows) {
@@ -72,9 +73,18 @@ func (c *charger) device(d *timeline.Device, windows []placed, out [][]Window) {
 			reach = max(reach, c.x.End(d.Rows[i]))
 		}
 		if g.end > g.start && g.start < w.End {
-			c.charge(&out[w.step][w.at], g)
+			c.charge(&out[w.step][w.at], &c.longest, g)
 		}
 	}
+	for ; next < len(windows); next++ {
+		c.close(&windows[next], s, out)
+	}
+}
+
+// close ends a window: nothing more is charged to it.
+func (c *charger) close(w *placed, s *steps.Steps, out [][]Window) {
+	c.show(&out[w.step][w.at], &c.longest, &s.List[w.step])
+	c.longest = longest{}
 }
 
 // earlier is which of two events that start together ends a gap: the linked one whose

@@ -1,0 +1,26 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/idle"
+	"github.com/gaprof/gaprof/internal/units"
+)
+
+// ID004 finds steps in which the device waits for one launch after the other.
+var ID004 = analyze.Rule{
+	ID:    "ID004",
+	Scope: analyze.PerRank,
+	Doc: analyze.Doc{
+		Title: "launch-bound",
+		Why: "Kernels are shorter than what the host needs to launch the next one, so the device is idle between them. " +
+			"A faster device makes no step shorter.",
+		Fix: "torch.compile(model), mode=\"reduce-overhead\" for CUDA graphs; foreach=True or fused=True optimizers; larger batches",
+	},
+	Needs: idleNeeds,
+	Run: idleRule{idle.LaunchBound, "launch-bound: the device waits for launches", func(s *idle.Shown) string {
+		return fmt.Sprintf("short gaps in which the host runs operators, the optimizer or Python; the longest, %s, ends with %s%s",
+			units.Milliseconds(s.NS), s.Event.Name, inside(s))
+	}}.run,
+}

@@ -1,0 +1,125 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/idle"
+	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/units"
+)
+
+// Idle time of a cause is worth saying where it takes a share of the window in several
+// steps: a bad first step is no finding.
+const (
+	idleShare   = 0.01 // of a step's window
+	idleSteps   = 3    // complete steps, or all if there are fewer
+	launchShare = 0.05 // for launch-bound steps
+	launchGaps  = 20   // likewise
+)
+
+// idleNeeds are what causes of idle time are found from.
+var idleNeeds = []analyze.Need{analyze.NeedDevice, analyze.NeedSteps, analyze.NeedLaunches}
+
+// idleRule says how a finding about idle time reads.
+type idleRule struct {
+	finding idle.Finding
+	message string                   // followed by the cost
+	why     func(*idle.Shown) string // of the window in which it takes longest
+}
+
+// run claims the idle time of a finding on every rank on which it is worth saying.
+func (rule idleRule) run(p *analyze.Pass) {
+	var cost analyze.Cost
+	var worst *idle.Shown
+	var evidence []report.Evidence
+	for _, r := range p.Ranks {
+		if !rule.worthSaying(r) {
+			continue
+		}
+		for i := range r.Steps {
+			s := &r.Steps[i]
+			for w := range s.Idle {
+				ns := s.Idle[w].Of(rule.finding)
+				if !r.Selected(i) || ns == 0 {
+					continue
+				}
+				got, others := p.ClaimRest(r, i, w, timeline.IdleBucket, ns)
+				p.Remark(others)
+				cost.Add(r, i, got)
+				shown := &s.Idle[w].Shown[rule.finding]
+				if worst == nil || shown.NS > worst.NS {
+					worst = shown
+				}
+				if len(evidence) < maxEvidence {
+					evidence = append(evidence, analyze.EvidenceOf(r, shown.Event))
+				}
+			}
+		}
+	}
+	p.ReportCost(&cost, func(mean, step int64) report.Finding {
+		return report.Finding{Message: rule.message + " " + perStep(mean, step), Why: rule.why(worst),
+			Saving: &report.Range{Low: 0, High: mean}, Evidence: evidence}
+	})
+}
+
+// worthSaying reports whether enough steps of a rank have enough of the idle time. Only
+// complete steps count where there are any.
+func (rule idleRule) worthSaying(r *analyze.Rank) bool {
+	of, have := 0, 0
+	for _, complete := range []bool{true, false} {
+		for i := range r.Steps {
+			if s := &r.Steps[i]; r.Selected(i) && len(s.Windows) > 0 && s.Complete == complete {
+				of++
+				have += oneIf(rule.inStep(r, i))
+			}
+		}
+		if of > 0 {
+			break
+		}
+	}
+	return of > 0 && have >= min(idleSteps, of)
+}
+
+// inStep reports whether a window of a step has enough of the idle time.
+func (rule idleRule) inStep(r *analyze.Rank, step int) bool {
+	s := &r.Steps[step]
+	for w := range s.Windows {
+		length := float64(s.Windows[w].End - s.Windows[w].Start)
+		ns, share := float64(s.Idle[w].Of(rule.finding)), idleShare
+		if rule.finding == idle.LaunchBound {
+			if share = launchShare; s.Idle[w].LaunchGaps < launchGaps {
+				continue
+			}
+		}
+		if ns > 0 && ns >= share*length {
+			return true
+		}
+	}
+	return false
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// inside is " in OPERATOR, at LINE OF CODE", as far as either is known.
+func inside(s *idle.Shown) string {
+	text := ""
+	if s.Operator != "" && s.Operator != s.Event.Name {
+		text = " in " + s.Operator
+	}
+	if s.Python != "" {
+		text += ", at " + s.Python
+	}
+	return text
+}
+
+// longestGap is "at most 60.59 ms at a time".
+func longestGap(s *idle.Shown) string {
+	return fmt.Sprintf("at most %s at a time", units.Milliseconds(s.NS))
+}
