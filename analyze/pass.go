@@ -66,7 +66,8 @@ func (p *Pass) ClaimRest(r *Rank, step, window int, bucket timeline.Bucket, ns i
 	c := p.claimedOf(claimKey{r, step, window, bucket})
 	held := c.ns - c.family[family(p.rule)]
 	if held > 0 {
-		others = slices.DeleteFunc(slices.Clone(c.rules), func(id string) bool { return strings.HasPrefix(id, family(p.rule)) })
+		own := func(id string) bool { return strings.HasPrefix(id, family(p.rule)) }
+		others = slices.DeleteFunc(slices.Clone(c.rules), own)
 	}
 	got, _ = p.Claim(r, step, window, bucket, max(0, ns-held))
 	return got, others

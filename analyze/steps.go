@@ -64,10 +64,18 @@ func ledgerRow(l timeline.Ledger) *report.Ledger {
 func idleRow(w *idle.Window) *report.IdleCauses {
 	ns := &w.Causes
 	return &report.IdleCauses{
-		DataLoading: ns[idle.DataLoading], Synchronization: ns[idle.Synchronization], MemoryManagement: ns[idle.MemoryManagement],
-		Compilation: ns[idle.Compilation], Optimizer: ns[idle.Optimizer], HostOperators: ns[idle.HostOperators],
-		NoOperator: ns[idle.NoOperator], LaunchLatency: ns[idle.LaunchLatency], KernelGap: ns[idle.KernelGap],
-		Profiler: ns[idle.Profiler], QueuedWait: ns[idle.QueuedWait], Unlinked: ns[idle.Unlinked],
+		DataLoading:      ns[idle.DataLoading],
+		Synchronization:  ns[idle.Synchronization],
+		MemoryManagement: ns[idle.MemoryManagement],
+		Compilation:      ns[idle.Compilation],
+		Optimizer:        ns[idle.Optimizer],
+		HostOperators:    ns[idle.HostOperators],
+		NoOperator:       ns[idle.NoOperator],
+		LaunchLatency:    ns[idle.LaunchLatency],
+		KernelGap:        ns[idle.KernelGap],
+		Profiler:         ns[idle.Profiler],
+		QueuedWait:       ns[idle.QueuedWait],
+		Unlinked:         ns[idle.Unlinked],
 	}
 }
 

@@ -14,9 +14,11 @@ var ID002 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "synchronization leaves the device idle",
-		Why: "A call that waits for the device (item(), cpu(), nonzero(), a copy from pageable memory, synchronize()) returns when the device " +
-			"has drained. The host has lost its head start, so the device waits for every launch until it is won back.",
-		Fix: "read values back a step later, or every k-th step; pin_memory=True with .to(device, non_blocking=True); no barrier and no synchronize() in the loop",
+		Why: "A call that waits for the device (item(), cpu(), nonzero(), a copy from pageable memory, " +
+			"synchronize()) returns when the device has drained. The host has lost its head start, so the device " +
+			"waits for every launch until it is won back.",
+		Fix: "read values back a step later, or every k-th step; " +
+			"pin_memory=True with .to(device, non_blocking=True); no barrier and no synchronize() in the loop",
 	},
 	Needs: idleNeeds,
 	Run: idleRule{idle.WaitingHost, "waiting for the device leaves it idle", func(s *idle.Shown) string {

@@ -14,13 +14,15 @@ var ID004 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "launch-bound",
-		Why: "Kernels are shorter than what the host needs to launch the next one, so the device is idle between them. " +
-			"A faster device makes no step shorter.",
-		Fix: "torch.compile(model), mode=\"reduce-overhead\" for CUDA graphs; foreach=True or fused=True optimizers; larger batches",
+		Why: "Kernels are shorter than what the host needs to launch the next one, so the device is idle between " +
+			"them. A faster device makes no step shorter.",
+		Fix: "torch.compile(model), mode=\"reduce-overhead\" for CUDA graphs; foreach=True or fused=True optimizers; " +
+			"larger batches",
 	},
 	Needs: idleNeeds,
 	Run: idleRule{idle.LaunchBound, "launch-bound: the device waits for launches", func(s *idle.Shown) string {
-		return fmt.Sprintf("short gaps in which the host runs operators, the optimizer or Python; the longest, %s, ends with %s%s",
-			units.Milliseconds(s.NS), s.Event.Name, inside(s))
+		const text = "short gaps in which the host runs operators, the optimizer or Python; " +
+			"the longest, %s, ends with %s%s"
+		return fmt.Sprintf(text, units.Milliseconds(s.NS), s.Event.Name, inside(s))
 	}}.run,
 }

@@ -13,12 +13,14 @@ var ID005 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "host stall",
-		Why: "For more than a millisecond at a time the host launches nothing: logging, checkpoints, garbage collection, " +
-			"operators on the CPU, or a thread that is not scheduled.",
-		Fix: "move it behind the step or into a thread; gc.disable() with gc.collect() every k-th step; keep CPU tensors out of the loop",
+		Why: "For more than a millisecond at a time the host launches nothing: logging, checkpoints, garbage " +
+			"collection, operators on the CPU, or a thread that is not scheduled.",
+		Fix: "move it behind the step or into a thread; gc.disable() with gc.collect() every k-th step; keep CPU " +
+			"tensors out of the loop",
 	},
 	Needs: idleNeeds,
 	Run: idleRule{idle.StalledHost, "the host stalls and leaves the device idle", func(s *idle.Shown) string {
-		return fmt.Sprintf("gaps longer than a millisecond, %s; the longest operator in it is %s%s", longestGap(s), s.Event.Name, inside(s))
+		return fmt.Sprintf("gaps longer than a millisecond, %s; the longest operator in them is %s%s",
+			longestGap(s), s.Event.Name, inside(s))
 	}}.run,
 }
