@@ -23,7 +23,7 @@ type host struct {
 }
 
 func newHost(x *timeline.Rank, s *steps.Steps) *host {
-	h := &host{x: x, alone: make(map[trace.TrackID]*doing)}
+	h := &host{x: x}
 	for _, id := range x.Host {
 		if x.Track(id)&driving != 0 {
 			h.driving = append(h.driving, id)
@@ -51,6 +51,9 @@ func (h *host) doing(thread trace.TrackID) *doing {
 	}
 	of := h.alone[thread]
 	if of == nil {
+		if h.alone == nil {
+			h.alone = make(map[trace.TrackID]*doing)
+		}
 		of = threads(h.x, h.means, []trace.TrackID{thread}, h.pageable)
 		h.alone[thread] = of
 	}

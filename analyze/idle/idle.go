@@ -13,6 +13,9 @@ func Find(x *timeline.Rank, s *steps.Steps) [][]Window {
 	for i := range s.List {
 		out[i] = make([]Window, len(s.List[i].Windows))
 	}
+	if len(x.Devices) == 0 {
+		return out
+	}
 	h := newHost(x, s)
 	for dev, d := range x.Devices {
 		c := &charger{x: x, host: h, debts: make(map[*doing]*debt), active: active(x, d)}
