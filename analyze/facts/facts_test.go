@@ -41,7 +41,10 @@ func one(t *testing.T, source string) *Rank {
 func checkInvariants(t *testing.T, r *Rank) {
 	t.Helper()
 	for i := range r.Steps {
-		for _, w := range r.Steps[i].Windows {
+		for k, w := range r.Steps[i].Windows {
+			if idle := r.Steps[i].Idle[k].Sum(); idle != w.Ledger[timeline.IdleBucket] {
+				t.Errorf("step %d: causes of idle time sum to %d, the ledger is %v", i, idle, w.Ledger)
+			}
 			if w.Ledger.Sum() != w.End-w.Start {
 				t.Errorf("step %d: the ledger sums to %d, the window is %d", i, w.Ledger.Sum(), w.End-w.Start)
 			}
