@@ -24,12 +24,13 @@ type dot struct {
 // not hold each; unsized counts the others.
 func dots(r *report.Report) (list []dot, unsized int, grouped bool) {
 	add := func(kind string, bytes *int64, count, busy, over int64) {
-		if bytes == nil || *bytes <= 0 || busy <= 0 {
+		if bytes == nil || *bytes <= 0 || busy <= 0 || count <= 0 {
 			unsized += int(count)
 			return
 		}
 		_, at := classOf(classes, kind)
-		list = append(list, dot{at, *bytes / count, float64(over) / float64(busy)})
+		mean := max(1, *bytes/count) // the axis of sizes is logarithmic
+		list = append(list, dot{at, mean, float64(over) / float64(busy)})
 	}
 	if d := r.Drawing; d != nil {
 		for _, c := range d.Collectives {
