@@ -146,7 +146,7 @@ func ledgerSection(r *report.Report) section {
 		id:      "ledger",
 		title:   "Where the time of a step goes",
 		figures: plots.Of(r, plots.Ledger),
-		tables:  []table{stepTable(r)},
+		tables:  []table{stepTable(r), idleTable(r)},
 	}
 	switch {
 	case len(r.Steps) == 0:

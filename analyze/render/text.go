@@ -35,7 +35,7 @@ func Text(w io.Writer, r *report.Report, o Options) error {
 
 // tables are those of the summary and the ones asked for, without empty ones.
 func tables(r *report.Report, o Options) []table {
-	list := []table{stepTable(r), accumulationTable(r), passTable(r), collectiveTable(r)}
+	list := []table{stepTable(r), idleTable(r), accumulationTable(r), passTable(r), collectiveTable(r)}
 	for _, extra := range []struct {
 		section string
 		make    func(*report.Report) table
