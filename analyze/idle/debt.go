@@ -14,10 +14,10 @@ import (
 // forgotten at the end of every update, because no launch queue holds more than about a
 // step.
 type debt struct {
-	waits   *timeline.Set // a waiting call is open; nil never
-	active  *timeline.Set // the device does anything
-	updates []int64       // ends of updates, host time, ascending
-	at      int64         // up to where it is known
+	waits   *timeline.Set  // a waiting call is open; nil never
+	device  *timeline.Busy // what the device does meanwhile
+	updates []int64        // ends of updates, host time, ascending
+	at      int64          // up to where it is known
 	ns      int64
 }
 
@@ -29,7 +29,9 @@ func (d *debt) advance(to int64) {
 		from, d.ns = d.updates[i-1], 0
 	}
 	if d.waits != nil {
-		d.waits.EachWithin(from, to, func(start, end int64) { d.ns += d.active.Within(start, end) })
+		d.waits.EachWithin(from, to, func(start, end int64) {
+			d.ns += end - start - d.device.Ledger(start, end)[timeline.IdleBucket]
+		})
 	}
 	d.at = to
 }

@@ -27,10 +27,10 @@ type charger struct {
 	x      *timeline.Rank
 	host   *host
 	debts  map[*doing]*debt
-	active *timeline.Set // the device does anything
-	first  int64         // start of its first window
-	rest   []interval    // of the stretch that is charged: what nothing was found for yet
-	left   []interval    // room for the next rest
+	device *timeline.Busy // what the device does when
+	first  int64          // start of its first window
+	rest   []interval     // of the stretch that is charged: what nothing was found for yet
+	left   []interval     // room for the next rest
 
 	longest longest // gaps of the window that is charged
 }
@@ -90,7 +90,7 @@ func (c *charger) hostLate(w *Charges, g gap, until int64) {
 	of := c.host.doing(c.x.Col.Track[g.launch])
 	d := c.debts[of]
 	if d == nil {
-		d = &debt{waits: of[waits], active: c.active, updates: c.host.updates, at: c.first}
+		d = &debt{waits: of[waits], device: c.device, updates: c.host.updates, at: c.first}
 		c.debts[of] = d
 	}
 	d.advance(g.start)

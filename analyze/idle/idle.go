@@ -18,8 +18,8 @@ func Find(x *timeline.Rank, s *steps.Steps) [][]Window {
 	}
 	h := newHost(x, s)
 	for dev, d := range x.Devices {
-		c := &charger{x: x, host: h, debts: make(map[*doing]*debt), active: active(x, d)}
-		c.device(d, windowsOf(s, dev), s, out)
+		c := &charger{x: x, host: h, debts: make(map[*doing]*debt), device: &d.Busy}
+		c.gaps(d, windowsOf(s, dev), s, out)
 	}
 	return out
 }
@@ -43,18 +43,9 @@ func windowsOf(s *steps.Steps, dev int) []placed {
 	return list
 }
 
-// active is when a device does anything.
-func active(x *timeline.Rank, d *timeline.Device) *timeline.Set {
-	set := timeline.NewSet(len(d.Rows))
-	for _, row := range d.Rows {
-		set.Add(x.Col.Start[row], x.End(row))
-	}
-	return set
-}
-
-// device charges the gaps of a device to its windows. What starts in a window, or where
+// gaps charges the gaps of a device to its windows. What starts in a window, or where
 // it ends, ends the gaps in it.
-func (c *charger) device(d *timeline.Device, windows []placed, s *steps.Steps, out [][]Window) {
+func (c *charger) gaps(d *timeline.Device, windows []placed, s *steps.Steps, out [][]Window) {
 	if len(windows) == 0 {
 		return
 	}

@@ -27,15 +27,16 @@ type interval struct{ start, end int64 }
 type collector struct {
 	x      *timeline.Rank
 	means  *meanings
-	track  [numMeanings]*timeline.Set // of the thread that is looked at, whose rows come by start
-	all    [numMeanings][]interval    // of those before
-	unsure []timeline.Span            // spans that fetch a batch unless a step begins inside
+	track  [numMeanings]*timeline.Set   // of the thread that is looked at, whose rows come by start
+	done   [numMeanings][]*timeline.Set // of those before, one a thread
+	works  int64                        // up to where the operators and calls of the thread reach
+	unsure []timeline.Span              // spans that fetch a batch unless a step begins inside
 }
 
 // threads looks at some threads of the host, which count together. pageable are the
 // launches of copies that block the host, ascending.
 func threads(x *timeline.Rank, means *meanings, tracks []trace.TrackID, pageable []int32) *doing {
-	c := &collector{x: x, means: means}
+	c := &collector{x: x, means: means, works: math.MinInt64}
 	for _, id := range tracks {
 		c.thread(id, pageable)
 	}
@@ -46,7 +47,7 @@ func threads(x *timeline.Rank, means *meanings, tracks []trace.TrackID, pageable
 // anywhere looks at all threads of the process for what counts wherever it stands:
 // overhead, and collectives of the host.
 func anywhere(x *timeline.Rank, means *meanings) *doing {
-	c := &collector{x: x, means: means}
+	c := &collector{x: x, means: means, works: math.MinInt64}
 	hosts := x.AnyName()&timeline.CollectiveSpan != 0 && means.waitOnHost()
 	for id, track := range x.Trace.Tracks() {
 		if !track.Activity && x.Own(trace.TrackID(id)) {
@@ -93,20 +94,26 @@ func (c *collector) elsewhere(track trace.Track, hosts bool) {
 	c.endThread()
 }
 
-// add adds a row of the thread that is looked at to the sets of all that it means.
+// add adds a row of the thread that is looked at to the sets of all that it means. Most
+// rows are operators and calls inside others, which change nothing.
 func (c *collector) add(row int32, m mask) {
 	start, end := c.x.Col.Start[row], c.x.End(row)
-	for ; m != 0; m &= m - 1 {
-		switch one := meaning(bits.TrailingZeros16(uint16(m))); one {
-		case known:
-		case mayLoadData:
-			c.unsure = append(c.unsure, timeline.Span{Row: row, Start: start, End: end})
-		default:
-			if c.track[one] == nil {
-				c.track[one] = timeline.NewSet(0)
-			}
-			c.track[one].Add(start, end)
+	if m &^= 1 << known; m == 1<<works {
+		if end <= c.works {
+			return
 		}
+		c.works = end
+	}
+	for ; m != 0; m &= m - 1 {
+		one := meaning(bits.TrailingZeros16(uint16(m)))
+		if one == mayLoadData {
+			c.unsure = append(c.unsure, timeline.Span{Row: row, Start: start, End: end})
+			continue
+		}
+		if c.track[one] == nil {
+			c.track[one] = timeline.NewSet(0)
+		}
+		c.track[one].Add(start, end)
 	}
 }
 
@@ -114,12 +121,10 @@ func (c *collector) add(row int32, m mask) {
 func (c *collector) endThread() {
 	for m, set := range c.track {
 		if set != nil {
-			set.EachWithin(math.MinInt64, math.MaxInt64, func(start, end int64) {
-				c.all[m] = append(c.all[m], interval{start, end})
-			})
-			c.track[m] = nil
+			c.done[m] = append(c.done[m], set)
 		}
 	}
+	c.track, c.works = [numMeanings]*timeline.Set{}, math.MinInt64
 }
 
 // fetching takes spans that are named after the fetching of a batch for that where no
@@ -134,26 +139,46 @@ func (c *collector) fetching(tracks []trace.TrackID) {
 			starts = append(starts, s.Start)
 		}
 	}
+	timeline.SortSpans(c.unsure)
+	found := timeline.NewSet(0)
 	for _, s := range c.unsure {
 		i := sort.Search(len(starts), func(i int) bool { return starts[i] >= s.Start })
 		if i == len(starts) || starts[i] >= s.End {
-			c.all[loadsData] = append(c.all[loadsData], interval{s.Start, s.End})
+			found.Add(s.Start, s.End)
 		}
 	}
+	c.done[loadsData] = append(c.done[loadsData], found)
 }
 
 // doing is the union of all rows of each meaning.
 func (c *collector) doing() *doing {
 	d := new(doing)
-	for m, list := range c.all {
-		if len(list) == 0 {
-			continue
-		}
-		runs.Sort(list, func(a, b interval) int { return cmp.Compare(a.start, b.start) }, nil)
-		d[m] = timeline.NewSet(len(list))
-		for _, i := range list {
-			d[m].Add(i.start, i.end)
+	for m, sets := range c.done {
+		if len(sets) > 0 {
+			d[m] = union(sets)
 		}
 	}
 	return d
+}
+
+// union is what any of some sets has, of which there is one at the least.
+func union(sets []*timeline.Set) *timeline.Set {
+	switch len(sets) {
+	case 1:
+		return sets[0]
+	case 2: // the loop's thread and that of backward: nearly always
+		return sets[0].Plus(sets[1])
+	}
+	var list []interval
+	for _, set := range sets {
+		set.EachWithin(math.MinInt64, math.MaxInt64, func(start, end int64) {
+			list = append(list, interval{start, end})
+		})
+	}
+	runs.Sort(list, func(a, b interval) int { return cmp.Compare(a.start, b.start) }, nil)
+	all := timeline.NewSet(len(list))
+	for _, i := range list {
+		all.Add(i.start, i.end)
+	}
+	return all
 }

@@ -156,6 +156,21 @@ func (s *Set) EachWithin(start, end int64, visit func(start, end int64)) {
 	}
 }
 
+// Plus returns the instants that are in s or in o.
+func (s *Set) Plus(o *Set) *Set {
+	all := NewSet(len(s.start) + len(o.start))
+	for i, j := 0, 0; i < len(s.start) || j < len(o.start); {
+		if j == len(o.start) || i < len(s.start) && s.start[i] <= o.start[j] {
+			all.Add(s.start[i], s.end(i))
+			i++
+		} else {
+			all.Add(o.start[j], o.end(j))
+			j++
+		}
+	}
+	return all
+}
+
 // MarshalBinary writes the intervals as varints: their number, then the gap before each
 // and its length, in ns. Gaps and lengths are small where instants are not, which is what
 // makes facts that are written down compact.

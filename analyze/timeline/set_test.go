@@ -84,6 +84,9 @@ func TestSetAgainstBits(t *testing.T) {
 		if a.Overlap(b) != overlap || a.Minus(b).Len() != rest {
 			t.Fatalf("%v %v: overlap %d/%d rest %d/%d", a, b, a.Overlap(b), overlap, a.Minus(b).Len(), rest)
 		}
+		if sum := a.Plus(b).Len(); sum != rest+b.Len() || sum != b.Plus(a).Len() {
+			t.Fatalf("%v plus %v: %d, want %d", a, b, sum, rest+b.Len())
+		}
 		if a.Overlap(b)+a.Minus(b).Len() != a.Len() {
 			t.Fatal("overlap and rest do not add up")
 		}
