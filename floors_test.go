@@ -57,7 +57,7 @@ var parts = [][2]string{
 // leaves are helpers that import the standard library only. They stand under floor
 // 0, and anyone may import them.
 var leaves = []string{
-	"internal/runs", "internal/escape", "internal/inflate", "internal/parallel", "internal/units",
+	"internal/runs", "internal/escape", "internal/jsonerr", "internal/inflate", "internal/parallel", "internal/units",
 	"internal/choice", "internal/release", "internal/tracegen",
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/jsonerr"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -80,22 +81,9 @@ func readJSON(file string, into any) error {
 		return err
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return &trace.FormatError{File: file, Offset: jsonOffset(err), Reason: err.Error()}
+		return &trace.FormatError{File: file, Offset: jsonerr.Offset(err), Reason: err.Error()}
 	}
 	return nil
-}
-
-// jsonOffset is the offset of an error of encoding/json in bytes, 0 where it does not say.
-func jsonOffset(err error) int64 {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		return syntax.Offset
-	case errors.As(err, &kind):
-		return kind.Offset
-	}
-	return 0
 }
 
 func readInputs(file string) (*Inputs, error) {

@@ -72,7 +72,9 @@ func (rule idleRule) worthSaying(r *analyze.Rank) bool {
 		for i := range r.Steps {
 			if s := &r.Steps[i]; r.Selected(i) && len(s.Windows) > 0 && s.Complete == complete {
 				of++
-				have += oneIf(rule.inStep(r, i))
+				if rule.inStep(r, i) {
+					have++
+				}
 			}
 		}
 		if of > 0 {
@@ -98,13 +100,6 @@ func (rule idleRule) inStep(r *analyze.Rank, step int) bool {
 		}
 	}
 	return false
-}
-
-func oneIf(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // inside is " in OPERATOR, at LINE OF CODE", as far as either is known.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -81,17 +80,4 @@ func checkPlace(rank, step, microBatch int64) error {
 		return fmt.Errorf("there is no rank %d, step %d, micro-batch %d", rank, step, microBatch)
 	}
 	return nil
-}
-
-// jsonOffset is the offset of an error of encoding/json in bytes, 0 where it does not say.
-func jsonOffset(err error) int64 {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		return syntax.Offset
-	case errors.As(err, &kind):
-		return kind.Offset
-	}
-	return 0
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/gaprof/gaprof/internal/jsonerr"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -115,7 +116,7 @@ func ReadSafetensors(r io.ReaderAt, size int64, file string) (*Safetensors, erro
 	}
 	s.data = 8 + int64(length)
 	if err := s.parse(header); err != nil {
-		return nil, bad(8+jsonOffset(err), "%v", err)
+		return nil, bad(8+jsonerr.Offset(err), "%v", err)
 	}
 	if err := s.layOut(size - s.data); err != nil {
 		return nil, bad(8, "%v", err)
