@@ -22,7 +22,7 @@ const (
 // Example returns a rule's example as trace/text; ok is false where it has none.
 // Its first comment says what it shows; a line "# want OV004 error, TH004 note"
 // lists the findings of all rules, "# also GS002 GS003" the rules that a finding names
-// beside its own, "# skip OV001 OV004" the rules not judged.
+// beside its own. The rules not judged stand in testdata/skipped.golden.
 func Example(id string, which Which) (text string, ok bool) {
 	data, err := exampleFiles.ReadFile("examples/" + id + "/" + string(which) + ".txt")
 	return string(data), err == nil

@@ -1,6 +1,10 @@
 package rules_test
 
 import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,8 +15,13 @@ import (
 	"github.com/gaprof/gaprof/trace/text"
 )
 
+var update = flag.Bool("update", false, "write the golden files")
+
+// skippedGolden lists, for every example and case, the rules that are not judged in it.
+var skippedGolden = filepath.Join("testdata", "skipped.golden")
+
 // TestExamples runs every rule's examples through all rules and compares the
-// findings and the skipped rules with what the example says.
+// findings with what the example says.
 func TestExamples(t *testing.T) {
 	for _, rule := range rules.All() {
 		for _, which := range []rules.Which{rules.Fires, rules.Silent, rules.Skipped} {
@@ -45,8 +54,8 @@ func checkExample(t *testing.T, id string, which rules.Which, example string) {
 	}
 }
 
-// checkFindings compares a report with the lines "# want", "# also" and "# skip" of
-// the trace that it is of.
+// checkFindings compares a report with the lines "# want" and "# also" of the trace that
+// it is of.
 func checkFindings(t *testing.T, r *report.Report, example string) {
 	t.Helper()
 	var also []string
@@ -60,7 +69,49 @@ func checkFindings(t *testing.T, r *report.Report, example string) {
 	}
 	compare(t, "findings", findings(r), wanted(example, "want", ", "))
 	compare(t, "also", also, wanted(example, "also", ", "))
-	compare(t, "skipped", skippedRules(r), wanted(example, "skip", " "))
+}
+
+// TestSkipped holds which rules are not judged in each example and case, in one file, so
+// that a new rule adds its id there (with -update) and to no example.
+func TestSkipped(t *testing.T) {
+	var got strings.Builder
+	traces, err := filepath.Glob(filepath.Join("examples", "*", "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, _ := filepath.Glob(filepath.Join("testdata", "cases", "*.txt"))
+	for _, file := range append(traces, cases...) {
+		name := strings.TrimPrefix(strings.TrimSuffix(filepath.ToSlash(file), ".txt"), "testdata/")
+		fmt.Fprintf(&got, "%s: %s\n", name, strings.Join(skippedRules(runFile(t, file)), " "))
+	}
+	if *update {
+		if err := os.WriteFile(skippedGolden, []byte(got.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(skippedGolden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("%s differs (-update writes it), got\n%s", skippedGolden, &got)
+	}
+}
+
+// runFile reads a trace of trace/text and runs all rules on it.
+func runFile(t *testing.T, file string) *report.Report {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := text.Read(strings.NewReader(string(data)), file)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	uniform := strings.Contains(file, "uniform")
+	return analyze.Run([]analyze.Input{{File: file, Trace: tr}},
+		analyze.Options{Rules: rules.All(), UniformTokens: uniform})
 }
 
 // findings lists rule and severity of what a report found.
