@@ -14,7 +14,7 @@ import (
 type host struct {
 	x        *timeline.Rank
 	updates  []int64         // ends of updates, ascending
-	driving  []trace.TrackID // threads that count as one, see driving
+	driving  []trace.TrackID // threads that count as one, see drives; ascending
 	means    *meanings       // nil until somebody asks
 	pageable []int32
 	anywhere *doing // on any thread of the process
@@ -25,14 +25,28 @@ type host struct {
 func newHost(x *timeline.Rank, s *steps.Steps) *host {
 	h := &host{x: x}
 	for _, id := range x.Host {
-		if x.Track(id)&driving != 0 {
+		if drives(x, id) {
 			h.driving = append(h.driving, id)
 		}
 	}
+	slices.Sort(h.driving)
 	for i := range s.List {
 		h.updates = append(h.updates, s.List[i].HostEnd)
 	}
 	return h
+}
+
+// drives reports whether a thread is one of the training loop: it carries a span of the
+// classes of driving, or a ProfilerStep# with its number. Older profilers also name
+// operators ProfilerStep*, on whatever thread they are.
+func drives(x *timeline.Rank, id trace.TrackID) bool {
+	class := x.Track(id)
+	if class&driving != 0 || class&timeline.ProfilerStep == 0 {
+		return class&driving != 0
+	}
+	return slices.ContainsFunc(x.Spans([]trace.TrackID{id}, timeline.ProfilerStep), func(s timeline.Span) bool {
+		return strings.HasPrefix(x.Name(s.Row), "ProfilerStep#")
+	})
 }
 
 // doing is what the threads do that count where a gap ends with a launch on a thread: all
@@ -43,7 +57,7 @@ func (h *host) doing(thread trace.TrackID) *doing {
 	if h.anywhere == nil {
 		h.anywhere = anywhere(h.x, h.means)
 	}
-	if h.x.Track(thread)&driving != 0 {
+	if h.drives(thread) {
 		if h.together == nil {
 			h.together = threads(h.x, h.means, h.driving, h.pageable)
 		}
@@ -69,10 +83,16 @@ func (h *host) read() {
 
 // counting are the threads that count where a gap ends with a launch on a thread.
 func (h *host) counting(thread trace.TrackID) []trace.TrackID {
-	if h.x.Track(thread)&driving != 0 {
+	if h.drives(thread) {
 		return h.driving
 	}
 	return []trace.TrackID{thread}
+}
+
+// drives reports whether a thread is one of those of the training loop.
+func (h *host) drives(thread trace.TrackID) bool {
+	_, found := slices.BinarySearch(h.driving, thread)
+	return found
 }
 
 // blocks reports whether a row launches a copy that blocks the host.

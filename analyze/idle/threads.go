@@ -14,7 +14,7 @@ import (
 // driving are the classes of names that the threads of the training loop carry: that
 // which steps the optimizer, and that of the autograd engine. They count as one, because
 // one blocks while the other runs.
-const driving = timeline.OptimizerStep | timeline.ProfilerStep | timeline.EvaluateFunction | timeline.AccumulateGrad
+const driving = timeline.OptimizerStep | timeline.EvaluateFunction | timeline.AccumulateGrad
 
 // doing is when some threads do what, by what the names of their rows say: the union of
 // all rows of a meaning. Sets of different meanings overlap; nil is empty.
@@ -48,7 +48,7 @@ func threads(x *timeline.Rank, means *meanings, tracks []trace.TrackID, pageable
 // overhead, and collectives of the host.
 func anywhere(x *timeline.Rank, means *meanings) *doing {
 	c := &collector{x: x, means: means, works: math.MinInt64}
-	hosts := x.AnyName()&timeline.CollectiveSpan != 0 && means.waitOnHost()
+	hosts := means.waitOnHost()
 	for id, track := range x.Trace.Tracks() {
 		if !track.Activity && x.Own(trace.TrackID(id)) {
 			c.elsewhere(track, hosts)

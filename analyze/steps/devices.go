@@ -4,23 +4,26 @@ import "github.com/gaprof/gaprof/analyze/timeline"
 
 // cutDevices cuts the time of each device at the first activity of each step. Cutting at
 // starts leaves no gap between windows, so idle time and the tail of the step before, which
-// may overlap the next one on other streams, are in exactly one ledger.
+// may overlap the next one on other streams, are in exactly one ledger. Where a step's first
+// activity starts only after that of a later step, that one's is the cut for both, and a
+// step left with nothing has no window.
 func (s *Steps) cutDevices(x *timeline.Rank) {
 	for dev, d := range x.Devices {
 		extents := s.extents(x, d)
-		for i := range s.List {
+		cut, last := int64(0), true
+		for i := len(extents) - 1; i >= 0; i-- {
 			if extents[i].row < 0 {
 				continue
 			}
 			w := Window{Device: dev, Start: x.Col.Start[extents[i].row], End: extents[i].lastEnd}
-			for j := i + 1; j < len(extents); j++ {
-				if extents[j].row >= 0 {
-					w.End = x.Col.Start[extents[j].row]
-					break
-				}
+			if !last {
+				w.Start, w.End = min(w.Start, cut), cut
 			}
-			w.Ledger = d.Busy.Ledger(w.Start, w.End)
-			s.List[i].Windows = append(s.List[i].Windows, w)
+			cut, last = w.Start, false
+			if w.Start < w.End {
+				w.Ledger = d.Busy.Ledger(w.Start, w.End)
+				s.List[i].Windows = append(s.List[i].Windows, w)
+			}
 		}
 	}
 }

@@ -180,3 +180,27 @@ func TestAt(t *testing.T) {
 		}
 	}
 }
+
+// What a step launched may start only after what a later one launched, on another stream.
+func TestWindowsAreInOrder(t *testing.T) {
+	s := one(t, `
+1/1 10 +1 cuda_runtime cudaLaunchKernel corr=1
+1/1 20 +5 user_annotation Optimizer.step#A.step
+1/1 26 +1 `+accumulateGrad+`
+1/1 30 +1 cuda_runtime cudaLaunchKernel corr=2
+1/1 40 +5 user_annotation Optimizer.step#A.step
+1/1 46 +1 `+accumulateGrad+`
+1/1 50 +1 cuda_runtime cudaLaunchKernel corr=3
+1/1 60 +5 user_annotation Optimizer.step#A.step
+0/7 12 +3 kernel first corr=1
+0/7 90 +9 kernel second corr=2
+0/8 52 +7 kernel third corr=3`)
+	var got []string
+	for i := range s.List {
+		for _, w := range s.List[i].Windows {
+			got = append(got, fmt.Sprintf("step %d [%d,%d) %v", i, w.Start, w.End, w.Ledger))
+		}
+	}
+	want := "step 0 [12,52) [3 0 0 0 0 0 37]\nstep 2 [52,59) [7 0 0 0 0 0 0]"
+	wantText(t, strings.Join(got, "\n"), want)
+}
