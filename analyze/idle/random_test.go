@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// event is one event of a random trace; times are in us. Threads are those of process 1,
-// streams those of device 0.
+// event is one event of a random trace; times are in us. Threads are those of process
+// 100, streams those of devices 0 and 1.
 type event struct {
 	cat, name string
 	at        string // process/thread, or device/stream
@@ -18,7 +18,7 @@ type event struct {
 
 func (e *event) end() int { return e.start + e.dur }
 
-// dice makes random traces: two threads of a loop, two others, three streams, waits,
+// dice makes random traces: two threads of a loop, two others, three streams a device, waits,
 // loaders, allocations, annotations and what profilers add, nested at random.
 type dice struct {
 	*rand.Rand
@@ -26,12 +26,13 @@ type dice struct {
 	corr    int
 	streams map[string]int // up to where a stream is busy
 	onHost  string         // name of its collectives of the host
+	other   int            // the other device, 0 for none
 }
 
 func (d *dice) of(from ...int) int { return from[d.IntN(len(from))] }
 
 func (d *dice) add(cat string, names []string, thread, start, dur int) *event {
-	e := &event{cat: cat, name: names[d.IntN(len(names))], at: fmt.Sprint("1/", thread), start: start, dur: dur}
+	e := &event{cat: cat, name: names[d.IntN(len(names))], at: fmt.Sprint("100/", thread), start: start, dur: dur}
 	d.events = append(d.events, e)
 	return e
 }
@@ -79,7 +80,7 @@ func (d *dice) launch(thread, at int) int {
 		took = 1200
 	}
 	d.add("cuda_runtime", call, thread, at, took).corr = d.corr
-	stream := fmt.Sprint("0/", d.of(7, 7, 7, 20, 21))
+	stream := fmt.Sprint(d.of(0, 0, 0, d.other), "/", d.of(7, 7, 7, 20, 21))
 	start := at + took + d.of(1, 2, 3, 1, 2, 3, 0, 10, 25, 40)
 	if d.IntN(20) == 0 {
 		start = at + d.IntN(took+1) // clocks: it starts while the call is open
@@ -124,7 +125,7 @@ func (d *dice) work(thread, at, depth int) int {
 // randomTrace is a loop of some steps.
 func randomTrace(seed uint64) []*event {
 	d := &dice{Rand: rand.New(rand.NewPCG(seed, 1)), streams: make(map[string]int)}
-	d.onHost = hostCollectives[d.IntN(3)]
+	d.onHost, d.other = hostCollectives[d.IntN(3)], d.IntN(2)
 	at, others := 10, map[int]int{}
 	for range 2 + d.IntN(3) {
 		at = d.work(1, at, 0)
@@ -154,7 +155,7 @@ func randomTrace(seed uint64) []*event {
 // textOfEvents is a trace in the syntax of trace/text.
 func textOfEvents(events []*event) string {
 	var b strings.Builder
-	b.WriteString("device 0 \"NVIDIA H100 80GB HBM3\"\n")
+	b.WriteString("device 0 \"NVIDIA H100 80GB HBM3\"\ndevice 1 \"NVIDIA H100 80GB HBM3\"\n")
 	for _, e := range events {
 		fmt.Fprintf(&b, "%s %dus +%dus %s %q", e.at, e.start, e.dur, e.cat, e.name)
 		if e.corr > 0 {
