@@ -46,6 +46,7 @@ var parts = [][2]string{
 	{"analyze/steps", "analyze/facts"},
 	{"analyze/gradients", "analyze/facts"},
 	{"analyze/idle", "analyze/facts"},
+	{"analyze/memory", "analyze/facts"},
 	{"analyze/render/plots", "analyze/render"},
 	{"reference/cpu/gemm", "reference/cpu"},
 	{"reference/autograd", "reference"},

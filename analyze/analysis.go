@@ -81,6 +81,7 @@ func assemble(files []placed, o *Options) *Result {
 		Health: health,
 
 		Steps:             notNil(stepRows(list)),
+		Memory:            notNil(memoryRows(list)),
 		AccumulationSteps: accumulationSteps(list),
 		Communication:     notNil(communicationRows(list)),
 		Collectives:       notNil(collectivesRows(list)),

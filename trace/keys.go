@@ -31,6 +31,12 @@ const (
 	KeyName
 	KeyLabels
 	KeySortIndex
+	KeyMemoryBytes
+	KeyAddress
+	KeyMemoryDevice
+	KeyMemoryDeviceType
+	KeyTotalAllocated
+	KeyTotalReserved
 	numFixedKeys
 )
 
@@ -58,6 +64,13 @@ var keyNames = [numFixedKeys]string{
 	KeyName:           "name",
 	KeyLabels:         "labels",
 	KeySortIndex:      "sort_index",
+
+	KeyMemoryBytes:      "Bytes",
+	KeyAddress:          "Addr",
+	KeyMemoryDevice:     "Device Id",
+	KeyMemoryDeviceType: "Device Type",
+	KeyTotalAllocated:   "Total Allocated",
+	KeyTotalReserved:    "Total Reserved",
 }
 
 // FixedKey returns the key called name; ok is false where it is not one of the constants

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/idle"
+	"github.com/gaprof/gaprof/analyze/memory"
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/internal/parallel"
@@ -31,6 +32,7 @@ type Rank struct {
 	Steps      []Step          // in order of time; hides Gradients.Steps, which is part of it
 	StepSource steps.Source    // what Steps were cut at
 	Loss       Loss            // how the loss is derived from the losses of tokens
+	Memory     []memory.Device // by device; empty where memory was not recorded
 	TokenNotes []TokenNote     // in order of time
 	Problems   []trace.Problem // of the trace, then of the rank
 }
@@ -103,8 +105,24 @@ func rankOf(x *timeline.Rank) *Rank {
 	parallel.Both(func() {
 		r.Updates = updatesOf(x, s, g)
 		r.Problems = problemsOf(x, r)
-	}, func() { r.Loss = lossOf(x, g.Backwards) })
+	}, func() {
+		r.Loss = lossOf(x, g.Backwards)
+		r.Memory = memory.Find(x, r.MemoryWindows())
+	})
 	return r
+}
+
+// MemoryWindows are the steps as package memory sees them.
+func (r *Rank) MemoryWindows() []memory.Window {
+	list := make([]memory.Window, len(r.Steps))
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		list[i] = memory.Window{Start: s.HostStart, End: s.HostEnd, Backwards: s.Backwards}
+		if r.StepSource == steps.FromOptimizer {
+			list[i].Update = s.Update
+		}
+	}
+	return list
 }
 
 // stepsOf combines the windows of each step with what its gradients show. The kind of the

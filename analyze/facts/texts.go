@@ -15,6 +15,9 @@ func (r *Rank) texts(visit func(*string)) {
 	for i := range r.Steps {
 		r.Steps[i].texts(visit)
 	}
+	for i := range r.Memory {
+		r.Memory[i].Texts(visit)
+	}
 	for i := range r.Problems {
 		visit(&r.Problems[i].Detail)
 	}

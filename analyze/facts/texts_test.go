@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/gaprof/gaprof/analyze/gradients"
+	"github.com/gaprof/gaprof/analyze/memory"
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
@@ -58,6 +59,7 @@ var constantTexts = []reflect.Type{
 	reflect.TypeFor[steps.Source](),
 	reflect.TypeFor[timeline.Site](),
 	reflect.TypeFor[gradients.SyncPattern](),
+	reflect.TypeFor[memory.Phase](),
 	reflect.TypeFor[gradients.PassKind](),
 	reflect.TypeFor[gradients.Place](),
 	reflect.TypeFor[gradients.TokenPlace](),

@@ -17,6 +17,10 @@ type Report struct {
 	// every rank: by rank, then step, then device.
 	Steps []Step `json:"steps"`
 
+	// Memory has a row for every device whose memory was recorded, in every step that was
+	// asked for: by rank, then device, then step.
+	Memory []Memory `json:"memory"`
+
 	// AccumulationSteps is how often gradients are accumulated per optimizer step; null
 	// where optimizers differ or it is unknown.
 	AccumulationSteps *int `json:"accumulation_steps"`

@@ -23,6 +23,12 @@ var aliases = []struct {
 	{"granks", trace.KeyGroupRanks},
 	{"rank", trace.KeyRank},
 	{"seq", trace.KeySeq},
+	{"size", trace.KeyMemoryBytes},
+	{"addr", trace.KeyAddress},
+	{"devid", trace.KeyMemoryDevice},
+	{"devtype", trace.KeyMemoryDeviceType},
+	{"allocated", trace.KeyTotalAllocated},
+	{"reserved", trace.KeyTotalReserved},
 }
 
 var aliasKeys, keyAliases = func() (map[string]trace.Key, map[trace.Key]string) {
