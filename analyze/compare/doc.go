@@ -1,6 +1,6 @@
 // Package compare says what changed between two runs, of which each is one or more
 // reports: first the structure, which is exact, then the times of each kind of step,
-// with the statistics of golang.org/x/perf/benchmath. It reads reports alone, so a
+// with medians as golang.org/x/perf/benchmath has them. It reads reports alone, so a
 // report that was kept compares as well as a trace.
 //
 // Where things are:
@@ -15,6 +15,7 @@
 //	passes.go    gradient passes
 //	findings.go  findings that came or went
 //	figures.go   times, and whether their change is significant
+//	utest.go     the Mann-Whitney U test, exact with ties
 //	samples.go   Match and P, for a gate that compares values of its own
 //	gap.go       GapOf, the answers of one report in figures
 package compare

@@ -113,8 +113,8 @@ func (f *Figure) compare(base, new []float64) {
 		delta := float64(f.New.Median)/float64(f.Base.Median) - 1
 		f.Delta = &delta
 	}
-	c := benchmath.AssumeNothing.Compare(sample(base), sample(new))
-	f.P, f.Significant = &c.P, c.P < significance
+	p := P(base, new)
+	f.P, f.Significant = &p, p < significance
 }
 
 func summary(values []float64) *Summary {
@@ -127,9 +127,7 @@ func summary(values []float64) *Summary {
 
 // sample copies values, because benchmath sorts them.
 func sample(values []float64) *benchmath.Sample {
-	thresholds := benchmath.DefaultThresholds
-	thresholds.CompareAlpha = significance
-	return benchmath.NewSample(slices.Clone(values), &thresholds)
+	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }
 
 func finite(v float64) *int64 {
