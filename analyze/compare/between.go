@@ -23,6 +23,7 @@ func Between(base, new []*report.Report, version string) *Diff {
 		d.structure(&pairs[i])
 		d.Kinds = append(d.Kinds, kindOf(&pairs[i], len(b.pools) > 0, len(n.pools) > 0))
 	}
+	d.StepTimes = stepTimes(d.Kinds)
 	sortMoves(d.Moves)
 	d.Settings = settings(pairs, b, n)
 	d.Findings = findings(b, n)

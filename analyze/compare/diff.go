@@ -12,6 +12,8 @@ type Diff struct {
 	Schema  string `json:"schema"`         // Schema
 	Version string `json:"gaprof_version"` // of the gaprof that compared
 
+	StepTimes []StepTime `json:"step_time"` // the change of step time, by kind of step
+
 	// Base and New describe the two sides; Unlike says in what they are not the same
 	// experiment.
 	Base   Side     `json:"base"`

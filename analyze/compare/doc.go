@@ -1,5 +1,5 @@
 // Package compare says what changed between two runs, of which each is one or more
-// reports: first the structure, which is exact, then the times of each kind of step,
+// reports: the time of a step, the structure, which is exact, and the times of each kind of step,
 // with medians as golang.org/x/perf/benchmath has them. It reads reports alone, so a
 // report that was kept compares as well as a trace.
 //
@@ -14,6 +14,7 @@
 //	order.go     the order of kernels in a group
 //	passes.go    gradient passes
 //	findings.go  findings that came or went
+//	steptime.go  the change of step time, which comes first
 //	figures.go   times, and whether their change is significant
 //	utest.go     the Mann-Whitney U test, exact with ties
 //	samples.go   Match and P, for a gate that compares values of its own

@@ -9,8 +9,8 @@ import (
 	"github.com/gaprof/gaprof/analyze/compare"
 )
 
-// DiffText writes for a terminal: what is compared, what is not comparable, what changed in
-// structure and findings, then the times of each kind of step.
+// DiffText writes for a terminal: how the time of a step changed, what is compared, what is not
+// comparable, what changed in structure and findings, then the times of each kind of step.
 func DiffText(w io.Writer, d *compare.Diff, o Options) error {
 	var b strings.Builder
 	b.WriteString(cut(diffHeadline(d), diffWidth) + "\n")
@@ -55,6 +55,19 @@ func DiffMarkdown(w io.Writer, d *compare.Diff, o Options) error {
 		drawMarkdown(&b, t)
 	}
 	return flush(w, &b)
+}
+
+// DiffHTML writes one page that needs nothing else, as HTML does for a report.
+func DiffHTML(w io.Writer, d *compare.Diff, o Options) error {
+	p := page{headline: strings.TrimPrefix(diffHeadline(d), "gaprof "+d.Version+" ")}
+	for _, s := range diffSentences(d) {
+		p.says = append(p.says, saying{head: s.head, text: s.text})
+	}
+	if !o.Quiet {
+		p.sections = []section{{id: "times", title: "Times", tables: diffTables(d)}}
+	}
+	p.eachText(func(s *string) { *s = printable(*s) })
+	return p.write(w, "gaprof "+p.headline, d.Version, o)
 }
 
 // diffHeadline says what kind of runs are compared.
@@ -112,7 +125,7 @@ func diffTables(d *compare.Diff) []table {
 
 // timesNote explains the tables of times, below the last of them.
 const timesNote = "medians over complete steps, of each the mean over its ranks; ±: 95 % interval, ∞ below 6 steps; " +
-	"~: no significant difference (p >= 0.05, Mann-Whitney); communication is the part that nothing hides"
+	"not significant: p >= 0.05, two-sided Mann-Whitney; communication is the part that nothing hides"
 
 // kindTitle names a kind of step and how many there are.
 func kindTitle(d *compare.Diff, k *compare.Kind) string {

@@ -43,6 +43,8 @@ func TestDiffNastyNames(t *testing.T) {
 		case name == "md" &&
 			(strings.Contains(out, "<script>") || strings.Contains(out, "[x](") || strings.Contains(out, "\nnext")):
 			t.Errorf("md: %s", out)
+		case name == "html" && (strings.Contains(out, "<script") || strings.Contains(out, "<b>x")):
+			t.Errorf("html: %s", out)
 		case name == "json" && (strings.Contains(out, "<script>") || !json.Valid(b.Bytes())):
 			t.Errorf("json: %s", out)
 		case !strings.Contains(out, "moved") && name != "json":
@@ -133,8 +135,75 @@ func TestDiffSentences(t *testing.T) {
 		},
 	} {
 		list := diffSentences(&test.d)
-		if got := list[2].head + " " + list[2].text; got != test.want {
+		if got := list[3].head + " " + list[3].text; got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
+
+// The change of step time comes first, in every format, with its size and what the test says of
+// it; what few steps cannot show is said with how many would.
+func TestStepSentences(t *testing.T) {
+	ratio := func(v float64) *float64 { return &v }
+	ten := 10
+	third := compare.StepTime{Kind: "Adam", Of: "device", BaseSteps: 3, NewSteps: 1, Base: 3e6, New: 4e6, Change: 1e6,
+		Delta: ratio(1. / 3), P: 0.5, LowConfidence: true}
+	firm := third
+	firm.BaseSteps, firm.NewSteps, firm.P, firm.Significant, firm.LowConfidence = 9, 9, 0.0004, true, false
+	loose := firm
+	loose.P, loose.Significant = 0.2, false
+	same := loose
+	same.New, same.Change, same.Delta, same.P = 3e6, 0, ratio(0), 1
+	host := firm
+	host.Of = "host"
+	const record = "RECORD fewer than 5 steps of a kind on a side: no change of times is certain"
+	for _, test := range []struct {
+		name string
+		d    compare.Diff
+		want []string
+	}{
+		{"nothing", compare.Diff{},
+			[]string{"STEP unknown: there is no kind of step that both sides have complete steps of"}},
+		{"few", compare.Diff{StepTimes: []compare.StepTime{third}, RecordSteps: &ten}, []string{
+			"STEP Adam: 3.000 -> 4.000 ms, +1.000 ms (+33.33 %), not significant (p 0.500), low confidence: 3 against " +
+				"1 step",
+			record + "; record at least 10 steps, schedule(active=10)",
+		}},
+		{"significant", compare.Diff{StepTimes: []compare.StepTime{firm}}, []string{
+			"STEP Adam: 3.000 -> 4.000 ms, +1.000 ms (+33.33 %), p 0.000"}},
+		{"not significant", compare.Diff{StepTimes: []compare.StepTime{loose}}, []string{
+			"STEP Adam: 3.000 -> 4.000 ms, +1.000 ms (+33.33 %), not significant (p 0.200)"}},
+		{"the same", compare.Diff{StepTimes: []compare.StepTime{same}}, []string{
+			"STEP Adam: 3.000 -> 3.000 ms, no change"}},
+		{"host", compare.Diff{StepTimes: []compare.StepTime{host}}, []string{
+			"STEP Adam: host time 3.000 -> 4.000 ms, +1.000 ms (+33.33 %), p 0.000"}},
+	} {
+		var got []string
+		for _, s := range diffSentences(&test.d)[:len(test.want)] {
+			got = append(got, s.head+" "+s.text)
+		}
+		if strings.Join(got, "\n") != strings.Join(test.want, "\n") {
+			t.Errorf("%s:\n got %q\nwant %q", test.name, got, test.want)
+		}
+	}
+	d := compare.Diff{Version: "0.1", StepTimes: []compare.StepTime{third}, Findings: []compare.FindingChange{},
+		Settings: []compare.Setting{{What: "gradient_sync", Base: "none", New: "unknown"}}}
+	for name, lead := range map[string]string{"text": "\nSTEP ", "md": "\n- **STEP** ", "html": ">STEP<",
+		"json": `"step_time": [`} {
+		f, err := Differences.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := f.Write(&b, &d, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		at, rest := strings.Index(b.String(), lead), strings.Index(b.String(), "SETTING")
+		if name == "json" {
+			rest = strings.Index(b.String(), `"base": {`)
+		}
+		if at < 0 || rest < at || !strings.Contains(b.String(), "33.33") && name != "json" {
+			t.Errorf("%s: the step is at %d, what is compared at %d\n%s", name, at, rest, b.String())
 		}
 	}
 }

@@ -11,10 +11,12 @@ import (
 	"github.com/gaprof/gaprof/internal/units"
 )
 
-// diffSentences say what is compared, how the two sides differ as experiments, and what changed:
-// structure first, because it is exact, then findings, then whether times can be trusted.
+// diffSentences say how the time of a step changed, which is what people ask first; then what is
+// compared, how the two sides differ as experiments, what changed in structure, which is
+// exact, and findings.
 func diffSentences(d *compare.Diff) []sentence {
-	list := []sentence{{"BASE", sideText(&d.Base)}, {"NEW", sideText(&d.New)}}
+	list := stepSentences(d)
+	list = append(list, sentence{"BASE", sideText(&d.Base)}, sentence{"NEW", sideText(&d.New)})
 	for _, u := range d.Unlike {
 		list = append(list, sentence{"UNLIKE", spaced(u.What) + ": " + u.Base + " in base, " + u.New + " in new"})
 	}
@@ -31,7 +33,7 @@ func diffSentences(d *compare.Diff) []sentence {
 	for i := range d.Findings {
 		list = append(list, findingSentence(&d.Findings[i]))
 	}
-	return append(list, timeSentences(d)...)
+	return list
 }
 
 func structureSentences(d *compare.Diff) []sentence {
@@ -279,51 +281,6 @@ func findingSentence(f *compare.FindingChange) sentence {
 		was = string(*f.Base) + ": " + was
 	}
 	return sentence{"STAYED", rated(f.New) + *f.Is + "; was " + was}
-}
-
-// timeSentences say what changed significantly and how far the times can be trusted.
-func timeSentences(d *compare.Diff) []sentence {
-	var list []sentence
-	compared, significant, low := 0, 0, false
-	for i := range d.Kinds {
-		k := &d.Kinds[i]
-		if k.BaseSteps == 0 || k.NewSteps == 0 {
-			continue
-		}
-		compared++
-		low = low || k.LowConfidence
-		for j := range k.Figures {
-			f := &k.Figures[j]
-			if !f.Significant {
-				continue
-			}
-			significant++
-			if f.Name == "duration" || f.Name == "host_duration" && k.Figures[0].Name != "duration" {
-				text := fmt.Sprintf("%s of steps of %s: %s -> %s ms, %s",
-					spaced(f.Name), k.Name, millis(f.Base.Median), millis(f.New.Median), changeText(f))
-				list = append(list, sentence{"TIMES", text})
-			}
-		}
-	}
-	switch {
-	case low:
-		list = append(list, sentence{"TIMES", lowText(d, significant)})
-	case compared > 0 && significant == 0:
-		list = append(list, sentence{"TIMES", "no significant difference"})
-	}
-	return list
-}
-
-// lowText warns of times of few steps.
-func lowText(d *compare.Diff, significant int) string {
-	text := fmt.Sprintf("low confidence: fewer than %d steps of a kind on a side", compare.Few)
-	if significant == 0 {
-		text += ", too few for a difference to be significant"
-	}
-	if d.RecordSteps != nil {
-		text += fmt.Sprintf("; record at least %d steps: schedule(active=%d)", *d.RecordSteps, *d.RecordSteps)
-	}
-	return text
 }
 
 // accumulationsOf are the accumulation steps of a kind's optimizers, empty where none

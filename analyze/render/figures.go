@@ -76,17 +76,16 @@ func spaced(id string) string {
 	return strings.ReplaceAll(id, "_", " ")
 }
 
-// changeText is the change of a median in percent where it is significant.
+// changeText is the change of a median in percent and whether it is significant. The size
+// is always said: a change of a third that too few steps show is no absence of one.
 func changeText(f *compare.Figure) string {
-	if f.P == nil {
-		return "-"
-	}
-	p := fmt.Sprintf(" (p %.3f)", *f.P)
 	switch {
-	case !f.Significant:
-		return "~" + p
+	case f.P == nil:
+		return "-"
+	case f.Base.Median == f.New.Median && *f.P == 1:
+		return "none"
 	case f.Delta == nil:
-		return "from zero" + p
+		return "from zero" + significanceText(f.Significant, *f.P)
 	}
-	return fmt.Sprintf("%+.2f %%", *f.Delta*100) + p
+	return fmt.Sprintf("%+.2f %%", *f.Delta*100) + significanceText(f.Significant, *f.P)
 }

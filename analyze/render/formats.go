@@ -31,7 +31,7 @@ var (
 		{"gobench", GoBench},
 	}
 	Differences = Formats[*compare.Diff]{
-		{"text", DiffText}, {"json", asJSON[*compare.Diff]}, {"md", DiffMarkdown},
+		{"text", DiffText}, {"json", asJSON[*compare.Diff]}, {"md", DiffMarkdown}, {"html", DiffHTML},
 	}
 	Checks = Formats[Checked]{
 		{"text", CheckText},

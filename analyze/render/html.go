@@ -18,10 +18,15 @@ import (
 // light or dark as the reader's screen is, fits a phone, and can be printed.
 func HTML(w io.Writer, r *report.Report, o Options) error {
 	p := newPage(r, o)
+	return p.write(w, "gaprof: "+p.headline, r.Version, o)
+}
+
+// write draws the page by the template.
+func (p *page) write(w io.Writer, title, version string, o Options) error {
 	v := pageView{
-		Title:    "gaprof: " + p.headline,
+		Title:    title,
 		Headline: p.headline,
-		Version:  printable(r.Version),
+		Version:  printable(version),
 		Style:    template.CSS(plots.StyleSheet() + styleSheet),
 	}
 	if !o.Made.IsZero() {

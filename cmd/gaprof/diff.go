@@ -32,17 +32,17 @@ func newDiffCommand(s streams) *cobra.Command {
 	f := diffFlags{runFlags: runFlags{outputFlags: outputFlags{names: render.Differences.Names()}}}
 	cmd := &cobra.Command{
 		Use:   "diff BASE NEW",
-		Short: "what changed between two runs: structure first, then times",
+		Short: "what changed between two runs: step time, structure, then all times",
 		Long: `diff compares two runs. Each side is a trace, a directory, a glob, @LIST, or a
 report that analyze --format json wrote. Several files of a side are the ranks of
 one run; where a rank occurs again, a further run of the same, and all its steps
 count. --base and --new name more of a side.
 
-It says first in what the two are not alike, then what changed in structure, which
-is exact: launch sites, collectives, gradient passes, accumulation, order, findings.
-Then come the times of each kind of step: medians with their 95 % intervals and
-changes where they are significant. Below 5 steps of a kind on either side times are
-of low confidence. It exits with 0 whenever both sides were analysed.`,
+It says first how the time of a step changed and whether that is significant, then in
+what the two are not alike and what changed in structure, which is exact: launch
+sites, collectives, gradient passes, accumulation, order, findings. Then come the
+times of each kind of step: medians with their 95 % intervals and their changes.
+Below 5 steps of a kind on either side times are of low confidence. It exits with 0 whenever both sides were analysed.`,
 		Example: "  gaprof diff before.json.gz after.json.gz\n" +
 			"  gaprof diff before/ after/ --steps last:5 --format md -o diff.md\n" +
 			"  gaprof diff --base run1.json --base run2.json --new run3.json --new run4.json",
