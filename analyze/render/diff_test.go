@@ -163,10 +163,10 @@ func TestStepSentences(t *testing.T) {
 		want []string
 	}{
 		{"nothing", compare.Diff{},
-			[]string{"STEP unknown: there is no kind of step that both sides have complete steps of"}},
+			[]string{"STEP unknown: the sides have complete steps of no common kind"}},
 		{"few", compare.Diff{StepTimes: []compare.StepTime{third}, RecordSteps: &ten}, []string{
-			"STEP Adam: 3.000 -> 4.000 ms, +1.000 ms (+33.33 %), not significant (p 0.500), low confidence: 3 against " +
-				"1 step",
+			"STEP Adam: 3.000 -> 4.000 ms, +1.000 ms (+33.33 %), not significant (p 0.500), low confidence: " +
+				"3 against 1 step",
 			record + "; record at least 10 steps, schedule(active=10)",
 		}},
 		{"significant", compare.Diff{StepTimes: []compare.StepTime{firm}}, []string{

@@ -33,7 +33,8 @@ func TestDiffText(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	step := strings.Index(out, "\nSTEP     ShardedAdam: 6.800 -> 5.900 ms, -0.900 ms (-13.24 %), not significant (p 0.100)")
+	step := strings.Index(out,
+		"\nSTEP     ShardedAdam: 6.800 -> 5.900 ms, -0.900 ms (-13.24 %), not significant (p 0.100)")
 	moved := strings.Index(out, "12 ShardedAdam reduce-scatters moved from the optimizer step to backward hooks")
 	if step < 0 || moved < step || strings.Index(out, "\n") != step {
 		t.Errorf("the step is at %d, what moved at %d:\n%s", step, moved, out)
