@@ -113,9 +113,10 @@ func groupStatus(m *Matched, g *ranks.Group) report.MatchedGroup {
 // matchNotes says what limits the figures, most important first.
 func matchNotes(m *Matched) []string {
 	notes := []string{}
-	pointToPoint := 0
+	pointToPoint, ungrouped := 0, 0
 	for _, f := range m.Figures {
 		pointToPoint += f.PointToPoint
+		ungrouped += f.Ungrouped
 	}
 	for _, g := range m.Groups {
 		notes = append(notes, groupNotes(m, g)...)
@@ -127,6 +128,10 @@ func matchNotes(m *Matched) []string {
 	if pointToPoint > 0 {
 		notes = append(notes, fmt.Sprintf(
 			"%d point-to-point messages (send, receive) concern two ranks and are not matched", pointToPoint))
+	}
+	if ungrouped > 0 && len(m.Sources) > 1 {
+		notes = append(notes, fmt.Sprintf(
+			"%d communication kernels are not matched: nothing says which ranks take part in them", ungrouped))
 	}
 	return notes
 }

@@ -32,7 +32,8 @@
 // The files:
 //
 //	ranks.go     Match, Result, and the figures of each rank
-//	sequence.go  the collectives of each rank by process group
+//	sequence.go  the process group of each collective
+//	collect.go   the sequences of all groups, and what is left out of them
 //	group.go     a group as a whole: reference rank, what all ranks have, what some lack
 //	align.go     a rank's sequence aligned with the reference, by order and time
 //	seq.go       the same by sequence number

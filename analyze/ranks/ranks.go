@@ -28,8 +28,9 @@ type Result struct {
 // Figures are the figures of one rank over all its groups. Wait, Caused and Last mean
 // something only where Known is true.
 type Figures struct {
-	Collectives  int    // without point-to-point messages
+	Collectives  int    // without those of the next two
 	PointToPoint int    // sends and receives, which concern two ranks and are not matched
+	Ungrouped    int    // kernels of libraries that do not record who takes part; not matched
 	Matched      int    // those of Collectives that every rank of their group recorded
 	Known        bool   // the rank is in a group with figures
 	Wait         int64  // ns: how long it waits in collectives for the last rank to enter
@@ -48,9 +49,9 @@ func Match(sources []Source, o Options) *Result {
 		Straggler: -1,
 		Steps:     compareSteps(sources),
 	}
-	sequences, pointToPoint := sortIntoGroups(sources)
-	for i, n := range pointToPoint {
-		r.Figures[i].PointToPoint = n
+	sequences, out := sortIntoGroups(sources)
+	for i, n := range out {
+		r.Figures[i].PointToPoint, r.Figures[i].Ungrouped = n.pointToPoint, n.ungrouped
 	}
 	keys := make([]groupKey, 0, len(sequences))
 	for key := range sequences {

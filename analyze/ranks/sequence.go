@@ -1,10 +1,8 @@
 package ranks
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/facts"
@@ -90,9 +88,8 @@ type sorter struct {
 }
 
 // sortIntoGroups builds the sequences of every process group, those of a group in the order
-// of sources. Point-to-point messages concern two ranks and are left out; their number is
-// returned by source.
-func sortIntoGroups(sources []Source) (map[groupKey][]*sequence, []int) {
+// of sources. What is left out is counted by source.
+func sortIntoGroups(sources []Source) (map[groupKey][]*sequence, []leftOut) {
 	s := &sorter{sources: sources, numbers: map[string]int32{"": 0}, keys: make(map[groupKey]bool)}
 	for _, source := range sources {
 		s.placed = append(s.placed, s.named(source.Rank))
@@ -101,11 +98,11 @@ func sortIntoGroups(sources []Source) (map[groupKey][]*sequence, []int) {
 	for i := range sources {
 		s.placeRest(i)
 	}
-	groups, pointToPoint := make(map[groupKey][]*sequence), make([]int, len(sources))
+	groups, out := make(map[groupKey][]*sequence), make([]leftOut, len(sources))
 	for i := range sources {
-		pointToPoint[i] = s.collect(i, groups)
+		out[i] = s.collect(i, groups)
 	}
-	return groups, pointToPoint
+	return groups, out
 }
 
 // nowhere is the key of a collective whose group is not known yet.
@@ -246,101 +243,4 @@ func isWhole(members string) bool { return members != "" && !strings.Contains(me
 func startsAlike(whole, short string) bool {
 	head, _, _ := strings.Cut(short, "...")
 	return strings.HasPrefix(whole, strings.TrimRight(strings.ReplaceAll(head, ",", ""), " "))
-}
-
-// collect appends the collectives of a source to the sequences of their groups and counts
-// the point-to-point messages, which it leaves out. SendRecv kernels without a message may
-// belong to an all-to-all, so they count as point-to-point only where none is known.
-func (s *sorter) collect(source int, groups map[groupKey][]*sequence) (pointToPoint int) {
-	r := s.sources[source].Rank
-	base := r.BaseTime
-	own := make(map[groupKey]*sequence)
-	kernels := s.kernels(r.Kernels)
-	var q *sequence
-	var last groupKey // that of q: the next collective is mostly of the same group
-	for i := range r.Collectives {
-		c := &r.Collectives[i]
-		if c.Kind == timeline.SendRecv && (isDescribed(c) || !s.toAll) {
-			pointToPoint++
-			continue
-		}
-		if key := s.placed[source][i]; q == nil || key != last {
-			if q, last = own[key], key; q == nil {
-				q = &sequence{source: source}
-				own[key] = q
-				groups[key] = append(groups[key], q)
-			}
-		}
-		q.items = append(q.items, s.item(int32(i), c, kernels[c.Kernel], base))
-	}
-	for _, q := range own {
-		slices.SortStableFunc(q.items, func(a, b item) int {
-			return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
-		})
-		q.hash()
-	}
-	return pointToPoint
-}
-
-// item is the i-th collective of a rank, whose recording counts from base.
-func (s *sorter) item(i int32, c *facts.Collective, kernel int32, base int64) item {
-	return item{
-		collective: i,
-		kernel:     kernel,
-		dtype:      s.number(c.Dtype),
-		kind:       c.Kind,
-		described:  isDescribed(c),
-		in:         c.InElems,
-		out:        c.OutElems,
-		seq:        c.Seq,
-		start:      base + c.Start,
-		end:        base + c.End,
-	}
-}
-
-// kernels returns the numbers of kernels' names.
-func (s *sorter) kernels(names []string) []int32 {
-	numbers := make([]int32, len(names))
-	for i, name := range names {
-		numbers[i] = s.number(name)
-	}
-	return numbers
-}
-
-// number returns the number of a text, a new one for a new text.
-func (s *sorter) number(text string) int32 {
-	n, ok := s.numbers[text]
-	if !ok {
-		n = int32(len(s.numbers))
-		s.numbers[text] = n
-	}
-	return n
-}
-
-// hash computes a polynomial rolling hash over the kernels, so that stretches of any length
-// can be compared in constant time. Of the many alignments that are tried, nearly all fail
-// there, and only the rest are compared item by item.
-func (q *sequence) hash() {
-	q.names = make([]uint64, len(q.items)+1)
-	for i := range q.items {
-		q.names[i+1] = q.names[i]*hashBase + uint64(q.items[i].kernel) + 1
-	}
-}
-
-// hashBase is the base of the hash. It is odd, so no power of it vanishes modulo 2^64.
-const hashBase = 0x9e3779b97f4a7c15
-
-// stretch returns the hash of items[from:to]; power[n] is hashBase to the n-th.
-func (q *sequence) stretch(power []uint64, from, to int) uint64 {
-	return q.names[to] - q.names[from]*power[to-from]
-}
-
-// powers returns hashBase to the 0th, 1st, ... n-th.
-func powers(n int) []uint64 {
-	p := make([]uint64, n+1)
-	p[0] = 1
-	for i := range n {
-		p[i+1] = p[i] * hashBase
-	}
-	return p
 }

@@ -23,7 +23,7 @@ type Collectives struct {
 	Rank int64 `json:"rank"`
 
 	// Kind is reduce_scatter, all_gather, all_reduce, broadcast, reduce, all_to_all,
-	// send_recv or other.
+	// send_recv, barrier (waits for other ranks, moves next to nothing) or other.
 	Kind  string `json:"kind"`
 	Count int    `json:"count"`
 	Overlap

@@ -18,13 +18,15 @@ const (
 	Reduce
 	AllToAll
 	SendRecv
+	Barrier // waits for other ranks, or exchanges counts with them: takes time and moves next to nothing
 	UnknownCollective
 	numCollectives
 )
 
 var collectiveNames = [numCollectives]string{
 	NotCommunication: "", ReduceScatter: "reduce_scatter", AllGather: "all_gather", AllReduce: "all_reduce",
-	Broadcast: "broadcast", Reduce: "reduce", AllToAll: "all_to_all", SendRecv: "send_recv", UnknownCollective: "other",
+	Broadcast: "broadcast", Reduce: "reduce", AllToAll: "all_to_all", SendRecv: "send_recv",
+	Barrier: "barrier", UnknownCollective: "other",
 }
 
 func (c CollectiveKind) String() string { return collectiveNames[c] }
@@ -33,7 +35,7 @@ func (c CollectiveKind) String() string { return collectiveNames[c] }
 // owns the slice.
 func CollectiveKinds() []CollectiveKind {
 	return []CollectiveKind{
-		ReduceScatter, AllGather, AllReduce, Broadcast, Reduce, AllToAll, SendRecv, UnknownCollective,
+		ReduceScatter, AllGather, AllReduce, Broadcast, Reduce, AllToAll, SendRecv, Barrier, UnknownCollective,
 	}
 }
 
@@ -45,39 +47,6 @@ var kindWords = []struct {
 }{
 	{"reducescatter", ReduceScatter}, {"allgather", AllGather}, {"allreduce", AllReduce},
 	{"alltoall", AllToAll}, {"sendrecv", SendRecv}, {"broadcast", Broadcast}, {"reduce", Reduce},
-}
-
-// kernelKind returns the kind of a communication kernel of NCCL, RCCL, MSCCL or of a
-// trainer that follows their naming (x_ncclKernel_...); ok is false for any other kernel.
-// The reduction operator in the name is ignored, since NCCL prints AVG as Sum. So are the
-// arguments, since a compute kernel may take something whose type mentions NCCL.
-func kernelKind(name string) (kind CollectiveKind, ok bool) {
-	name = strings.TrimPrefix(name, "void ")
-	if !isCommunicationKernel(name) {
-		return NotCommunication, false
-	}
-	if i := strings.IndexByte(name, '('); i >= 0 {
-		name = name[:i]
-	}
-	if k := KindOf(name); k != NotCommunication {
-		return k, true
-	}
-	return UnknownCollective, true
-}
-
-// isCommunicationKernel reports whether a name is that of a communication kernel.
-// "nccl:all_reduce" and the like are annotations around one.
-func isCommunicationKernel(name string) bool {
-	for _, prefix := range []string{"nccl", "mscclKernel", "msccl::"} {
-		if strings.HasPrefix(name, prefix) {
-			return !strings.HasPrefix(name, "nccl:")
-		}
-	}
-	if !strings.Contains(name, "_nccl") {
-		return false
-	}
-	head, _, _ := strings.Cut(name, "(")
-	return strings.Contains(head, "_ncclKernel") || strings.Contains(head, "_ncclDevKernel")
 }
 
 // KindOf reads the kind from a kernel's name or from the "Collective name" that PyTorch

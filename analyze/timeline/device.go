@@ -51,22 +51,32 @@ func bucketOfRow(x *Rows, row int32, kind CollectiveKind) Bucket {
 	return MemoryBucket
 }
 
-// kindOfRow returns the collective kind of a device event. The kernel's name decides; where
-// it says nothing (Generic) or only names the transport (all-to-all runs as SendRecv), the
-// recorded "Collective name" does.
+// kindOfRow returns the collective kind of a device event. What the user declares of its
+// name decides, for copies too; then the kernel's name; where that says nothing (Generic) or
+// only names the transport (all-to-all runs as SendRecv), the recorded "Collective name".
 func kindOfRow(x *Rows, row, launch int32) CollectiveKind {
-	id := x.Col.Name[row]
-	if x.Col.Cat[row] != trace.CatKernel || x.names.class[id]&Communication == 0 {
+	name := x.names.kernel[x.Col.Name[row]]
+	if name.declared {
+		return name.kind
+	}
+	if x.Col.Cat[row] != trace.CatKernel {
 		return NotCommunication
 	}
-	kind := x.names.kind[id]
-	if kind != UnknownCollective && kind != SendRecv {
-		return kind
+	if name.kind != UnknownCollective && name.kind != SendRecv {
+		return name.kind
 	}
 	if m, ok := x.messageRow(row, launch); ok {
-		if k := KindOf(x.Trace.Event(int(m)).ArgText(trace.KeyCollective)); k != NotCommunication {
+		if k := kindOfMessage(x.Trace.Event(int(m)).ArgText(trace.KeyCollective)); k != NotCommunication {
 			return k
 		}
 	}
-	return kind
+	return name.kind
+}
+
+// kindOfMessage is KindOf with the collective that moves nothing.
+func kindOfMessage(name string) CollectiveKind {
+	if name == "barrier" {
+		return Barrier
+	}
+	return KindOf(name)
 }

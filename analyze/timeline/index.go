@@ -37,8 +37,11 @@ type Rank struct {
 //  1. Names are classified, threads marked.
 //  2. Processes and devices become ranks.
 //  3. Device events are joined to their launches, interval sets are made.
-func New(t *trace.Trace) *Index {
-	x := &Index{Rows: newRows(t)}
+func New(t *trace.Trace) *Index { return NewWith(t, nil) }
+
+// NewWith is New where the user declares of some kernels what they communicate.
+func NewWith(t *trace.Trace, declared []Declaration) *Index {
+	x := &Index{Rows: newRows(t, declared)}
 	p := partitioner{Rows: x.Rows}
 	scopes := p.partition()
 	x.Problems = p.problems

@@ -26,7 +26,6 @@ const (
 	Reducer                            // those of FSDP and DDP that handle gradients
 	Compiled                           // regions and calls of compiled code
 	CollectiveSpan                     // nccl:*, gloo:*, c10d::*, record_param_comms and the like
-	Communication                      // a communication kernel on the device
 	TokenNote                          // gaprof.tokens=N
 	AddInPlace                         // aten::add_
 	AtenOp                             // aten::*
@@ -38,19 +37,19 @@ const (
 	operator = AtenOp | AddInPlace
 )
 
-// names holds the class and the collective kind of every distinct name of a trace by
-// StringID, so that each text is examined once, however many rows carry it. A large trace
-// has millions of rows and a few thousand names.
+// names holds the class of every distinct name of a trace by StringID, so that each text is
+// examined once, however many rows carry it. A large trace has millions of rows and a few
+// thousand names.
 type names struct {
-	class []Class
-	kind  []CollectiveKind
-	all   Class // the classes of all names together
+	class  []Class
+	kernel []kernelName // of names on devices; the zero value for others
+	all    Class        // the classes of all names together
 }
 
 // classifyNames looks at all strings of a trace, also at those that are not names: they
 // share one table, and asking which is which would cost a pass over the rows.
 func classifyNames(t *trace.Trace) *names {
-	n := &names{class: make([]Class, t.NumStrings()), kind: make([]CollectiveKind, t.NumStrings())}
+	n := &names{class: make([]Class, t.NumStrings())}
 	half := len(n.class) / 2
 	parallel.Both(func() { n.classify(t, 0, half) }, func() { n.classify(t, half, len(n.class)) })
 	for _, class := range n.class {
@@ -61,12 +60,7 @@ func classifyNames(t *trace.Trace) *names {
 
 func (n *names) classify(t *trace.Trace, from, to int) {
 	for i := from; i < to; i++ {
-		s := t.String(trace.StringID(i))
-		n.class[i] = classOf(s)
-		if k, ok := kernelKind(s); ok {
-			n.class[i] |= Communication
-			n.kind[i] = k
-		}
+		n.class[i] = classOf(t.String(trace.StringID(i)))
 	}
 }
 

@@ -36,8 +36,9 @@ type mark struct {
 	class Class
 }
 
-func newRows(t *trace.Trace) *Rows {
+func newRows(t *trace.Trace, declared []Declaration) *Rows {
 	x := &Rows{Trace: t, Col: t.Columns(), names: classifyNames(t), texts: newParsedTexts()}
+	x.names.classifyKernels(t, declared)
 	x.markTracks()
 	x.findAutograd()
 	return x

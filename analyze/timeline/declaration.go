@@ -1,0 +1,103 @@
+package timeline
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Declaration is what a user says of device events: those in whose names Pattern is found
+// are of Kind, whatever the table of families says. NotCommunication makes them compute.
+type Declaration struct {
+	Pattern *regexp.Regexp // searched for in the whole name, template arguments and parameters included
+	Kind    CollectiveKind
+}
+
+// ParseDeclaration reads REGEX=KIND. The last = divides the two, so that a pattern may
+// hold others.
+func ParseDeclaration(text string) (Declaration, error) {
+	i := strings.LastIndexByte(text, '=')
+	if i <= 0 {
+		return Declaration{}, fmt.Errorf("%q is not REGEX=KIND", text)
+	}
+	return NewDeclaration(text[:i], text[i+1:])
+}
+
+// NewDeclaration makes a declaration of its parts.
+func NewDeclaration(pattern, kind string) (Declaration, error) {
+	k, ok := ParseKind(kind)
+	if !ok {
+		return Declaration{}, fmt.Errorf("%q is no kind of communication; there are %s",
+			kind, strings.Join(DeclarableKinds(), ", "))
+	}
+	re, err := regexp.Compile(pattern)
+	switch {
+	case err != nil:
+		return Declaration{}, err
+	case re.MatchString(""):
+		return Declaration{}, fmt.Errorf("%q fits every name", pattern)
+	}
+	return Declaration{re, k}, nil
+}
+
+// DeclarableKinds lists the names that ParseKind reads: those of reports, and none.
+func DeclarableKinds() []string {
+	var list []string
+	for _, k := range CollectiveKinds() {
+		list = append(list, k.String())
+	}
+	return append(list, noKind)
+}
+
+// noKind is what users call NotCommunication.
+const noKind = "none"
+
+// ParseKind reads a kind as reports print it, with hyphens or underscores, or none.
+func ParseKind(name string) (CollectiveKind, bool) {
+	name = strings.ReplaceAll(name, "-", "_")
+	if name == noKind {
+		return NotCommunication, true
+	}
+	i := slices.Index(collectiveNames[1:], name)
+	return CollectiveKind(i + 1), i >= 0
+}
+
+// kernelName is what the name of a device event says.
+type kernelName struct {
+	kind     CollectiveKind
+	suspect  CollectiveKind // see Rows.Suspect
+	seen     bool           // the name was looked at
+	declared bool           // the user decided
+}
+
+// classifyKernels looks at each name that occurs on a device.
+func (n *names) classifyKernels(t *trace.Trace, declared []Declaration) {
+	n.kernel = make([]kernelName, len(n.class))
+	col := t.Columns()
+	for _, track := range t.Tracks() {
+		if !track.Activity {
+			continue
+		}
+		for _, name := range col.Name[track.First : track.First+track.N] {
+			if of := &n.kernel[name]; !of.seen {
+				*of = kernelNamed(t.String(name), declared)
+			}
+		}
+	}
+}
+
+// kernelNamed examines one name. Of several declarations that fit, the last one counts.
+func kernelNamed(name string, declared []Declaration) kernelName {
+	for _, d := range slices.Backward(declared) {
+		if d.Pattern.MatchString(name) {
+			return kernelName{kind: d.Kind, seen: true, declared: true}
+		}
+	}
+	if kind, known := kernelKind(name); known {
+		return kernelName{kind: kind, seen: true}
+	}
+	return kernelName{suspect: suspectKind(qualifiedName(name)), seen: true}
+}
