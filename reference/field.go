@@ -102,6 +102,13 @@ func (o *Options) runFields() []Field {
 		{"reduce-loss", "the sum of losses is all-reduced behind the last backward, for the log",
 			nil, &o.ReduceLoss},
 		{"straggler", "rank=factor: the kernels of a rank take as many times as long", nil, &o.Straggler},
+		{"loader-delay", "time that loading a micro-batch takes longer, of every rank or rank=time: 20ms, 1=20ms",
+			nil, &o.LoaderDelay},
+		{"launch-delay", "time that launching a kernel takes longer", nil, &o.LaunchDelay},
+		{"host-delay", "time in which the host does something else after every step", nil, &o.HostDelay},
+		{"read-loss", "wait for the loss and read it, as item() does; without, it is copied while the next step runs",
+			[]string{"step", "micro-batch"}, &o.ReadLoss},
+		{"empty-cache", "give freed device memory back after every step, to allocate it anew", nil, &o.EmptyCache},
 		{"plant", "a fault on purpose: " + strings.Join(Plants(), ", "), Plants(), &o.Plant},
 	}
 }

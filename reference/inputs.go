@@ -38,11 +38,19 @@ func (in *inputs) micros(step int) int {
 	return min(a, in.data.Len(in.dev.Index)-step*a)
 }
 
+// fetch loads a micro-batch, in the thread that dispatches. The span is that of PyTorch's
+// loader without workers.
+func (in *inputs) fetch(micro int) Batch {
+	defer in.dev.Range("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__")()
+	in.dev.Sleep(in.plan.loading.of(in.dev.Index))
+	return in.data.Batch(in.dev.Index, micro)
+}
+
 // load copies the micro-batches of a step to the device and counts their tokens there.
 func (in *inputs) load(step, micros int, counts []*device.Buffer) error {
 	in.valid = nil // do not reuse: the previous step still refers to its own
 	for j := range micros {
-		b := in.data.Batch(in.dev.Index, step*in.plan.accumulation+j)
+		b := in.fetch(step*in.plan.accumulation + j)
 		if err := checkBatch(b, in.tokens[j].N, in.plan.Vocabulary); err != nil {
 			return fmt.Errorf("rank %d, step %d, micro-batch %d: %w", in.dev.Index, step, j, err)
 		}

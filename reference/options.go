@@ -16,6 +16,7 @@ type Options struct {
 	Loop                  // what happens between the first forward and the optimizers
 	gradients.Policy      // how gradients are combined over ranks
 	optim.Hyperparameters // how parameters are updated
+	Host                  // what the host does besides, while the device may run dry
 
 	Seed      int    // for initial weights and the default data
 	DType     string // float32 or float64, for everything but indices and counts
@@ -48,6 +49,16 @@ type Loop struct {
 	ClipGradNorm        float64 // largest norm of the gradient; 0 for no clipping
 	ForeachClip         bool    // clip all gradients in one call, not one by one
 	ReduceLoss          bool    // all-reduce the sum of losses, for the log
+}
+
+// Host says what the host of a rank does that leaves its device without work. A delay is a
+// time, as time.ParseDuration takes it, or rank=time for that of one rank; "" is none.
+type Host struct {
+	LoaderDelay string // what a micro-batch takes longer to load
+	LaunchDelay string // what a kernel takes longer to launch
+	HostDelay   string // what a step has at its end in which the host does something else
+	ReadLoss    string // waits for the loss and reads it: after each step or micro-batch; "" never
+	EmptyCache  bool   // gives freed device memory back after each step
 }
 
 // Defaults returns the default options: two ranks with four micro-batches per step each,

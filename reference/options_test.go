@@ -94,6 +94,12 @@ func TestRefused(t *testing.T) {
 		{"straggler=1=0.5", "straggler", "factors 1 to 1000"},
 		{"straggler=1=NaN", "straggler", "no rank=factor"},
 		{"straggler=fast", "straggler", "no rank=factor"},
+		{"loader-delay=2=20ms", "loader-delay", "ranks are 0 to 1"},
+		{"loader-delay=x=20ms", "loader-delay", `"x=20ms" is no time, nor rank=time`},
+		{"launch-delay=20", "launch-delay", "--launch-delay 1=20ms"},
+		{"host-delay=-1ms", "host-delay", "times up to 1m0s"},
+		{"host-delay=1=2h", "host-delay", "times up to 1m0s"},
+		{"read-loss=often", "read-loss", "take step, micro-batch"},
 		{"normalization=global-ish", "normalization", "take global, per-rank, micro-mean, sum"},
 		{"plant=GS999", "plant", "GS001"},
 		{"world-size=0", "world-size", "out of range"},
@@ -153,6 +159,7 @@ func TestAllowed(t *testing.T) {
 		"optimizer-in-backward=true global-batch-size=-1", "straggler=1=2.5",
 		"all-reduce=step sync=every-micro-batch global-batch-size=-1",
 		"normalization=per-rank scale=pass all-reduce=step", "reduce-loss=true world-size=1",
+		"loader-delay=1=20ms launch-delay=1us host-delay=0s",
 	} {
 		o := reference.Defaults()
 		apply(t, &o, changes)

@@ -14,6 +14,9 @@ type plan struct {
 	accumulation int       // micro-batches per step and rank
 	counts       [][]int   // valid tokens by rank and micro-batch; nil if the data decides
 	slow         []float64 // slowdown of kernels by rank; nil if no rank is slow
+	loading      delays    // of micro-batches
+	launching    delays    // of kernels
+	pausing      delays    // of the host, after a step
 	bug          bug
 	dtype        device.DType
 }
@@ -100,8 +103,10 @@ func (p *plan) ranges() error {
 		return &OptionError{"heads", reason, "take a divisor"}
 	}
 	var err error
-	p.slow, err = parseStraggler(p.Straggler, p.WorldSize)
-	return err
+	if p.slow, err = parseStraggler(p.Straggler, p.WorldSize); err != nil {
+		return err
+	}
+	return p.parseDelays()
 }
 
 // fill supplies defaults that depend on other choices.

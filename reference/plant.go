@@ -59,6 +59,16 @@ var plants = []plant{
 			{"scale", ""}, {"token-counts", "60,60,60,60/60,60,60,60"}}, partialWindow},
 	{"ST001", "rank 1 is slower",
 		[]setting{{"straggler", "1=3"}}, 0},
+	{"ID001", "batches are loaded in the thread of the loop, slowly",
+		shortKernels(setting{"loader-delay", "25ms"}), 0},
+	{"ID002", "the loss is read with item() before each step's logging, which would be hidden otherwise",
+		shortKernels(setting{"local-batch-size", "8"}, setting{"read-loss", "step"}, setting{"host-delay", "2ms"}), 0},
+	{"ID003", "freed memory is given back after every step, and allocated anew in the next",
+		shortKernels(setting{"empty-cache", "true"}), 0},
+	{"ID004", "launching a kernel takes longer than running it",
+		shortKernels(setting{"world-size", "1"}, setting{"launch-delay", "200us"}), 0},
+	{"ID005", "the host does something else between steps",
+		shortKernels(setting{"host-delay", "25ms"}), 0},
 	{"CL004", "gradients are clipped after every micro-batch",
 		[]setting{{"scale", "loss"}, {"clip-grad-norm", "0.05"}}, clipEach},
 	{"OP002", "the optimizer runs in every backward of an accumulation, on gradients that are kept",
@@ -87,6 +97,14 @@ var plants = []plant{
 		[]setting{{"scale", "pass"}, {"sync", "every-micro-batch"}}, scaleEach},
 	{"accum1_skip_naive_distributed", "the shortcut of one rank on several",
 		[]setting{{"scale", "skip"}, {"global-batch-size", "-1"}}, anyway},
+}
+
+// shortKernels are the settings of a device that has little to do beside what the host
+// does, and more, which go before them.
+func shortKernels(more ...setting) []setting {
+	return append([]setting{{"scale", "loss"}, {"token-counts", ""}, {"global-batch-size", "-1"},
+		{"local-batch-size", "2"}, {"layers", "1"}, {"width", "32"}, {"heads", "2"}, {"hidden", "0"},
+		{"sequence-length", "48"}}, more...)
 }
 
 // Plants returns the names of all deliberate faults.

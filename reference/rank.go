@@ -49,6 +49,9 @@ func (c *Callbacks) spans(rank int) spanFunc {
 
 func newRank(shared *run, m device.Member) *rank {
 	p := shared.plan
+	if d := p.launching.of(m.Comm.Rank()); d > 0 {
+		m.Device = slowLaunches{m.Device, d}
+	}
 	dev := device.NewRank(m, p.dtype)
 	r := &rank{plan: p, dev: dev, span: shared.callbacks.spans(dev.Index)}
 	o := r.makeParams()
@@ -119,7 +122,14 @@ func (r *rank) trainStep(step, micros int) error {
 		r.norm.sumCounts(micros)
 	}
 	r.finish(step, micros)
+	if r.plan.ReadLoss == "step" {
+		r.readLoss(micros - 1)
+	}
 	r.back.enqueue(&pending{step: step, micros: micros, valid: r.in.valid, gradients: r.export.take()})
+	if r.plan.EmptyCache {
+		r.dev.EmptyCache()
+	}
+	r.dev.Sleep(r.plan.pausing.of(r.dev.Index))
 	return nil
 }
 
@@ -144,6 +154,9 @@ func (r *rank) microBatch(step, j int, last bool) {
 	}
 	t := r.forward(j)
 	r.backward(step, last || r.plan.Sync == "every-micro-batch" || r.plan.OptimizerInBackward, t)
+	if r.plan.ReadLoss == "micro-batch" {
+		r.readLoss(j)
+	}
 	if r.plan.has(scaleEach) {
 		for _, p := range r.grads.Params() {
 			r.dev.Run(ops.Scale{X: p.Mine().Grad, Factor: r.part})
@@ -161,6 +174,9 @@ func (r *rank) backwardOnce(step, micros, first int) {
 	var sum *device.Buffer
 	for j := range micros {
 		tapes = append(tapes, r.forward(j))
+		if r.plan.ReadLoss == "micro-batch" {
+			r.readLoss(j)
+		}
 		if loss := tapes[j].Loss(); j > first {
 			r.dev.Run(ops.Add{Y: r.sum, A: sum, B: loss})
 			sum = r.sum
@@ -180,6 +196,16 @@ func (r *rank) forward(j int) *autograd.Tape {
 	t := autograd.NewTape(r.dev, r.grads)
 	r.norm.loss(t, r.net.Forward(t, r.in.tokens[j]), r.in.targets[j], j)
 	return t
+}
+
+// readLoss waits until the device has the loss of a micro-batch and copies it to the host,
+// for nothing: losses are read back while the next step runs.
+func (r *rank) readLoss(j int) {
+	loss := r.s.losses[j]
+	defer r.dev.Range("cpu_op", "aten::item", device.Tensor(loss))()
+	defer r.dev.Range("cpu_op", "aten::_local_scalar_dense", device.Tensor(loss))()
+	r.dev.Download(device.Host{Floats: make([]float64, 1)}, loss)
+	r.dev.StreamSynchronize(r.dev.Compute)
 }
 
 // backward runs tapes, last to first, as one backward pass over the sum of their losses.

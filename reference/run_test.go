@@ -101,6 +101,8 @@ func TestGlobalWaysAgree(t *testing.T) {
 			"all-reduce=step backward=step reduce-loss=true",
 			"scale=clip clip-grad-norm=1e9", "scale=clip clip-grad-norm=1e9 foreach-clip=false reduce-loss=true",
 			"backward=step grad-sync=reduce-then-accumulate scale=optimizer",
+			"read-loss=micro-batch empty-cache=true", "read-loss=micro-batch backward=step", "read-loss=step",
+			"launch-delay=1us loader-delay=1=1us",
 		} {
 			t.Run(counts+" "+way, func(t *testing.T) {
 				got := train(t, small(t, append(strings.Fields(way), counts)...), nil, cpu.Backend{Poison: true})

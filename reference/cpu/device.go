@@ -118,12 +118,17 @@ func (d *dev) DeviceSynchronize() {
 
 func (d *dev) hostWait(call string, sync device.SyncEvent, streams []*stream) {
 	start := d.log.Now()
+	drain(streams)
+	d.synced(call, sync, start)
+}
+
+// drain waits until streams have run all that is enqueued.
+func drain(streams []*stream) {
 	for _, s := range streams {
 		e := &event{happened: make(chan struct{})}
 		s.queue <- e
 		<-e.happened
 	}
-	d.synced(call, sync, start)
 }
 
 // EventSynchronize implements device.Device.
@@ -148,6 +153,16 @@ func (d *dev) synced(call string, sync device.SyncEvent, start int64) {
 // Range implements device.Device.
 func (d *dev) Range(cat, name string, operands ...device.Operand) func() {
 	return d.log.Range(cat, name, operands...)
+}
+
+// Sleep implements device.Device.
+func (d *dev) Sleep(t time.Duration) {
+	switch {
+	case t >= time.Millisecond:
+		d.sleep(t)
+	case t > 0:
+		nap(t)
+	}
 }
 
 // HostWork implements device.Device. It does nothing: real work takes real time.

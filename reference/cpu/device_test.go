@@ -249,6 +249,7 @@ func TestRecorder(t *testing.T) {
 			d.EventSynchronize(d.EventRecord(comms))
 			d.MemsetAsync(s, x)
 			d.Free(x)
+			d.EmptyCache()
 			end()
 		})
 	for rank, r := range tapes {
@@ -285,6 +286,13 @@ func TestRecorder(t *testing.T) {
 			" "); text != "aten::copy_ aten::add_ nccl:allreduce record_param_comms c10d::allreduce_ aten::zero_ "+
 			"ProfilerStep#0" {
 			t.Errorf("rank %d: %s", rank, text)
+		}
+		names = nil
+		for _, h := range r.hosts {
+			names = append(names, h.Name)
+		}
+		if names[0] != "cudaMalloc" || !slices.Contains(names, "cudaFree") {
+			t.Errorf("rank %d: %s", rank, names)
 		}
 		waits := slices.ContainsFunc(r.syncs, func(e device.SyncEvent) bool {
 			return e.Kind == device.StreamWait && e.Stream == 20 && e.WaitStream == 7 &&
@@ -385,6 +393,11 @@ func TestMemory(t *testing.T) {
 	}
 	if c := d.Malloc(device.F64, 7); c.Block == a.Block || c.Block.Addr == a.Block.Addr {
 		t.Error("the same block twice")
+	}
+	d.Free(d.Malloc(device.F32, 1))
+	d.EmptyCache()
+	if b := d.Malloc(device.F32, 7); b.Block == a.Block {
+		t.Error("a block that was given back")
 	}
 	defer func() {
 		if recover() == nil {

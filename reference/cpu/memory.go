@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"runtime/debug"
 	"slices"
 
 	"github.com/gaprof/gaprof/reference/device"
@@ -34,7 +35,9 @@ func (d *dev) Malloc(dt device.DType, shape ...int) *device.Buffer {
 	return &device.Buffer{Block: block, N: n, DType: dt, Shape: slices.Clone(shape)}
 }
 
+// fresh allocates what there is no freed block for.
 func (d *dev) fresh(kind pooled) *device.Block {
+	start := d.log.Now()
 	block := &device.Block{Addr: firstAddr + d.nextAddr, Bytes: int64(kind.n) * kind.dt.Size()}
 	d.nextAddr += block.Bytes
 	d.reserved += block.Bytes
@@ -45,6 +48,9 @@ func (d *dev) fresh(kind pooled) *device.Block {
 		block.Mem = poisoned(make([]float64, kind.n), d.poison, math.NaN())
 	case device.I64:
 		block.Mem = poisoned(make([]int64, kind.n), d.poison, math.MinInt64)
+	}
+	if d.log.On() {
+		d.log.Call("cudaMalloc", start, d.log.Next())
 	}
 	return block
 }
@@ -71,6 +77,21 @@ func (d *dev) Free(b *device.Buffer) {
 	}
 	kind := pooled{b.DType, int(b.Block.Bytes / b.DType.Size())}
 	d.pool[kind] = append(d.pool[kind], b.Block)
+}
+
+// EmptyCache implements device.Device. Blocks are the garbage collector's, which returns
+// their pages to the system.
+func (d *dev) EmptyCache() {
+	start := d.log.Now()
+	drain(d.streams)
+	for kind, free := range d.pool {
+		d.reserved -= int64(len(free)) * int64(kind.n) * kind.dt.Size()
+	}
+	clear(d.pool)
+	debug.FreeOSMemory()
+	if d.log.On() {
+		d.log.Call("cudaFree", start, d.log.Next())
+	}
 }
 
 func (d *dev) told(block *device.Block, bytes int64) {

@@ -31,6 +31,9 @@ type Device interface {
 	Malloc(dt DType, shape ...int) *Buffer
 	// Free releases the memory of b, which must have been returned by Malloc.
 	Free(b *Buffer)
+	// EmptyCache waits for the device and gives freed memory back to the system, from
+	// which Malloc then has to take it again.
+	EmptyCache()
 	// StreamCreateWithPriority creates a stream. Lower numbers mean higher priority.
 	StreamCreateWithPriority(priority int) Stream
 	// Launch enqueues an operation.
@@ -52,6 +55,8 @@ type Device interface {
 	// Range opens an annotation in a trace category, user_annotation or cpu_op. The
 	// function it returns closes it. Ranges nest.
 	Range(cat, name string, operands ...Operand) (end func())
+	// Sleep lets the dispatch thread sleep.
+	Sleep(d time.Duration)
 	// HostWork stands for time that the dispatch thread spends computing. It advances
 	// the clock of a simulation and does nothing elsewhere.
 	HostWork(d time.Duration)

@@ -15,7 +15,7 @@ type Recorder interface {
 
 // HostEvent is a call of the CUDA runtime: cudaLaunchKernel, cudaMemcpyAsync,
 // cudaMemsetAsync, cudaEventRecord, cudaStreamWaitEvent, cudaStreamSynchronize,
-// cudaEventSynchronize, cudaDeviceSynchronize.
+// cudaEventSynchronize, cudaDeviceSynchronize, cudaMalloc, cudaFree.
 type HostEvent struct {
 	Name        string
 	Start, End  int64 // ns

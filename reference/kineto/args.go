@@ -13,6 +13,7 @@ import (
 var callbackIDs = map[string]int64{
 	"cudaLaunchKernel": 211, "cudaMemcpyAsync": 41, "cudaMemsetAsync": 51,
 	"cudaEventRecord": 135, "cudaStreamWaitEvent": 147,
+	"cudaMalloc": 20, "cudaFree": 22,
 	"cudaStreamSynchronize": 131, "cudaEventSynchronize": 137, "cudaDeviceSynchronize": 165,
 }
 

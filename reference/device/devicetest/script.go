@@ -131,6 +131,16 @@ func (s *Script) DeviceSynchronize() { s.add("host waits") }
 // Range implements device.Device. It is not among the calls.
 func (s *Script) Range(string, string, ...device.Operand) func() { return func() {} }
 
+// EmptyCache implements device.Device.
+func (s *Script) EmptyCache() { s.add("host empties cache") }
+
+// Sleep implements device.Device.
+func (s *Script) Sleep(d time.Duration) {
+	if d > 0 {
+		s.add("host sleeps %v", d)
+	}
+}
+
 // HostWork implements device.Device.
 func (s *Script) HostWork(time.Duration) {}
 

@@ -1,0 +1,14 @@
+package cpu
+
+import (
+	"syscall"
+	"time"
+)
+
+// nap lets the thread sleep for less than Go's timers can do, which round up to a
+// millisecond.
+func nap(t time.Duration) {
+	left := syscall.NsecToTimespec(int64(t))
+	for syscall.Nanosleep(&left, &left) == syscall.EINTR {
+	}
+}

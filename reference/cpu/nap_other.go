@@ -1,0 +1,15 @@
+//go:build !linux
+
+package cpu
+
+import (
+	"runtime"
+	"time"
+)
+
+// nap keeps the thread busy for a time that is less than timers can do.
+func nap(t time.Duration) {
+	for begin := time.Now(); time.Since(begin) < t; {
+		runtime.Gosched()
+	}
+}
