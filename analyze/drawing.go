@@ -19,7 +19,7 @@ const mostCollectives = 20000
 // of the complete steps with most optimizers the one before the last, whose window ends
 // where the next step begins. nil where no step has a device window.
 func timelineOf(x *timeline.Rank, r *facts.Rank, asked func(n int) (from, to int)) *report.Timeline {
-	step := representative(r, asked)
+	step := representative(r, asked, hasWindow)
 	if step == nil {
 		return nil
 	}
@@ -37,9 +37,12 @@ func timelineOf(x *timeline.Rank, r *facts.Rank, asked func(n int) (from, to int
 	return t
 }
 
-// representative chooses among the steps that were asked for; incomplete ones only
-// where there are no others.
-func representative(r *facts.Rank, asked func(n int) (from, to int)) *facts.Step {
+// hasWindow reports whether a step ran anything on a device.
+func hasWindow(s *facts.Step) bool { return len(s.Windows) > 0 }
+
+// representative chooses among the steps that were asked for and will do; incomplete ones
+// only where there are no others.
+func representative(r *facts.Rank, asked func(n int) (from, to int), willDo func(*facts.Step) bool) *facts.Step {
 	from, to := 0, len(r.Steps)
 	if asked != nil {
 		from, to = asked(len(r.Steps))
@@ -53,7 +56,7 @@ func representative(r *facts.Rank, asked func(n int) (from, to int)) *facts.Step
 	}
 	for i := from; i < to; i++ {
 		s := &r.Steps[i]
-		if len(s.Windows) == 0 {
+		if !willDo(s) {
 			continue
 		}
 		if len(best) > 0 && rank(s) > rank(best[0]) {
@@ -72,6 +75,7 @@ func representative(r *facts.Rank, asked func(n int) (from, to int)) *facts.Step
 // drawingOf is what figures need of the ranks that were asked for.
 func drawingOf(list []*Rank) *report.Drawing {
 	d := &report.Drawing{Timelines: []report.Timeline{}, Collectives: []report.Collective{}}
+	d.Memory, d.MemoryLeftOut = memoryDrawn(list)
 	for _, r := range list {
 		if t := r.reduced.Timeline; t != nil {
 			one := *t

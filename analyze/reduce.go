@@ -17,6 +17,7 @@ func Reduce(in Input, o *Options) *Reduced {
 			one := ReducedRank{Facts: rank, Kernels: topKernels(of, cmp.Or(o.Top, 10))}
 			if o.Drawing {
 				one.Timeline = timelineOf(of, rank, o.Steps)
+				one.Memory = memorySeries(of, rank, o.Steps)
 			}
 			r.Ranks = append(r.Ranks, one)
 		}

@@ -20,6 +20,8 @@ type ReducedRank struct {
 	Facts    *facts.Rank      // never nil
 	Kernels  []report.Kernel  // the largest; the number of the rank is not in them yet
 	Timeline *report.Timeline // nor in this; nil unless asked for, and where no step has a device window
+
+	Memory []report.MemorySeries // nor in these; none unless asked for
 }
 
 // placed is what is kept of a trace, with its place among the others.

@@ -238,7 +238,7 @@ func TestDraw(t *testing.T) {
 	}
 	w := Window{End: 300_000, Update: steps.Interval{Start: 250_000, End: 300_000}, Backwards: []gradients.Backward{
 		{Start: 100_000, End: 120_000, Forwards: 1}, {Start: 120_000, End: 200_000, Forwards: 1}}}
-	s := Draw(rank(t, b.String()), 0, &w)
+	s := Draw(rank(t, b.String()), &w)[0]
 	if n := len(s.At); n > 2*(seriesParts+2) || n < seriesParts/2 || len(s.Allocated) != n || s.Reserved != nil {
 		t.Fatalf("%d instants, %d amounts, reserved %v", n, len(s.Allocated), s.Reserved)
 	}
@@ -262,7 +262,7 @@ func TestDraw(t *testing.T) {
 
 func TestDrawHeld(t *testing.T) {
 	s := Draw(rank(t, line(10, 100, 1, 1100, 4000)+line(50, 200, 2, 1300, 4000)+line(150, -200, 2, 1100, 4000)+
-		line(160, -100, 1, 1000, 4000)), 0, &twoSteps[0])
+		line(160, -100, 1, 1000, 4000)), &twoSteps[0])[0]
 	got := fmt.Sprint(s.At, s.Allocated, s.Reserved, s.Held)
 	want := "[0 10 50 150 160] [1000 1100 1300 1100 1000] [4000 4000 4000 4000 4000] [0 100 300 100 0]"
 	if got != want {

@@ -25,16 +25,22 @@ type Span struct {
 // that is allocated: more than a screen of a page has columns for, fewer than would matter.
 const seriesParts = 300
 
-// Draw computes the memory of a device, by the index of what Find returns, over a window.
-// Its size is bounded, however many events there are: of each of seriesParts equal parts
-// it has two instants.
-func Draw(x *timeline.Rank, device int, w *Window) Series {
-	s := read(x)[device]
+// Draw computes the memory of each device over a window, in the order of what Find returns.
+// Its size is bounded, however many events there are: of each of seriesParts equal parts of
+// the window it has two instants, and as many phases.
+func Draw(x *timeline.Rank, w *Window) []Series {
+	var list []Series
+	for _, s := range read(x) {
+		list = append(list, s.draw(w))
+	}
+	return list
+}
+
+func (s *stream) draw(w *Window) Series {
 	from := s.before(w.Start, 0)
 	to := s.before(w.End, from)
-	list := s.leases(w, from, to)
-	held := holdings(list, from, to-from)
-	d := drawer{s: s, held: held, from: from}
+	leases := s.leases(w, from, to)
+	d := drawer{s: s, held: holdings(leases, from, to-from), from: from}
 	allocated, reserved := s.level(from)
 	d.add(w.Start, allocated, reserved, 0)
 	for i := from; i < to; {
@@ -43,7 +49,7 @@ func Draw(x *timeline.Rank, device int, w *Window) Series {
 	if !s.reserves {
 		d.Reserved = nil
 	}
-	if len(list) == 0 {
+	if len(leases) == 0 {
 		d.Held = nil
 	}
 	d.Phases = w.spans()
@@ -93,17 +99,20 @@ func (d *drawer) event(i int) {
 	d.add(e.at, e.allocated, e.reserved, d.held[i-d.from])
 }
 
-// spans are the phases of a window, neighbours of one phase joined.
+// spans are the phases of a window, in order. Neighbours of one phase are joined, and so is
+// what is shorter than a part, with what precedes it: of thousands of micro-batches nobody
+// could see the phases.
 func (w *Window) spans() []Span {
 	var list []Span
 	bounds := w.bounds()
+	least := (w.End - w.Start) / seriesParts
 	for i := 1; i < len(bounds); i++ {
 		from, to := max(bounds[i-1], w.Start), min(bounds[i], w.End)
 		if to <= from {
 			continue
 		}
 		p := w.phase(from)
-		if n := len(list); n > 0 && list[n-1].Phase == p {
+		if n := len(list); n > 0 && (list[n-1].Phase == p || to-from < least) {
 			list[n-1].End = to
 			continue
 		}

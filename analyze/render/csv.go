@@ -17,6 +17,9 @@ func CSV(w io.Writer, r *report.Report, _ Options) error {
 	for i := range r.Steps {
 		t.step(&r.Steps[i])
 	}
+	for i := range r.Memory {
+		t.memory(&r.Memory[i])
+	}
 	for _, c := range r.Communication {
 		t.overlap("communication", c.Rank, "all", c.Count, c.Overlap)
 	}

@@ -26,6 +26,9 @@ func Markdown(w io.Writer, r *report.Report, o Options) error {
 	if len(r.Ranks) > 1 {
 		fmt.Fprintf(&b, "\n**Ranks:** %s\n", markdownText(waitText(r)))
 	}
+	if text := memoryText(r); text != "" {
+		fmt.Fprintf(&b, "\n**Memory:** %s\n", markdownText(text))
+	}
 	for _, t := range tables(r, o) {
 		drawMarkdown(&b, t)
 	}

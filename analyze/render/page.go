@@ -44,7 +44,7 @@ func newPage(r *report.Report, o Options) page {
 	}
 	for _, s := range []section{
 		passSection(r), overlapSection(r), normalizationSection(r),
-		ledgerSection(r), timelineSection(r, o), collectiveSection(r), rankSection(r),
+		ledgerSection(r), timelineSection(r, o), memorySection(r), collectiveSection(r), rankSection(r),
 		findingSection(r), gradientSection(r), kernelSection(r), healthSection(r, o), skippedSection(r),
 	} {
 		if s.id != "" {

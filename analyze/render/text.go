@@ -21,6 +21,9 @@ func Text(w io.Writer, r *report.Report, o Options) error {
 	}
 	say(&b, also(r))
 	together(&b, r, o)
+	if text := memoryText(r); text != "" {
+		line(&b, "MEMORY", text, o.name("{show} memory"))
+	}
 	if o.shows("findings") {
 		for i := range r.Findings {
 			details(&b, &r.Findings[i])
@@ -39,7 +42,10 @@ func tables(r *report.Report, o Options) []table {
 	for _, extra := range []struct {
 		section string
 		make    func(*report.Report) table
-	}{{"ranks", rankTable}, {"ranks", matchTable}, {"groups", groupTable}, {"top", topTable}, {"health", healthTable}} {
+	}{
+		{"memory", memoryTable}, {"ranks", rankTable}, {"ranks", matchTable}, {"groups", groupTable},
+		{"top", topTable}, {"health", healthTable},
+	} {
 		if o.shows(extra.section) {
 			list = append(list, extra.make(r))
 		}

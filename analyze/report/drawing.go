@@ -6,6 +6,29 @@ type Drawing struct {
 	Timelines   []Timeline   `json:"timelines"`            // one a rank that has a step with a device window
 	Collectives []Collective `json:"collectives"`          // by rank, then start where some were left out
 	LeftOut     int          `json:"collectives_left_out"` // the shortest, of more than can be shown
+
+	// Memory is of the same steps as Timelines, highest peak first. MemoryLeftOut devices with
+	// lower ones, of more than can be shown, are not in it.
+	Memory        []MemorySeries `json:"memory"`
+	MemoryLeftOut int            `json:"memory_left_out"`
+}
+
+// MemorySeries is the memory of a device over one step of a rank, on the clock of the host.
+// Amounts are in bytes, each from its instant to that of the next one; of many, the least and
+// the most of each of some hundred parts of the step.
+type MemorySeries struct {
+	Rank      int64   `json:"rank"`
+	Device    string  `json:"device"`      // as that of Memory
+	Kind      string  `json:"device_type"` // as that of Memory
+	Step      int     `json:"step"`        // an Index of Steps
+	Start     int64   `json:"start_ns"`    // of the step on the host
+	Duration  int64   `json:"duration_ns"`
+	At        []int64 `json:"at_ns"`           // from Start; ascending
+	Allocated []int64 `json:"allocated_bytes"` // as long as At
+	Reserved  []int64 `json:"reserved_bytes"`  // as long as At, or empty: unknown
+	Held      []int64 `json:"held_bytes"`      // likewise: allocated in forward, released in backward
+	Phases    []Strip `json:"phases"`          // of the row "phase", by the host's time
+	Relative  bool    `json:"relative"`        // as that of Memory
 }
 
 // Timeline is one representative step of a rank on one device. Times are in ns; spans

@@ -21,13 +21,19 @@ type Finding struct {
 	Saving *Range   `json:"saving_ns"` // null unknown
 	Kinds  []string `json:"kinds"`     // of the steps that cost anything
 
+	// CostBytes is what the finding holds of the peak memory of a device, in bytes, and
+	// SavingBytes how much lower that peak could be, at most all of it. Absent where the
+	// finding is not about memory, or memory was not recorded.
+	CostBytes   *int64 `json:"cost_bytes,omitempty"`
+	SavingBytes *Range `json:"saving_bytes,omitempty"`
+
 	Also     []string   `json:"also"`     // rules that apply to the time claimed here
 	Evidence []Evidence `json:"evidence"` // events to look at; empty where there are none
 	Fix      string     `json:"fix"`      // what to change
 	Caveats  []string   `json:"caveats"`  // what may make the finding wrong
 }
 
-// Range is a least and a greatest value in ns.
+// Range is a least and a greatest value, in the unit of the field that has it.
 type Range struct {
 	Low  int64 `json:"low"`
 	High int64 `json:"high"`

@@ -16,6 +16,7 @@
 //	tokens.go    tokens of each rank
 //	ledger.go    where the time of steps goes
 //	timeline.go  one step by stream
+//	memory.go    memory over one step
 //	waits.go     waiting between ranks
 package plots
 
@@ -29,6 +30,7 @@ const (
 	Tokens   = "tokens"
 	Waits    = "waits"
 	Timeline = "timeline"
+	Memory   = "memory"
 )
 
 // table is every plot; a new one is a row. A plot without anything to show gives none.
@@ -41,6 +43,7 @@ var table = []struct {
 	{Overlap, overlap},
 	{Tokens, tokens},
 	{Timeline, timelines},
+	{Memory, memories},
 	{Waits, waits},
 }
 

@@ -49,7 +49,25 @@ func sample(t *testing.T) *report.Report {
 	}
 	r.Ranks = waitsOf(2_000_000, 0, 500_000)
 	r.Normalization.Tokens = [][]int64{{59, 60, 14, 11}, {12, 268, 133, 6}}
+	r.Drawing.Memory = []report.MemorySeries{memoryOf(12_000_000, 40_000_000, 6)}
 	return r
+}
+
+// memoryOf is a step of so many ns whose forward passes allocate, and whose backward pass
+// releases, an amount of bytes n times.
+func memoryOf(ns, bytes int64, n int) report.MemorySeries {
+	s := report.MemorySeries{Kind: "cuda", Device: "0", Step: 1, Duration: ns, Phases: []report.Strip{
+		{Row: "phase", Class: "forward", Spans: [][2]int64{{0, ns / 2}}},
+		{Row: "phase", Class: "backward", Spans: [][2]int64{{ns / 2, ns / 3}}},
+		{Row: "phase", Class: "optimizer", Spans: [][2]int64{{ns/2 + ns/3, ns / 6}}},
+	}}
+	for i := range 2 * n {
+		held := bytes * int64(n-max(i-n, n-i))
+		s.At = append(s.At, int64(i)*ns/int64(3*n))
+		s.Allocated, s.Held = append(s.Allocated, held+2*bytes), append(s.Held, held)
+		s.Reserved = append(s.Reserved, bytes*int64(min(i, n)+3))
+	}
+	return s
 }
 
 // waitsOf are ranks that wait for so many ns, each of which the next one causes.
@@ -146,6 +164,14 @@ func TestOddReports(t *testing.T) {
 		want   string // the figures
 	}{
 		{"nothing", &report.Report{}, ""},
+		{
+			"memory of no time, of no amount, of broken lists, of all there is",
+			&report.Report{Drawing: &report.Drawing{Memory: []report.MemorySeries{
+				{}, memoryOf(0, 5, 3), memoryOf(9, 0, 3), {Duration: 5, At: []int64{1, 2}, Allocated: []int64{1}},
+				memoryOf(1<<40, 1<<50, 300), {Duration: 5, At: []int64{9}, Allocated: []int64{-7}},
+			}}},
+			"memory-0 memory-1 memory-2",
+		},
 		{"a CPU alone", &report.Report{Steps: []report.Step{{HostDuration: 5}}, Drawing: &report.Drawing{}}, ""},
 		{"one step", many(1, 1), "ledger overlap timeline-0"},
 		{
@@ -250,6 +276,23 @@ func whole(svg string) error {
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("at byte %d: %w", d.InputOffset(), err)
+		}
+	}
+}
+
+// Reserved memory, memory that is not held and phases that were not recorded have no keys.
+func TestMemoryKeys(t *testing.T) {
+	s := memoryOf(12_000_000, 40_000_000, 6)
+	s.Reserved, s.Held, s.Phases, s.Device = nil, nil, s.Phases[:1], "<script>"
+	f := memories(&report.Report{Drawing: &report.Drawing{Memory: []report.MemorySeries{s}}})[0]
+	sound(t, f)
+	svg := f.File(Wide)
+	for text, want := range map[string]bool{
+		"allocated": true, "forward": true, "reserved": false, "held until": false, "optimizer": false,
+		"<script": false,
+	} {
+		if strings.Contains(svg, ">"+text) != want && strings.Contains(svg, text+"<") != want {
+			t.Errorf("%q: want %v", text, want)
 		}
 	}
 }
