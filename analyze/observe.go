@@ -60,7 +60,7 @@ func observe(r *facts.Rank) *normalization.Observation {
 	}
 	if r.Params.Known() {
 		o.Scaled = answer(slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool {
-			return p.Kind == gradients.ScalePass
+			return p.Kind == gradients.ScalePass && !p.One
 		}))
 	}
 	o.Reduced = reducesCounts(r)

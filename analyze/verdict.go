@@ -32,6 +32,9 @@ func ReducingRanks(r *facts.Rank) int64 {
 // VerdictOf judges a gradient pass. uniform says that the user declared equal token
 // counts on all ranks; equal counts in a few recorded steps would not be enough.
 func VerdictOf(r *facts.Rank, p *gradients.Pass, uniform bool) (report.Verdict, string) {
+	if p.One {
+		return report.Needless, "the factor, as recorded, is 1"
+	}
 	switch p.Kind {
 	case gradients.ClipPass:
 		return report.Required, "clipping multiplies by a coefficient that is known only behind the norm"
@@ -77,6 +80,6 @@ func VerdictOf(r *facts.Rank, p *gradients.Pass, uniform bool) (report.Verdict, 
 // scaledInside reports whether gradients are scaled between the micro-batches of a step.
 func scaledInside(r *facts.Rank, step int) bool {
 	return slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool {
-		return p.Step == step && p.Kind == gradients.ScalePass && p.Place == gradients.BetweenMicroBatches
+		return p.Step == step && p.Kind == gradients.ScalePass && p.Place == gradients.BetweenMicroBatches && !p.One
 	})
 }

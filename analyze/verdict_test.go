@@ -71,7 +71,10 @@ func TestVerdictOnOtherPasses(t *testing.T) {
 	}{
 		{
 			"a number that the trace does not hold",
-			gradients.Pass{Kind: gradients.ScalePass, Place: gradients.AfterBackward, Doubtful: true},
+			gradients.Pass{
+				Kind: gradients.ScalePass, Place: gradients.AfterBackward,
+				Factor: gradients.Factor{Doubtful: true},
+			},
 			report.UnknownVerdict,
 		},
 		{

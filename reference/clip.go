@@ -26,12 +26,14 @@ type clipper struct {
 	foreach bool    // one call for all gradients
 	sharded bool    // each rank holds only part of each gradient
 	s       *scalars
+	each    bool             // a plant: the norm of each gradient is all-reduced by itself
 	norms   *device.Buffer   // by parameter
 	scratch []*device.Buffer // three scalars for intermediate results
 }
 
 func newClipper(p *plan, dev *device.Rank, s *scalars, params int) *clipper {
 	c := &clipper{dev: dev, most: p.ClipGradNorm, foreach: p.ForeachClip, sharded: p.Sharded(), s: s}
+	c.each = p.has(normEach)
 	for range 3 {
 		c.scratch = append(c.scratch, dev.Alloc())
 	}
@@ -61,6 +63,10 @@ func (c *clipper) clip(list []*device.Buffer, fold *device.Buffer) {
 
 // measure computes the norm of the whole gradient, across ranks if it is sharded.
 func (c *clipper) measure(list []*device.Buffer) {
+	if c.each {
+		c.measureEach(list)
+		return
+	}
 	if c.foreach {
 		c.dev.Run(ops.ForeachNorm{Norms: c.norms, X: list})
 	} else {
@@ -74,4 +80,16 @@ func (c *clipper) measure(list []*device.Buffer) {
 		c.dev.Collective(func() { c.dev.Comm.AllReduce(c.dev.Comms, norm, device.Sum) })
 		c.dev.Run(ops.Sqrt{Y: norm, X: norm})
 	}
+}
+
+// measureEach computes the norm of each sharded gradient across ranks, one by one, and then
+// that of all.
+func (c *clipper) measureEach(list []*device.Buffer) {
+	for i, g := range list {
+		norm := c.norms.View(i)
+		c.dev.Run(ops.VectorNorm{Norm: norm, X: g, Squared: true})
+		c.dev.Collective(func() { c.dev.Comm.AllReduce(c.dev.Comms, norm, device.Sum) })
+		c.dev.Run(ops.Sqrt{Y: norm, X: norm})
+	}
+	c.dev.Run(ops.VectorNorm{Norm: c.s.norm, X: c.norms})
 }

@@ -14,6 +14,10 @@ const (
 	zeroEach                        // gradients are cleared before every backward
 	scaleEach                       // gradients are divided by A after every backward
 	clipEach                        // gradients are clipped after every backward
+	divideWhole                     // gradients are divided by R before they are reduce-scattered as a sum
+	scaleByOne                      // gradients are multiplied by the number one
+	noSyncAround                    // no_sync is entered behind the forward pass, which has decided by then
+	normEach                        // the norm of each gradient is all-reduced by itself
 	partialWindow                   // the data ends mid-step, and the step is taken and divided by A regardless
 	keepUsed                        // gradients consumed by an optimizer in backward are not cleared
 	anyway                          // a combination that is normally rejected is run
@@ -37,10 +41,16 @@ var plants = []plant{
 		[]setting{{"world-size", "1"}, {"global-batch-size", "-1"}, {"token-counts", ""}, {"scale", "pass"}}, 0},
 	{"GS002", "a scale pass that the loss could carry",
 		[]setting{{"scale", "pass"}}, 0},
+	{"GS004", "whole gradients are divided by the ranks before they are reduce-scattered",
+		[]setting{{"scale", "loss"}, {"reduce-scatter", "hook"}}, divideWhole},
+	{"GS006", "gradients are multiplied by one",
+		[]setting{{"scale", "loss"}}, scaleByOne},
 	{"GS007", "zero_grad before every backward",
 		[]setting{{"scale", "loss"}}, zeroEach},
 	{"AC001", "all-reduces in every micro-batch",
 		[]setting{{"scale", "loss"}, {"sync", "every-micro-batch"}, {"reduce-scatter", ""}}, 0},
+	{"AC002", "all-reduces in every micro-batch, though no_sync is around backward",
+		[]setting{{"scale", "loss"}, {"sync", "every-micro-batch"}, {"reduce-scatter", ""}}, noSyncAround},
 	{"AC004", "reduce-scatters in every micro-batch",
 		[]setting{{"scale", "loss"}, {"sync", "every-micro-batch"},
 			{"grad-sync", "reduce-then-accumulate"}, {"reduce-scatter", "hook"}}, 0},
@@ -69,6 +79,8 @@ var plants = []plant{
 		shortKernels(setting{"world-size", "1"}, setting{"launch-delay", "200us"}), 0},
 	{"ID005", "the host does something else between steps",
 		shortKernels(setting{"host-delay", "25ms"}), 0},
+	{"CL002", "clipping all-reduces the norm of each gradient by itself",
+		[]setting{{"scale", "loss"}, {"reduce-scatter", "hook"}, {"clip-grad-norm", "1"}}, normEach},
 	{"CL004", "gradients are clipped after every micro-batch",
 		[]setting{{"scale", "loss"}, {"clip-grad-norm", "0.05"}}, clipEach},
 	{"OP002", "the optimizer runs in every backward of an accumulation, on gradients that are kept",

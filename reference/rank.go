@@ -73,6 +73,11 @@ func newRank(shared *run, m device.Member) *rank {
 // optimizers on top of them.
 func (r *rank) makeParams() *optim.Optimizer {
 	hooks := gradients.Hooks{Span: r.span}
+	if r.plan.has(divideWhole) {
+		by := r.dev.Alloc()
+		r.dev.Upload(by, device.Host{Floats: []float64{1 / float64(r.dev.World)}})
+		hooks.Divide = func(grad *device.Buffer) { r.dev.Run(ops.Scale{X: grad, Factor: by}) }
+	}
 	if r.plan.OptimizerInBackward {
 		hooks.Ready = func(p *gradients.Param) { r.update.early(p) }
 	}
@@ -153,6 +158,9 @@ func (r *rank) microBatch(step, j int, last bool) {
 		r.update.zeroGrad(step)
 	}
 	t := r.forward(j)
+	if r.plan.has(noSyncAround) && !last {
+		defer r.dev.Range("user_annotation", "no_sync")()
+	}
 	r.backward(step, last || r.plan.Sync == "every-micro-batch" || r.plan.OptimizerInBackward, t)
 	if r.plan.ReadLoss == "micro-batch" {
 		r.readLoss(j)
@@ -231,6 +239,9 @@ func (r *rank) finish(step, micros int) {
 	}
 	if p.ReduceLoss {
 		r.norm.reduceLoss(micros)
+	}
+	if p.has(scaleByOne) {
+		r.dev.Run(ops.ForeachScaleBy{X: r.grads.Stored(), Value: 1})
 	}
 	fold := r.scale() // not nil: yet to be applied, by clipping or the optimizer
 	if !p.InStep() {

@@ -39,14 +39,18 @@
 //	optimizer.go       which optimizer steps which parameters
 //	accumulation.go    accumulation steps and micro-batches of each step
 //	hostcollective.go  collectives as the host asks for them, on any backend
+//	replicas.go        reductions between replicas of shards
+//	nosync.go          reductions in spite of no_sync()
 //	sync.go            in which micro-batches gradients are reduced
 //	tokens.go          where the token count is reduced
 //	operation.go       gradient operations: the operators that gradient passes consist of
 //	reader.go          reading them from the rows of the host
+//	scatter.go         operations on what is reduce-scattered next
 //	pass.go            passes over the gradients: kinds and places
 //	run.go             operations of one kind in one region of a step
 //	match.go           whether the tensors of a run are the gradients of an optimizer
 //	cost.go            what a pass costs
+//	rounds.go          what is done for each norm by itself
 //	find.go            the passes of every step
 //	gradients.go       all of it together
 package gradients

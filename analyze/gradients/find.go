@@ -1,34 +1,71 @@
 package gradients
 
 import (
+	"math"
 	"sort"
 
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// findPasses finds the gradient passes of every step. own is what each step shows, list the
-// gradient operations of the rank in order of start.
-func findPasses(x *timeline.Rank, s []steps.Step, own []Step, m *matcher, list []operation) []Pass {
+// passFinder finds the gradient passes of a rank.
+type passFinder struct {
+	x           *timeline.Rank
+	list        []operation // the gradient operations, in order of start
+	collectives []HostCollective
+	rows        []int32 // of collectives
+	found       []Pass
+	before      kernelsOf // the passes before reduce-scatters
+}
+
+// find finds the passes of every step. own is what each step shows.
+func (f *passFinder) find(s []steps.Step, own []Step, m *matcher) []Pass {
 	if !m.params.Known() {
 		return nil
 	}
-	var found []Pass
+	f.before = make(kernelsOf)
 	for i := range s {
 		backwards := own[i].Backwards
-		from := sort.Search(len(list), func(k int) bool { return list[k].start >= s[i].HostStart })
-		to := sort.Search(len(list), func(k int) bool { return list[k].start >= s[i].HostEnd })
+		from := sort.Search(len(f.list), func(k int) bool { return f.list[k].start >= s[i].HostStart })
+		to := sort.Search(len(f.list), func(k int) bool { return f.list[k].start >= s[i].HostEnd })
 		if len(backwards) == 0 {
 			continue
 		}
-		w := &window{x: x, step: &s[i], backwards: backwards}
-		for _, r := range w.runs(list[from:max(from, to)]) {
-			if p, ok := m.pass(r); ok {
-				p.Step = i
-				measure(x, &p, r.operations)
-				found = append(found, p)
+		w := &window{x: f.x, step: &s[i], backwards: backwards}
+		for _, r := range w.runs(f.list[from:max(from, to)]) {
+			for _, part := range m.parts(r) {
+				if p, ok := m.pass(part); ok {
+					p.Step = i
+					f.add(p, part.operations, &s[i])
+				}
 			}
 		}
 	}
-	return found
+	f.before.hide(f.x, f.found)
+	return f.found
+}
+
+// add measures a pass of some operations and adds it.
+func (f *passFinder) add(p Pass, operations []operation, s *steps.Step) {
+	kernels := measure(f.x, &p, operations)
+	switch {
+	case p.BeforeScatter && p.OnDevice:
+		f.before.add(len(f.found), kernels)
+	case p.Kind == NormPass && p.Place == AfterBackward:
+		last := operations[len(operations)-1].start
+		p.Rounds = f.rounds(&p, operations, min(s.Update.Start, f.used(last)))
+	}
+	f.found = append(f.found, p)
+}
+
+// used returns when (ns) norms are used, of which the last begins at an instant: the start
+// of the next operation that is no norm, or the end of time.
+func (f *passFinder) used(last int64) int64 {
+	for i := sort.Search(len(f.list), func(k int) bool { return f.list[k].start > last }); i < len(f.list); i++ {
+		switch f.list[i].family {
+		case multiply, clampFactor, unscale, zeroFill:
+			return f.list[i].start
+		}
+	}
+	return math.MaxInt64
 }

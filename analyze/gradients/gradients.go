@@ -15,6 +15,7 @@ type Gradients struct {
 	Optimizers      []Optimizer      // by name
 	Backwards       []Backward       // in order of start; partial ones are joined
 	HostCollectives []HostCollective // in order of start
+	NoSync          []NoSync         // where the program is inside no_sync(), in order of start
 	Sync            Sync             // how gradients are reduced over ranks
 	Tokens          TokenAllReduce   // where the token count is reduced over ranks
 	Passes          []Pass           // by step
@@ -34,12 +35,16 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 		g.Optimizers = findOptimizers(x, s.List, &g.Params)
 		g.Steps = accumulate(s.List, g.Optimizers, &g.Params, g.Backwards)
 		g.HostCollectives, rows = hostCollectives(x, s, &g.Params, g.Backwards)
+		g.NoSync = noSyncs(x)
+		markNoSync(x, s.List, g.Backwards, g.HostCollectives, rows, g.NoSync)
 		g.Sync = synchronization(s.List, g.Steps, g.Backwards, g.HostCollectives, world)
 	})
 	markAveraged(reductions(g.HostCollectives), list)
+	markScattered(x, g.HostCollectives, rows, list)
 	parallel.Both(func() {
 		m := newMatcher(&g.Params, g.Optimizers, cmp.Or(g.Sync.Shards, g.Sync.Ranks, world))
-		g.Passes = findPasses(x, s.List, g.Steps, m, list)
+		f := passFinder{x: x, list: list, collectives: g.HostCollectives, rows: rows}
+		g.Passes = f.find(s.List, g.Steps, m)
 	}, func() {
 		g.Tokens = tokenAllReduce(x, s.List, g.Steps, g.HostCollectives, normStarts(list), b.forward)
 	})
@@ -60,7 +65,11 @@ func (g *Gradients) Texts(visit func(*string)) {
 		c := &g.HostCollectives[i]
 		c.Event.Texts(visit)
 		visit(&c.Dtype)
+		visit(&c.Group)
 		visit(&c.Site.Name)
+	}
+	for i := range g.NoSync {
+		g.NoSync[i].Event.Texts(visit)
 	}
 	for i := range g.Passes {
 		g.Passes[i].First.Texts(visit)

@@ -17,17 +17,21 @@ type HostCollective struct {
 	Kind      timeline.CollectiveKind // never NotCommunication
 	Elems     int64                   // elements of the larger side of the message, or Unknown
 	Dtype     string                  // element type, "" unknown
+	Group     string                  // name of the process group, "" unknown
 	GroupSize int64                   // ranks in the process group, 0 unknown
 	Site      timeline.LaunchSite     // the part of the program that calls for it
 	Backward  int                     // index of the last backward pass that begins before it, -1 for none
 	Step      int                     // index of the step, -1 after the last update
 	Gradient  bool                    // it reduces gradients: see Params.Reduces
+	Replicas  bool                    // it reduces them between replicas of shards (HSDP)
+	NoSync    int                     // index into Gradients.NoSync if no_sync() ought to have prevented it, else -1
 }
 
 // asked is a host collective and its row.
 type asked struct {
 	HostCollective
-	row int32
+	row      int32
+	received int64 // elements that it leaves on this rank, 0 unknown
 }
 
 // hostCollectives lists the collectives that the host threads of a rank call for, in order
@@ -40,6 +44,7 @@ func hostCollectives(
 ) (list []HostCollective, rows []int32) {
 	found := askedFor(x)
 	list, rows = make([]HostCollective, len(found)), make([]int32, len(found))
+	received := make([]int64, len(found))
 	for i := range found {
 		c := &found[i]
 		c.Event = x.Event(c.row)
@@ -47,8 +52,10 @@ func hostCollectives(
 		c.Backward = sort.Search(len(passes), func(i int) bool { return passes[i].Start > c.Event.Start }) - 1
 		c.Site = x.SiteOf(c.row)
 		c.Gradient = params.Reduces(c.Kind, c.Elems, c.Site)
-		list[i], rows[i] = c.HostCollective, c.row
+		c.NoSync = -1
+		list[i], rows[i], received[i] = c.HostCollective, c.row, c.received
 	}
+	markReplicas(x, list, rows, received)
 	return list, rows
 }
 
@@ -98,12 +105,13 @@ func describedCollectives(x *timeline.Rank, rows []int32) []asked {
 			Kind:      kind,
 			Elems:     max(m.InElems, m.OutElems),
 			Dtype:     m.Dtype,
+			Group:     m.Group,
 			GroupSize: m.GroupSize,
 		}
 		if _, ok := e.Arg(trace.KeyInElems); !ok {
 			c.Elems = Unknown
 		}
-		list = append(list, asked{c, row})
+		list = append(list, asked{c, row, m.OutElems})
 	}
 	return list
 }
@@ -127,6 +135,9 @@ func operatorCollectives(x *timeline.Rank, operators, backend []int32) []asked {
 		}
 		c := asked{row: row}
 		c.Kind, c.Elems = kind, Unknown
+		if ops := in.Of(row); len(ops) > 0 {
+			c.received, _ = elements(ops[:1])
+		}
 		if inOrder {
 			c.Elems, c.Dtype = elements(in.Of(backend[i]))
 		} else if rows := byKind[kind]; len(rows) > 0 {

@@ -55,7 +55,7 @@ func passKind(g *run) PassKind {
 		return CopyPass
 	case g.family == unscale:
 		return UnscalePass
-	case g.place == InBackward, g.operations[0].averaged && len(g.operations) > 1:
+	case g.place == InBackward, g.operations[0].averaged && len(g.operations) > 1, g.scattered:
 		return DividePass
 	case g.afterNorm:
 		return ClipPass
@@ -81,7 +81,8 @@ func (m *matcher) pass(g run) (Pass, bool) {
 		p.HostEnd = max(p.HostEnd, t.end)
 	}
 	first := &g.operations[0]
-	p.HostStart, p.Tensor = first.start, first.tensor
+	p.HostStart, p.Tensor, p.BeforeScatter = first.start, first.tensor, g.scattered
+	p.One = g.family == multiply && g.byOne()
 	// Weights decay once a step, next to the optimizer, not between micro-batches.
 	decay := first.tensor && g.decays || !first.tensor && first.factor == ""
 	p.Doubtful = p.Kind == ScalePass && p.Place == AfterBackward && decay && !g.counted
@@ -192,6 +193,17 @@ func (g *run) elements() int64 {
 		}
 	}
 	return n
+}
+
+// byOne reports whether a run multiplies by one, as far as its factors were recorded: every
+// one of them, since a number that a loop computes may be one for some tensors alone.
+func (g *run) byOne() bool {
+	for i := range g.operations {
+		if v, err := strconv.ParseFloat(g.operations[i].factor, 64); err != nil || v != 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // nearOne reports whether a factor is a decay, of weights or of an average of them: the

@@ -17,6 +17,7 @@ type operation struct {
 	family     family
 	framework  bool // run by DDP, FSDP or a hook at AccumulateGrad
 	averaged   bool // a gradient collective ran right before it
+	scattered  bool // what it multiplies is reduce-scattered next
 	tensor     bool // what it multiplies by is a tensor
 }
 

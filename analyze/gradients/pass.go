@@ -35,21 +35,30 @@ const (
 // one optimizer's parameters. Busy, Span and OtherIn are times of the device if the pass
 // launched work there, else of the host.
 type Pass struct {
-	Step       int            // index of the step
-	Kind       PassKind       // what it does
-	Place      Place          // where in the step
-	Optimizer  string         // whose gradients; "" if several optimizers' or unclear
-	Parameters int            // tensors that it touches
-	Launches   int            // operators; one foreach call is one
-	Bytes      int64          // read and written on this rank, by shapes
-	Busy       int64          // ns: union of its kernels, or operators
-	Span       int64          // ns: from the first start to the last end
-	OtherIn    int64          // ns: compute kernels of others inside the span, 0 on the host
-	OnDevice   bool           // it launched work on a device
-	Tensor     bool           // it multiplies by a tensor rather than a number of the program
-	Doubtful   bool           // its factor was not recorded, and it may as well be weight decay
-	Kernels    int            // device events that it launched
-	First      timeline.Event // its first kernel, else its first operator
-	HostStart  int64          // ns: start of its first operator
-	HostEnd    int64          // ns: end of its last operator
+	Factor
+	Step          int            // index of the step
+	Kind          PassKind       // what it does
+	Place         Place          // where in the step
+	Optimizer     string         // whose gradients; "" if several optimizers' or unclear
+	Parameters    int            // tensors that it touches
+	Launches      int            // operators; one foreach call is one
+	Bytes         int64          // read and written on this rank, by shapes
+	Busy          int64          // ns: union of its kernels, or operators
+	Span          int64          // ns: from the first start to the last end
+	OtherIn       int64          // ns: compute kernels of others inside the span, 0 on the host
+	OnDevice      bool           // it launched work on a device
+	Kernels       int            // device events that it launched
+	First         timeline.Event // its first kernel, else its first operator
+	HostStart     int64          // ns: start of its first operator
+	HostEnd       int64          // ns: end of its last operator
+	BeforeScatter bool           // each tensor is reduce-scattered whole right after it
+	Hidden        int64          // ns of Busy beside compute kernels of others; only known if BeforeScatter, else 0
+	Rounds        Rounds         // what is done for each norm by itself; only of a NormPass
+}
+
+// Factor is what is known of the number by which a pass multiplies.
+type Factor struct {
+	Tensor   bool // it is a tensor rather than a number of the program
+	Doubtful bool // it was not recorded, and may as well be that of weight decay
+	One      bool // it was recorded and is one
 }

@@ -22,6 +22,7 @@ type run struct {
 	afterNorm  bool // norms precede it in its region, so it clips
 	counted    bool // a count was inverted before it in its region
 	decays     bool // a number was subtracted from one before it in its region
+	scattered  bool // each of its tensors is reduce-scattered right after
 	updates    int  // its tensors that another tensor is added to right after: weights, not gradients
 }
 

@@ -49,42 +49,61 @@ var AC004 = analyze.Rule{
 // runSyncEvery reports a reduction of some kind in every micro-batch. It costs the
 // exposed time of those before the last; hidden ones are a note.
 func runSyncEvery(p *analyze.Pass, kind timeline.CollectiveKind, name, remark string) {
-	var cost analyze.Cost
-	var evidence []report.Evidence
-	calls, steps := 0, 0
-	var price int64
+	e := early{p: p, kind: kind}
 	for _, r := range p.Ranks {
-		if !syncsEvery(r, kind) {
-			continue
+		if syncsEvery(r, kind) {
+			e.take(r, func(c *gradients.HostCollective) bool { return c.NoSync < 0 && !c.Replicas })
 		}
-		steps += len(r.Steps)
-		price = max(price, r.Params.Bytes)
-		early := earlyCalls(r, kind)
-		calls += len(early)
-		asked := make(map[int32]bool)
-		for _, i := range early {
-			asked[i] = true
-			if len(evidence) < maxEvidence {
-				evidence = append(evidence, analyze.EvidenceOf(r, r.HostCollectives[i].Event))
-			}
-		}
-		collectives := r.Select(func(c *facts.Collective) bool { return c.Kind == kind && c.Linked && asked[c.Asked] })
-		claimExposed(p, r, collectives, timeline.BucketOf(kind), &cost)
 	}
-	if calls == 0 {
+	if e.calls == 0 {
 		return
 	}
-	f := report.Finding{
-		Message: fmt.Sprintf("%d %ss before the last micro-batch, %.1f a step", calls, name,
-			float64(calls)/float64(steps)),
+	p.ReportHidden(&e.cost, report.Finding{
+		Message:  e.message(name),
 		Why:      "gradients are reduced in every micro-batch: " + remark,
-		Evidence: evidence,
-		Caveats:  []string{fmt.Sprintf("deferring keeps whole gradients: %.1f MB on every rank", units.MB(price))},
+		Evidence: e.evidence,
+		Caveats:  []string{fmt.Sprintf("deferring keeps whole gradients: %.1f MB on every rank", units.MB(e.price))},
+	})
+}
+
+// early is the reductions of gradients before the last micro-batch of a step, of some kind.
+type early struct {
+	p        *analyze.Pass
+	kind     timeline.CollectiveKind
+	calls    int
+	steps    int   // of the ranks that have such calls
+	price    int64 // bytes of the gradients, the most of any rank
+	cost     analyze.Cost
+	evidence []report.Evidence
+}
+
+// take adds those of a rank that keep accepts, and claims what is exposed of them.
+func (e *early) take(r *analyze.Rank, keep func(*gradients.HostCollective) bool) {
+	asked := make(map[int32]bool)
+	for i := range r.HostCollectives {
+		c := &r.HostCollectives[i]
+		if !c.Gradient || c.Step < 0 || c.Kind != e.kind || lastPass(r, c) || !keep(c) {
+			continue
+		}
+		asked[int32(i)] = true
+		if len(e.evidence) < maxEvidence {
+			e.evidence = append(e.evidence, analyze.EvidenceOf(r, c.Event))
+		}
 	}
-	if kind == timeline.AllReduce && slices.ContainsFunc(p.Ranks, usesFSDP) {
-		f.Fix = "fully_shard over replicas: set_requires_all_reduce(False) until the last micro-batch"
+	if len(asked) == 0 {
+		return
 	}
-	p.ReportHidden(&cost, f)
+	e.calls += len(asked)
+	e.steps += len(r.Steps)
+	e.price = max(e.price, r.Params.Bytes)
+	collectives := r.Select(func(c *facts.Collective) bool { return c.Kind == e.kind && c.Linked && asked[c.Asked] })
+	claimExposed(e.p, r, collectives, timeline.BucketOf(e.kind), &e.cost)
+}
+
+// message says how many there are.
+func (e *early) message(name string) string {
+	return fmt.Sprintf("%d %ss before the last micro-batch, %.1f per step", e.calls, name,
+		float64(e.calls)/float64(e.steps))
 }
 
 // syncsEvery reports whether a rank reduces its gradients in every one of several
@@ -96,20 +115,6 @@ func syncsEvery(r *analyze.Rank, kind timeline.CollectiveKind) bool {
 	}
 	return r.Sync.Site.Site != timeline.SiteOptimizerStep && !(kind == timeline.AllReduce && shards(r))
 }
-
-// earlyCalls are the collectives of gradients before the last micro-batch of a step, as
-// indexes of HostCollectives.
-func earlyCalls(r *analyze.Rank, kind timeline.CollectiveKind) (early []int32) {
-	for i := range r.HostCollectives {
-		if c := &r.HostCollectives[i]; c.Gradient && c.Step >= 0 && c.Kind == kind && !lastPass(r, c) {
-			early = append(early, int32(i))
-		}
-	}
-	return early
-}
-
-// usesFSDP reports whether the trace has spans of FSDP.
-func usesFSDP(r *analyze.Rank) bool { return r.UsesFSDP }
 
 // shards reports whether gradients are reduce-scattered at all: then all-reduces are
 // those of replicas of shards (HSDP), not DDP's.

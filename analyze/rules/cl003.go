@@ -28,7 +28,7 @@ func runCL003(p *analyze.Pass) {
 		clips[f.rank] = true
 	}
 	list := passes(p, func(r *analyze.Rank, gp *gradients.Pass) bool {
-		return gp.Kind == gradients.NormPass && gp.Place == gradients.AfterBackward && !clips[r]
+		return gp.Kind == gradients.NormPass && gp.Place == gradients.AfterBackward && !clips[r] && !oneByOne(gp)
 	})
 	if len(list) == 0 {
 		return

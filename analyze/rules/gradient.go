@@ -92,7 +92,7 @@ func claimPass(p *analyze.Pass, f found, cost *analyze.Cost) {
 func withVerdict(p *analyze.Pass, want report.Verdict) []found {
 	return passes(p, func(r *analyze.Rank, gp *gradients.Pass) bool {
 		verdict, _ := analyze.VerdictOf(r.Rank, gp, p.UniformTokens)
-		return gp.Kind == gradients.ScalePass && verdict == want
+		return gp.Kind == gradients.ScalePass && !gp.One && verdict == want
 	})
 }
 

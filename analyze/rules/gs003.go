@@ -63,7 +63,7 @@ func runGS003(p *analyze.Pass) {
 		switch gp.Kind {
 		case gradients.ClipPass, gradients.UnscalePass:
 		case gradients.ScalePass:
-			if gp.Doubtful {
+			if gp.Doubtful || gp.One {
 				return false
 			}
 		default:

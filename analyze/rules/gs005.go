@@ -27,7 +27,7 @@ var GS005 = analyze.Rule{
 
 // multiplies reports whether a pass multiplies gradients behind backward.
 func multiplies(_ *analyze.Rank, gp *gradients.Pass) bool {
-	if gp.Place != gradients.AfterBackward || gp.Doubtful {
+	if gp.Place != gradients.AfterBackward || gp.Doubtful || gp.One {
 		return false
 	}
 	return gp.Kind == gradients.ScalePass || gp.Kind == gradients.ClipPass || gp.Kind == gradients.UnscalePass

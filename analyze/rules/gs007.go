@@ -28,7 +28,7 @@ var GS007 = analyze.Rule{
 func runGS007(p *analyze.Pass) {
 	inside := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
 		changes := gp.Kind == gradients.ScalePass || gp.Kind == gradients.ZeroPass
-		return changes && gp.Place == gradients.BetweenMicroBatches && !gp.Doubtful
+		return changes && gp.Place == gradients.BetweenMicroBatches && !gp.Doubtful && !gp.One
 	})
 	evidence := showPasses(inside)
 	var parts []string

@@ -31,6 +31,7 @@ const (
 	AtenOp                             // aten::*
 	FSDP2                              // FSDP::*
 	FusedOptimizer                     // PyTorch's fused optimizers: aten::_fused_adam*, aten::_fused_sgd*
+	NoSync                             // no_sync of DDP and FSDP: a frame of Python, or an annotation of the program
 
 	// operator is the classes that nearly every row of a host thread is in. They are left
 	// out of the marks of a track (see markTracks), which stay short that way.
@@ -130,6 +131,9 @@ func classOf(name string) Class {
 	}
 	if c == 0 && (strings.HasSuffix(name, "Backward") || strings.HasSuffix(name, "Backward0")) {
 		return BackwardNode
+	}
+	if strings.HasSuffix(strings.TrimSuffix(name, "()"), "no_sync") {
+		c |= NoSync
 	}
 	return c
 }

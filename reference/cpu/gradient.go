@@ -25,6 +25,12 @@ func foreachScale[T gemm.Float](o ops.ForeachScale) {
 	}
 }
 
+func foreachScaleBy[T gemm.Float](o ops.ForeachScaleBy) {
+	for _, x := range o.X {
+		multiply(data[T](x), T(o.Value))
+	}
+}
+
 func multiply[T gemm.Float](x []T, f T) {
 	for i := range x {
 		x[i] *= f

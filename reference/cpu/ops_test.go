@@ -223,8 +223,9 @@ func TestSmallOps(t *testing.T) {
 		}
 		a, b, norms := l.put([]float64{3, 4}, 2), l.put([]float64{12}, 1), l.empty(2)
 		l.run(ops.ForeachScale{X: []*device.Buffer{a, b}, Factor: scalar(2)}, ops.Scale{X: b, Factor: scalar(0.5)},
+			ops.ForeachScaleBy{X: []*device.Buffer{a, b}, Value: 0.5},
 			ops.ForeachNorm{Norms: norms, X: []*device.Buffer{a, b}})
-		if got := fmt.Sprint(l.read(a), l.read(b), l.read(norms)); got != "[6 8] [12] [10 12]" {
+		if got := fmt.Sprint(l.read(a), l.read(b), l.read(norms)); got != "[3 4] [6] [5 6]" {
 			t.Error(dt, got)
 		}
 	}

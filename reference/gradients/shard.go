@@ -38,8 +38,13 @@ func (s *Set) ReduceScatter(p *Param) {
 	if sh.has {
 		to = sh.fresh
 	}
+	op := s.policy.Reduction()
+	if s.hooks.Divide != nil {
+		s.hooks.Divide(p.Grad)
+		op = device.Sum
+	}
 	s.rank.Fork()
-	s.rank.Comm.ReduceScatter(comms, sh.paddedGrad, to, s.policy.Reduction())
+	s.rank.Comm.ReduceScatter(comms, sh.paddedGrad, to, op)
 	if sh.has {
 		s.rank.Launch(comms, ops.Accumulate{Y: sh.grad, X: sh.fresh})
 	}

@@ -71,6 +71,32 @@ func (o ForeachScale) Operands() []device.Operand {
 // Type returns the precision.
 func (o ForeachScale) Type() device.DType { return o.Factor.DType }
 
+// ForeachScaleBy is X *= Value for many tensors at once, with a number of the host, which
+// traces record.
+type ForeachScaleBy struct {
+	X     []*device.Buffer
+	Value float64
+}
+
+// Name returns the name of the device function.
+func (o ForeachScaleBy) Name() string { return kernelName("multi_tensor_scale_by", o.Type()) }
+
+// Op returns aten::_foreach_mul_.
+func (o ForeachScaleBy) Op() string { return "aten::_foreach_mul_" }
+
+// Cost returns operations and bytes moved.
+func (o ForeachScaleBy) Cost() (flops, moved int64) {
+	return bytes(o.X...) / o.Type().Size(), 2 * bytes(o.X...)
+}
+
+// Operands returns the inputs.
+func (o ForeachScaleBy) Operands() []device.Operand {
+	return []device.Operand{device.TensorList(o.X), scalar(strconv.FormatFloat(o.Value, 'g', -1, 64))}
+}
+
+// Type returns the precision.
+func (o ForeachScaleBy) Type() device.DType { return o.X[0].DType }
+
 // ForeachNorm writes the Euclidean norm of each of the tensors into Norms.
 type ForeachNorm struct {
 	Norms *device.Buffer // one a tensor
