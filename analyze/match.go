@@ -19,7 +19,7 @@ type Matched struct {
 func match(list []*Rank, alignClocks bool) *Matched {
 	var sources []ranks.Source
 	for _, r := range list {
-		sources = append(sources, ranks.Source{Rank: r.Rank, ID: r.ID, Host: hostOf(r.File), Assigned: r.Assigned})
+		sources = append(sources, ranks.Source{Rank: r.Rank, ID: r.ID, Host: hostOf(r), Assigned: r.Assigned})
 	}
 	link := func(s ranks.Source) int64 { return hardware.Link(s.Rank.DeviceName) }
 	return &Matched{ranks.Match(sources, ranks.Options{AlignClocks: alignClocks, Link: link}), list}
@@ -43,9 +43,13 @@ var workerFile = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[/\\])([^/\\]+)_\d+\.\d+\.pt\.trace\.json`)
 })
 
-// hostOf is the machine that wrote a file, by its name, "" unknown.
-func hostOf(file string) string {
-	if m := workerFile().FindStringSubmatch(file); m != nil {
+// hostOf is the machine that a rank ran on: as its trace says, else by the name of the file;
+// "" unknown.
+func hostOf(r *Rank) string {
+	if r.Host != "" {
+		return r.Host
+	}
+	if m := workerFile().FindStringSubmatch(r.File); m != nil {
 		return m[1]
 	}
 	return ""

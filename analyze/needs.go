@@ -52,6 +52,12 @@ var (
 		Missing: "no Optimizer.step and no backward spans around the launches: every launch site is unknown",
 		Met:     hasSites,
 	}
+	NeedCaptures = Need{
+		Name: "launch sites inside CUDA graphs",
+		Missing: "the reductions are launched by a CUDA graph: sites inside a graph are unknown without annotations " +
+			"(torch.cuda.graph with enable_annotations, export_chrome_trace with cuda_graph_annotations)",
+		Met: hasCaptures,
+	}
 	NeedRanks = Need{
 		Name:    "several ranks",
 		Missing: report.OneRank,
@@ -64,6 +70,23 @@ var (
 		All: (*Pass).WaitsKnown,
 	}
 )
+
+// hasCaptures reports whether the site of any reduction is known, or no graph has any: then
+// it is another need that is not met.
+func hasCaptures(r *Rank) bool {
+	graphs := false
+	for i := range r.Collectives {
+		c := &r.Collectives[i]
+		if c.Kind != timeline.ReduceScatter && c.Kind != timeline.AllReduce {
+			continue
+		}
+		if c.Site.Known() {
+			return true
+		}
+		graphs = graphs || c.Site.Site == timeline.SiteGraph
+	}
+	return !graphs
+}
 
 func hasSites(r *Rank) bool {
 	for i := range r.Collectives {

@@ -24,6 +24,7 @@ func waitRows(m *Matched) (rows []report.RankWaits) {
 		f := &m.Figures[i]
 		row := report.RankWaits{
 			Rank:         m.Ranks[i].ID,
+			Host:         hostOf(m.Ranks[i]),
 			Collectives:  f.Collectives,
 			PointToPoint: f.PointToPoint,
 			Matched:      f.Matched,
@@ -99,6 +100,7 @@ func groupStatus(m *Matched, g *ranks.Group) report.MatchedGroup {
 		Absent:  notNil(g.Absent),
 		Status:  string(g.Status),
 		Matched: len(g.Collectives),
+		By:      string(g.Basis),
 		Reason:  g.Reason + g.NoFigures,
 	}
 	if g.Size > 0 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/gaprof/gaprof/analyze/facts"
 )
 
 // rankOf is n steps of a rank, each with a reduce-scatter of so many elements that
@@ -97,8 +99,12 @@ func TestHostOf(t *testing.T) {
 		"rank0_trace.json.gz":                                     "",
 		"-":                                                       "",
 	} {
-		if got := hostOf(file); got != want {
+		if got := hostOf(&Rank{File: file, Rank: &facts.Rank{}}); got != want {
 			t.Errorf("%s: %q, want %q", file, got, want)
 		}
+	}
+	said := &facts.Rank{Identity: facts.Identity{Host: "gpu17.cluster"}}
+	if got := hostOf(&Rank{File: "node-3_4711.1.pt.trace.json", Rank: said}); got != "gpu17.cluster" {
+		t.Errorf("%q: the trace goes before the name of its file", got)
 	}
 }

@@ -28,6 +28,13 @@ const (
 	KeyGroupRanks
 	KeyRank
 	KeySeq
+	KeySeqNum
+	KeyCommsID
+	KeyGraphID
+	KeyModule
+	KeyAutogradPhase
+	KeyWaitStream
+	KeyWaitRecord
 	KeyName
 	KeyLabels
 	KeySortIndex
@@ -61,6 +68,13 @@ var keyNames = [numFixedKeys]string{
 	KeyGroupRanks:     "Process Group Ranks",
 	KeyRank:           "Rank",
 	KeySeq:            "Seq",
+	KeySeqNum:         "seq_num",
+	KeyCommsID:        "Comms Id",
+	KeyGraphID:        "graph id",
+	KeyModule:         "module_fqn",
+	KeyAutogradPhase:  "autograd_phase",
+	KeyWaitStream:     "wait_on_stream",
+	KeyWaitRecord:     "wait_on_cuda_event_record_corr_id",
 	KeyName:           "name",
 	KeyLabels:         "labels",
 	KeySortIndex:      "sort_index",

@@ -5,6 +5,7 @@ type Meta struct {
 	Format      string       // what the reader took it for: "kineto", "chrome", "text" ...
 	BaseTime    int64        // ns since 1970 that all times are offsets from; 0 unknown
 	TraceName   string       // as the writer calls it; often a path
+	Host        string       // the machine that wrote it, host_name of Kineto; "" unknown
 	Devices     []Device     // in the order of the file
 	Distributed *Distributed // nil where the recording does not say
 	Dropped     int64        // device events that the profiler says it lost

@@ -32,6 +32,17 @@ type Collective struct {
 	Step       int                 // index of the step of its launch call, -1 unknown or none
 	Site       timeline.LaunchSite // of its launch call; unknown where that is not recorded
 	Asked      int32               // index of the host collective that launched it, -1 unknown
+
+	Replayed bool // the replay of a CUDA graph launched it
+}
+
+// Number returns the sequence number by which the collective is the same on all ranks, -1
+// unknown. A graph carries the numbers of its capture, which every replay repeats.
+func (c *Collective) Number() int64 {
+	if c.Replayed {
+		return timeline.UnknownMessage.Seq
+	}
+	return c.Seq
 }
 
 // Event returns the kernel of the i-th collective as a viewer shows it.
@@ -55,7 +66,7 @@ type collector struct {
 	records []int32                       // by collective: the record_param_comms around its launch, -1 none
 	kernels map[trace.StringID]int32      // numbers of names
 	streams map[trace.TrackID]int32       // numbers of tracks
-	sites   map[int32]timeline.LaunchSite // by launch call: one call may launch many kernels (graphs)
+	sites   map[int32]timeline.LaunchSite // of launch calls: one may launch many kernels (graphs)
 }
 
 // communicate lists the collectives of a rank, groups them and measures the groups. records
@@ -105,22 +116,28 @@ func (c *collector) add(dev, i int) {
 		Step:    -1,
 		Site:    timeline.UnknownSite,
 		Asked:   -1,
+
+		Replayed: c.x.Replayed(row, launch),
 	}
 	if launch >= 0 {
 		one.Step = c.steps.At(c.x.Col.Start[launch])
-		one.Site = c.site(launch)
+		one.Site = c.site(row, launch, one.Replayed)
 		record = c.x.RecordAround(launch)
 	}
 	c.out.Collectives = append(c.out.Collectives, one)
 	c.records = append(c.records, record)
 }
 
-// site returns the launch site of a launch call.
-func (c *collector) site(launch int32) timeline.LaunchSite {
+// site returns the launch site of an event, which is that of its launch call but for parts
+// of a graph.
+func (c *collector) site(row, launch int32, replayed bool) timeline.LaunchSite {
 	site, known := c.sites[launch]
 	if !known {
 		site = c.x.SiteOf(launch)
 		c.sites[launch] = site
+	}
+	if replayed {
+		return c.x.GraphSite(row, site)
 	}
 	return site
 }
@@ -166,7 +183,9 @@ func joinHost(list []Collective, records, rows []int32) {
 // stream runs one thing after the other, so communication there hides nothing; and if the
 // two overlap in time nevertheless, the tracks are wrong and no overlap can be trusted. A
 // communication stream may compute a little (FSDP2 adds up reduced gradients there), so
-// a stream counts as one of compute kernels only if it has half of their time.
+// a stream counts as one of compute kernels only if it has half of their time. The replay of
+// a graph is left out: it runs by the graph's edges, and what tracks it is drawn on is up to
+// the driver, or to the tool that merged them.
 func checkStreams(x *timeline.Rank, c *collector) (overlap bool, shared int) {
 	if len(c.out.Collectives) == 0 {
 		return false, 0
@@ -175,7 +194,7 @@ func checkStreams(x *timeline.Rank, c *collector) (overlap bool, shared int) {
 	busy := make([]int64, len(c.out.Streams)) // of compute kernels, ns
 	for _, d := range x.Devices {
 		for i, row := range d.Rows {
-			if d.Bucket[i] != timeline.ComputeBucket {
+			if d.Bucket[i] != timeline.ComputeBucket || x.Replayed(row, d.Launch[i]) {
 				continue
 			}
 			total += x.Col.Dur[row]
@@ -192,7 +211,7 @@ func checkStreams(x *timeline.Rank, c *collector) (overlap bool, shared int) {
 	}
 	for i := range c.out.Collectives {
 		one := &c.out.Collectives[i]
-		if set := computes[one.Stream]; set != nil {
+		if set := computes[one.Stream]; set != nil && !one.Replayed {
 			over := set.Within(one.Start, one.End) > 0
 			overlap = overlap || over
 			shared += oneIf(over || 2*busy[one.Stream] >= total)

@@ -15,6 +15,7 @@ type Identity struct {
 	IDSource       string             // where ID was found: distributedInfo or record_param_comms; "" for nowhere
 	WorldSize      int64              // number of ranks, 0 unknown
 	DeviceName     string             // of the first device, "" unknown
+	Host           string             // the machine it ran on, as the trace says; "" unknown, also in merged files
 	BaseTime       int64              // ns since 1970 at instant 0 of the trace's clock, 0 unknown
 	Distributed    *trace.Distributed // a copy of the trace's, in merged files of any rank; nil if not recorded
 	Communicates   bool               // the host threads carry collectives, of any backend
@@ -42,6 +43,9 @@ func identify(x *timeline.Rank) Identity {
 		if x.Only {
 			id.ID, id.IDSource = d.Rank, "distributedInfo"
 		}
+	}
+	if x.Only {
+		id.Host = meta.Host
 	}
 	var size int64
 	id.Senders, size = senders(x)

@@ -26,6 +26,7 @@ func (r *Rank) texts(visit func(*string)) {
 func (id *Identity) texts(visit func(*string)) {
 	visit(&id.IDSource)
 	visit(&id.DeviceName)
+	visit(&id.Host)
 	if d := id.Distributed; d != nil {
 		visit(&d.Backend)
 		for i := range d.Groups {
@@ -52,6 +53,7 @@ func (c *Communication) texts(visit func(*string)) {
 		one := &c.Collectives[i]
 		visit(&one.Dtype)
 		visit(&one.Group)
+		visit(&one.Desc)
 		visit(&one.Members)
 		visit(&one.Site.Name)
 	}

@@ -8,15 +8,16 @@ import (
 )
 
 // knowsSites reports whether the launch sites of a rank's reduce-scatters can be told: steps
-// are those of an optimizer, and of the collectives of the kind at least one has a place.
-// A rank without any reduce-scatter launches none, which is known.
+// are those of an optimizer, and of the collectives of the kind at least one has a place and
+// none is hidden in a CUDA graph. A rank without any reduce-scatter launches none, which is known.
 func (v *view) knowsSites(rank int64) bool {
 	if v.report.Source.StepSource != "optimizer" {
 		return false
 	}
 	for _, c := range v.report.Collectives {
 		if c.Rank == rank && c.Kind == "reduce_scatter" {
-			return slices.ContainsFunc(c.Sites, func(s report.LaunchSite) bool { return s.Site != "unknown" })
+			return slices.ContainsFunc(c.Sites, func(s report.LaunchSite) bool { return s.Site != "unknown" }) &&
+				!slices.ContainsFunc(c.Sites, func(s report.LaunchSite) bool { return s.Site == "cuda_graph" })
 		}
 	}
 	return slices.ContainsFunc(v.report.Health.DeviceEvents, func(d report.DeviceEvents) bool {

@@ -11,10 +11,12 @@ import (
 // pairing says which item of a sequence is which item of the reference.
 type pairing struct {
 	at         []int32 // by item of the reference: the item of the sequence, -1 for none
-	ambiguous  bool    // a second alignment fits nearly as well
-	gapped     bool    // an item in the middle of either has no partner
-	mismatches int     // pairs that would have to be the same collective and cannot be
-	failed     string  // why there is no pairing, "" if there is one
+	basis      Basis
+	ambiguous  bool       // a second alignment fits nearly as well
+	gapped     bool       // an item in the middle of either has no partner
+	mismatches int        // pairs that would have to be the same collective and cannot be
+	conflicts  [][2]int32 // the first few of them that have one number, the reference's item first
+	failed     string     // why there is no pairing, "" if there is one
 }
 
 const (

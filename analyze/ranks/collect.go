@@ -69,7 +69,8 @@ func (s *sorter) item(i int32, c *facts.Collective, kernel int32, base int64) it
 		described:  isDescribed(c),
 		in:         c.InElems,
 		out:        c.OutElems,
-		seq:        c.Seq,
+		seq:        c.Number(),
+		comms:      c.Comms,
 		start:      base + c.Start,
 		end:        base + c.End,
 	}

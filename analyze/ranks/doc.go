@@ -18,8 +18,8 @@
 // Everything rests on two things that may be wrong: the matching, and the clocks. Wherever
 // either is in doubt there is no figure, and the Group says why:
 //
-//   - Collectives are matched by sequence number where all ranks recorded them, else by
-//     order: training repeats itself, so orders that fit are many, and the one whose
+//   - Collectives are matched by sequence number where all ranks recorded them (and by
+//     Comms Id, where that is there too), else by order: training repeats itself, so orders that fit are many, and the one whose
 //     collectives end at the same time must be ten times better than the next.
 //   - All ranks leave a collective at about the same time, so the median difference of
 //     ends is the difference of clocks. A clock that is off by more than collectives last,
@@ -34,9 +34,12 @@
 //	ranks.go     Match, Result, and the figures of each rank
 //	sequence.go  the process group of each collective
 //	collect.go   the sequences of all groups, and what is left out of them
-//	group.go     a group as a whole: reference rank, what all ranks have, what some lack
+//	item.go      one collective, and whether two can be the same
+//	status.go    how far a group is matched, and by what
+//	group.go     a group as a whole: reference rank, what all ranks have
+//	evidence.go  what some ranks lack, and what differs under one number
 //	align.go     a rank's sequence aligned with the reference, by order and time
-//	seq.go       the same by sequence number
+//	seq.go       the same by sequence number and Comms Id
 //	gap.go       the same with collectives missing in the middle
 //	clock.go     residual and drift of clocks
 //	wait.go      transfer, wait and skew

@@ -1,32 +1,13 @@
 package ranks
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gaprof/gaprof/internal/units"
-)
-
-// Status is how far a group was matched. Reports print its text.
-type Status string
-
-// The outcomes of matching a group.
-const (
-	Matched   Status = "matched"
-	Unmatched Status = "unmatched" // Reason says why
-	Alone     Status = "one_rank"  // one of its ranks was given: there is nothing to match
-)
-
-// Method is the evidence by which collectives of several ranks are taken for one.
-type Method uint8
-
-// The methods, best first. A collective has the weakest that applies to any of its ranks.
-const (
-	BySeq     Method = iota // every rank recorded its sequence number
-	ByMessage               // every rank recorded its message
-	ByName                  // of some rank only the name of the kernel is known
 )
 
 // Group is the collectives of one process group on the ranks that were given. Lists by
@@ -50,6 +31,7 @@ type Group struct {
 // Membership says which ranks a process group consists of.
 type Membership struct {
 	Name    string  // "" if the traces name none
+	Desc    string  // such as default_pg or mesh_dp, "" if the traces do not say
 	Size    int64   // number of its ranks, 0 unknown
 	Members []int64 // numbers of its ranks, nil unknown
 	Absent  []int64 // members of which no trace was given; nil also where numbers are made up
@@ -60,7 +42,9 @@ type Membership struct {
 type Matching struct {
 	Status     Status
 	Reason     string          // why Status is Unmatched, else ""
+	Basis      Basis           // what decided
 	Mismatches int             // pairs that would have to be the same collective and cannot be
+	Conflicts  []Conflict      // the first few collectives of one number that are not the same on two ranks
 	Gaps       []Gap           // what single ranks lack, or have beyond the others
 	Methods    [ByName + 1]int // by Method: how many of Collectives it matched
 }
@@ -83,14 +67,6 @@ type Waits struct {
 	Wait       []int64 // ns: how long a rank waits
 	Caused     []int64 // ns: how long it makes others wait
 	Last       []int   // collectives that it enters last
-}
-
-// Gap is a collective that a rank lacks, or alone has, in the middle of what it recorded.
-type Gap struct {
-	Rank       int  // the source that differs from the others
-	Extra      bool // it alone has the collective; else it lacks one that the others have
-	Owner      int  // a source that has the collective
-	Collective int  // index into the owner's Rank.Collectives
 }
 
 // Collective is one collective on all ranks of its group that were given. Times are on the
@@ -119,6 +95,7 @@ func newGroup(key groupKey, sequences []*sequence, sources []Source) *Group {
 	}
 	has := make(map[int64]bool)
 	for _, q := range sequences {
+		g.describeAs(q, sources)
 		g.Ranks = append(g.Ranks, q.source)
 		g.Count = append(g.Count, len(q.items))
 		s := &sources[q.source]
@@ -139,6 +116,14 @@ func newGroup(key groupKey, sequences []*sequence, sources []Source) *Group {
 		}
 	}
 	return g
+}
+
+// describeAs takes the group's description from the first collective that has one.
+func (g *Group) describeAs(q *sequence, sources []Source) {
+	list := sources[q.source].Rank.Collectives
+	for i := 0; i < len(q.items) && g.Desc == ""; i++ {
+		g.Desc = list[q.items[i].collective].Desc
+	}
 }
 
 // number returns the caller's number of the k-th rank of the group.
@@ -194,6 +179,7 @@ func (g *Group) alignAll(ref int, power []uint64) (pairings []pairing, bad int) 
 			continue
 		}
 		pairings[k] = align(g.sequences[ref], q, power)
+		pairings[k].basis = cmp.Or(pairings[k].basis, BySignature)
 		if pairings[k].failed != "" || pairings[k].gapped {
 			bad++
 		}
@@ -211,7 +197,9 @@ func (g *Group) fail(format string, args ...any) {
 func (g *Group) take(ref int, pairings []pairing, sources []Source) {
 	g.Status = Matched
 	for k := range pairings {
+		g.Basis = weaker(g.Basis, pairings[k].basis)
 		g.Mismatches += pairings[k].mismatches
+		g.noteConflicts(ref, k, pairings[k].conflicts)
 		if pairings[k].failed != "" && g.Status == Matched {
 			g.fail("rank %d and rank %d: %s%s", g.number(sources, ref), g.number(sources, k),
 				pairings[k].failed, apart(g.sequences[ref], g.sequences[k]))
@@ -264,38 +252,4 @@ func (g *Group) describe(c *Collective) {
 		}
 	}
 	g.Methods[c.Method]++
-}
-
-// findGaps lists what single ranks lack or alone have between their first and last pair.
-// Recordings begin and end at different moments, so what is missing outside is no gap. The
-// blame is on the other rank, never on the reference, with which most ranks agree.
-func (g *Group) findGaps(ref int, pairings []pairing) {
-	for k := range pairings {
-		if !pairings[k].gapped {
-			continue
-		}
-		at := pairings[k].at
-		from, to := bounds(at)
-		before := at[from] - 1
-		for j := from; j <= to; j++ {
-			if at[j] < 0 {
-				g.gap(k, false, ref, int32(j))
-				continue
-			}
-			for i := before + 1; i < at[j]; i++ {
-				g.gap(k, true, k, i)
-			}
-			before = at[j]
-		}
-	}
-}
-
-// gap notes that a rank lacks an item of the owner, or has one that the others lack.
-func (g *Group) gap(rank int, extra bool, owner int, i int32) {
-	g.Gaps = append(g.Gaps, Gap{
-		Rank:       g.Ranks[rank],
-		Extra:      extra,
-		Owner:      g.Ranks[owner],
-		Collective: int(g.sequences[owner].items[i].collective),
-	})
 }

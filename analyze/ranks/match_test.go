@@ -34,6 +34,16 @@ var collectiveNames = map[string]string{
 // rankTrace writes the trace of a rank that does these calls and nothing else.
 func rankTrace(t testing.TB, rank, world int, calls []call) *trace.Trace {
 	t.Helper()
+	return rankTraceWith(t, rank, world, calls, nil)
+}
+
+// rankTraceWith is rankTrace with more arguments for the record of each call and the name
+// of what launches it, where more is not nil.
+func rankTraceWith(
+	t testing.TB, rank, world int, calls []call, more func(i int) (args, launch string),
+) *trace.Trace {
+	t.Helper()
+	args, launch := "", "launch"
 	var b strings.Builder
 	fmt.Fprintf(&b, "distributed backend=nccl rank=%d world_size=%d\n", rank, world)
 	b.WriteString("1/1 0us +1us cpu_op aten::mm\n")
@@ -41,6 +51,9 @@ func rankTrace(t testing.TB, rank, world int, calls []call) *trace.Trace {
 		corr, kernel := i+1, c.kind
 		if kernel == "AllToAll" {
 			kernel = "SendRecv"
+		}
+		if more != nil {
+			args, launch = more(i)
 		}
 		if !c.unlinked {
 			members := strings.ReplaceAll(fmt.Sprint(c.members), " ", ", ")
@@ -50,7 +63,7 @@ func rankTrace(t testing.TB, rank, world int, calls []call) *trace.Trace {
 			if c.seq >= 0 {
 				fmt.Fprintf(&b, " seq=%d", c.seq)
 			}
-			fmt.Fprintf(&b, "\n1/1 %dus +0us cuda_runtime launch corr=%d\n", c.start-5, corr)
+			fmt.Fprintf(&b, "%s\n1/1 %dus +0us cuda_runtime %s corr=%d\n", args, c.start-5, launch, corr)
 		}
 		fmt.Fprintf(&b, "0/%d %dus +%dus kernel ncclDevKernel_%s corr=%d\n",
 			c.stream, c.start, c.end-c.start, kernel, corr)

@@ -18,42 +18,6 @@ type Source struct {
 	Assigned bool        // ID was made up, so it says nothing about membership in groups
 }
 
-// item is one collective of a rank in the sequence of its process group. Matching compares
-// items of all ranks again and again, so it holds small copies with texts as numbers.
-type item struct {
-	collective int32 // index into Rank.Collectives
-	kernel     int32 // the kernel's name, numbered over all ranks
-	dtype      int32 // the element type, numbered likewise; 0 unknown
-	kind       timeline.CollectiveKind
-	described  bool  // its message was recorded; else only the kernel's name is known
-	in, out    int64 // elements of the message, 0 unknown
-	seq        int64 // sequence number in the group, -1 unknown
-	start, end int64 // ns on the rank's clock, with the recording's base time added
-}
-
-// compatible reports whether two items can be the same collective on two ranks: their
-// kernels have the same name, and what is known of both messages agrees. What only one of
-// the two knows never speaks against it, since traces drop arguments.
-func (a *item) compatible(b *item) bool {
-	if a.kernel != b.kernel {
-		return false
-	}
-	if !a.described || !b.described {
-		return true
-	}
-	if a.kind != b.kind || a.dtype != b.dtype && a.dtype != 0 && b.dtype != 0 {
-		return false
-	}
-	// The sizes of all-to-all, gather, scatter and point-to-point messages differ by rank.
-	if a.kind == timeline.AllToAll || a.kind == timeline.Reduce || a.kind == timeline.UnknownCollective {
-		return true
-	}
-	return agree(a.in, b.in) && agree(a.out, b.out)
-}
-
-// agree reports whether two sizes can be the same, 0 being unknown.
-func agree(a, b int64) bool { return a == b || a == 0 || b == 0 }
-
 // sequence is the collectives of one rank in one process group, in order of start.
 type sequence struct {
 	source int // index of the rank among the sources
@@ -158,7 +122,7 @@ func membersOf(d *trace.Distributed, c *facts.Collective) string {
 // placeRest assigns the collectives of a source whose group is not recorded: to the only
 // group of their stream, since PyTorch gives each process group a stream of its own; where
 // the rank has no messages at all, to the only group of the run; else to a group without
-// a name.
+// a name. The streams of a graph's replay are the driver's choice and say nothing.
 func (s *sorter) placeRest(source int) {
 	r, list := s.sources[source].Rank, s.placed[source]
 	byStream := make(map[int32]groupKey)
@@ -169,6 +133,9 @@ func (s *sorter) placeRest(source int) {
 			continue
 		}
 		any = true
+		if r.Collectives[i].Replayed {
+			continue
+		}
 		stream := r.Collectives[i].Stream
 		if other, ok := byStream[stream]; ok && other != list[i] {
 			byStream[stream] = groupKey{} // several groups share the stream: it says nothing
@@ -180,7 +147,10 @@ func (s *sorter) placeRest(source int) {
 		if list[i] != nowhere {
 			continue
 		}
-		list[i] = byStream[r.Collectives[i].Stream]
+		list[i] = groupKey{}
+		if !r.Collectives[i].Replayed {
+			list[i] = byStream[r.Collectives[i].Stream]
+		}
 		if s.only != nil && !any {
 			list[i] = *s.only
 		}

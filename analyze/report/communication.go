@@ -35,8 +35,9 @@ type Collectives struct {
 
 // LaunchSite counts the collectives that one place of the program launches.
 type LaunchSite struct {
-	Site  string `json:"site"` // backward_hook, optimizer_step, framework_hook, annotation or unknown
-	Name  string `json:"name"` // of the optimizer or the annotation; "" where the site has none
+	// Site is backward_hook, optimizer_step, framework_hook, annotation, cuda_graph or unknown.
+	Site  string `json:"site"`
+	Name  string `json:"name"` // of the optimizer, the annotation or a graph's own site; "" where the site has none
 	Count int    `json:"count"`
 }
 

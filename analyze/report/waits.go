@@ -4,10 +4,14 @@ package report
 // Times are in ns, summed over all that was matched; null where no collective of the rank
 // was matched or where the clocks cannot be compared.
 type RankWaits struct {
-	Rank         int64 `json:"rank"`
-	Collectives  int   `json:"collectives"`         // of all ranks of a group; not point-to-point
-	PointToPoint int   `json:"point_to_point"`      // sends and receives, which are not matched
-	Matched      int   `json:"matched_collectives"` // of Collectives
+	Rank int64 `json:"rank"`
+
+	// Host is the machine that the rank ran on, as its trace or the name of its file says;
+	// "" unknown. Clocks of several machines are aligned before waits are measured.
+	Host         string `json:"host"`
+	Collectives  int    `json:"collectives"`         // of all ranks of a group; not point-to-point
+	PointToPoint int    `json:"point_to_point"`      // sends and receives, which are not matched
+	Matched      int    `json:"matched_collectives"` // of Collectives
 
 	Wait       *int64 `json:"wait_ns"`           // from its own start to the latest start
 	WaitCaused *int64 `json:"wait_caused_ns"`    // of all others, by coming later than the next to last
@@ -51,5 +55,9 @@ type MatchedGroup struct {
 	Absent  []int64 `json:"absent"`  // members of which no trace was given
 	Status  string  `json:"status"`  // matched, unmatched or one_rank
 	Matched int     `json:"matched"` // collectives
-	Reason  string  `json:"reason"`  // why there is no match, or why no figure; "" where there are both
+
+	// By is what decided which collectives are the same: comms_id and sequence_number are
+	// exact, signature is an alignment of kernels, messages and times; "" with one rank.
+	By     string `json:"matched_by"`
+	Reason string `json:"reason"` // why there is no match, or why no figure; "" where there are both
 }

@@ -59,7 +59,8 @@ func whyExposed(ranks []*analyze.Rank) string {
 		text string
 	}{
 		{timeline.SiteBackwardHook, "from backward hooks"}, {timeline.SiteFrameworkHook, "from framework hooks"},
-		{timeline.SiteAnnotation, "under annotations"}, {timeline.SiteUnknown, "from an unknown place"},
+		{timeline.SiteAnnotation, "under annotations"}, {timeline.SiteGraph, "from CUDA graphs"},
+		{timeline.SiteUnknown, "from an unknown place"},
 	} {
 		if n, _ := sites.of(s.site); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s.text))

@@ -9,6 +9,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // OV004 finds gradient reductions that are launched only when the optimizer steps.
@@ -25,7 +26,7 @@ var OV004 = analyze.Rule{
 	},
 	Needs: []analyze.Need{
 		analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps,
-		analyze.NeedLaunches, analyze.NeedSites,
+		analyze.NeedLaunches, analyze.NeedSites, analyze.NeedCaptures,
 	},
 	Run: runOV004,
 }
@@ -60,12 +61,12 @@ func runOV004(p *analyze.Pass) {
 			Fix:      fixInOptimizer(p.Ranks, subject),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: mostExposed(p.Ranks, selected),
-			Caveats: []string{
+			Caveats: append([]string{
 				waitCaveat(p),
 				"the saving is an upper bound: the reductions of the gradients " +
 					"that backward finishes last have little compute left to hide behind",
 				"with gradient accumulation the hook must wait for the last micro-batch",
-			},
+			}, graphCaveat(p.Ranks)...),
 		}
 	})
 }
@@ -90,6 +91,20 @@ func whyInOptimizer(ranks []*analyze.Rank) (why, subject string) {
 		return why, fmt.Sprintf("%s of %s", what, strings.Join(optimizersReducing(ranks), " and "))
 	}
 	return "", ""
+}
+
+// graphCaveat says how many reductions are not judged because graphs launch them.
+func graphCaveat(ranks []*analyze.Rank) []string {
+	n := 0
+	for _, kind := range []timeline.CollectiveKind{timeline.ReduceScatter, timeline.AllReduce} {
+		graphs, _ := countSites(ranks, kind).of(timeline.SiteGraph)
+		n += graphs
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{units.Count(n, "reduction") + " of CUDA graphs not judged: sites inside a graph are unknown " +
+		"without annotations"}
 }
 
 func fixInOptimizer(ranks []*analyze.Rank, subject string) string {

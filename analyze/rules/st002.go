@@ -1,10 +1,12 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/ranks"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
@@ -20,7 +22,10 @@ var ST002 = analyze.Rule{
 		Why: "All ranks of a process group run the same collectives in the same order. Where the traces " +
 			"do not show that, an event was lost, the recordings do not overlap, or the files are not of " +
 			"one run; how long ranks wait for each other is unknown then. What only some ranks recorded " +
-			"at the start or the end is no damage: recordings begin and end at different moments.",
+			"at the start or the end is no damage: recordings begin and end at different moments. Where all " +
+			"ranks recorded sequence numbers (Seq, in current versions of PyTorch also Comms Id), these are " +
+			"exact: one number on collectives that differ in kind, type or size is an error of the program " +
+			"or of the files.",
 		Fix: "record all ranks in the same steps of one run (the same schedule on every " +
 			"rank), with a PyTorch that writes Seq; pass the traces of that run alone",
 	},
@@ -36,16 +41,22 @@ func runST002(p *analyze.Pass) {
 	for _, g := range m.Groups {
 		if g.Status == ranks.Unmatched {
 			unmatched++
-			why = append(why, fmt.Sprintf("%s: %s", nameOf(g), g.Reason))
+			why = append(why, fmt.Sprintf("%s (%s): %s", nameOf(g), matchedBy(g), g.Reason))
 			if g.Mismatches > 0 {
 				severity = report.Warn
 			}
 		}
-		for _, gap := range g.Gaps {
+		for _, c := range g.Conflicts {
+			if len(evidence)+2 <= maxEvidence {
+				why = append(why, describeConflict(m, c))
+				evidence = append(evidence, bothOf(m, c)...)
+			}
+		}
+		for i, gap := range g.Gaps {
 			gaps++
 			severity = report.Warn
 			if len(evidence) < maxEvidence {
-				why = append(why, describeGap(m, gap))
+				why = append(why, describeGap(m, gap)+onceFor(i, matchedBy(g)))
 				owner := m.Ranks[gap.Owner]
 				evidence = append(evidence, analyze.EvidenceOf(owner, owner.Event(gap.Collective)))
 			}
@@ -73,6 +84,52 @@ func unmatchedText(groups, gaps int) string {
 	return strings.Join(parts, "; ")
 }
 
+// matchedBy says what decided which collectives of a group are the same.
+func matchedBy(g *ranks.Group) string {
+	switch g.Basis {
+	case ranks.ByComms:
+		return "matched by Comms Id and sequence number"
+	case ranks.ByNumber:
+		return "matched by sequence number"
+	}
+	return "aligned by signature"
+}
+
+// onceFor is text in brackets where i is 0, the first of several that it holds for.
+func onceFor(i int, text string) string {
+	if i > 0 {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// describeConflict says what two ranks have under one sequence number.
+func describeConflict(m *analyze.Matched, c ranks.Conflict) string {
+	var sides [2]string
+	var seq int64
+	for i, source := range c.Sources {
+		r := m.Ranks[source]
+		one := &r.Collectives[c.Collectives[i]]
+		seq = one.Seq
+		sides[i] = fmt.Sprintf("%s on rank %d", whatOf(one), r.ID)
+	}
+	return fmt.Sprintf("number %d is %s and %s", seq, sides[0], sides[1])
+}
+
+// whatOf is what a collective does and how much: "all_reduce of 8192 Float".
+func whatOf(c *facts.Collective) string {
+	return fmt.Sprintf("%s of %d %s", c.Kind, max(c.InElems, c.OutElems), cmp.Or(c.Dtype, "elements"))
+}
+
+// bothOf are the kernels of a conflict.
+func bothOf(m *analyze.Matched, c ranks.Conflict) (list []report.Evidence) {
+	for i, source := range c.Sources {
+		r := m.Ranks[source]
+		list = append(list, analyze.EvidenceOf(r, r.Event(c.Collectives[i])))
+	}
+	return list
+}
+
 func describeGap(m *analyze.Matched, gap ranks.Gap) string {
 	owner := m.Ranks[gap.Owner]
 	e := analyze.EvidenceOf(owner, owner.Event(gap.Collective))
@@ -86,6 +143,9 @@ func describeGap(m *analyze.Matched, gap ranks.Gap) string {
 func nameOf(g *ranks.Group) string {
 	if g.Name == "" {
 		return "the process group"
+	}
+	if g.Desc != "" && g.Desc != g.Name {
+		return fmt.Sprintf("process group %s (%s)", g.Name, g.Desc)
 	}
 	return "process group " + g.Name
 }

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gaprof/gaprof/trace"
@@ -17,8 +18,10 @@ type Message struct {
 	OutElems  int64  // elements that it receives, 0 unknown
 	Dtype     string // element type as PyTorch prints it, "" unknown
 	Group     string // name of the process group, "" unknown
+	Desc      string // description of the process group, such as default_pg or mesh_dp; "" unknown
 	GroupSize int64  // ranks in the process group, 0 unknown
 	Seq       int64  // sequence number within the process group, -1 unknown
+	Comms     uint64 // Comms Id, which the same operation has on all ranks, 0 unknown
 	Members   string // "Process Group Ranks" as written; PyTorch abbreviates lists of more than 30; "" unknown
 }
 
@@ -92,12 +95,16 @@ func (x *Rows) MessageAt(row int32) Message {
 			m.Dtype = e.TextOf(a)
 		case trace.KeyGroupName:
 			m.Group = e.TextOf(a)
+		case trace.KeyGroupDesc:
+			m.Desc = e.TextOf(a)
 		case trace.KeyGroupRanks:
 			m.Members = e.TextOf(a)
-		case trace.KeySeq:
+		case trace.KeySeq, trace.KeySeqNum:
 			if a.Kind == trace.Int {
-				m.Seq = a.Num
+				m.Seq = max(a.Num, UnknownMessage.Seq)
 			}
+		case trace.KeyCommsID:
+			m.Comms = commsID(e, a)
 		}
 	}
 	if size := DtypeBytes(m.Dtype); size > 0 && okIn && okOut && m.InElems >= 0 && m.OutElems >= 0 {
@@ -106,8 +113,23 @@ func (x *Rows) MessageAt(row int32) Message {
 	return m
 }
 
+// commsID reads a Comms Id: the hash that PyTorch makes of what identifies an operation
+// (group, sequence number, ranks), a number of 64 bits without a sign. The upper half of
+// them are beyond int64 and kept as text. Whatever else stands there is unknown.
+func commsID(e trace.Event, a trace.Arg) uint64 {
+	if a.Kind == trace.Int {
+		return uint64(a.Num)
+	}
+	id, err := strconv.ParseUint(e.TextOf(a), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return id
+}
+
 // dtypeBytes gives the size of an element in bytes by the names that PyTorch prints for its
-// types: c10::ScalarType in record_param_comms, TypeMeta in Input type. The two differ.
+// types: c10::ScalarType in record_param_comms, TypeMeta in Input type, torch.dtype in
+// annotations. All differ.
 var dtypeBytes = map[string]int64{
 	"Float": 4, "BFloat16": 2, "Half": 2, // the most frequent, found without lower-casing
 	"byte": 1, "char": 1, "bool": 1, "int8": 1, "uint8": 1, "unsigned char": 1, "signed char": 1,
@@ -116,6 +138,8 @@ var dtypeBytes = map[string]int64{
 	"int": 4, "float": 4, "uint32": 4, "unsigned int": 4,
 	"long": 8, "double": 8, "long int": 8, "uint64": 8, "complexfloat": 8, "c10::complex<float>": 8,
 	"complexdouble": 16, "c10::complex<double>": 16,
+	// torch.dtype, as annotations of CUDA graphs have it
+	"float16": 2, "int16": 2, "float32": 4, "int32": 4, "float64": 8, "int64": 8, "complex64": 8, "complex128": 16,
 }
 
 // DtypeBytes returns the size of one element in bytes, 0 if the name is not known.

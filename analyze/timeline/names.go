@@ -32,6 +32,7 @@ const (
 	FSDP2                              // FSDP::*
 	FusedOptimizer                     // PyTorch's fused optimizers: aten::_fused_adam*, aten::_fused_sgd*
 	NoSync                             // no_sync of DDP and FSDP: a frame of Python, or an annotation of the program
+	GraphLaunch                        // calls that replay a CUDA or HIP graph
 
 	// operator is the classes that nearly every row of a host thread is in. They are left
 	// out of the marks of a track (see markTracks), which stay short that way.
@@ -99,6 +100,9 @@ var prefixClasses = []prefixClass{
 	{"FSDP::", FSDP2},
 	{"aten::_fused_adam", FusedOptimizer},
 	{"aten::_fused_sgd", FusedOptimizer},
+	{"cudaGraphLaunch", GraphLaunch},
+	{"cuGraphLaunch", GraphLaunch},
+	{"hipGraphLaunch", GraphLaunch},
 	{TokenNotePrefix, TokenNote},
 }
 

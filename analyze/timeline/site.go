@@ -16,13 +16,21 @@ const (
 	SiteFrameworkHook Site = "framework_hook" // a span of FSDP or DDP
 	SiteAnnotation    Site = "annotation"     // a span that the program annotated itself
 	SiteUnknown       Site = "unknown"        // none of these, or launched outside the recording
+
+	// SiteGraph is the replay of a CUDA graph that no annotation describes: where the graph
+	// is launched is known, from where its parts were captured is not.
+	SiteGraph Site = "cuda_graph"
 )
 
 // LaunchSite is a Site with the name of the span that decided it.
 type LaunchSite struct {
 	Site Site
-	Name string // the optimizer, the framework's span or the annotation; "" for the other sites
+	Name string // the optimizer, the framework's span or the annotation; of a graph its own site; else ""
 }
+
+// Known reports whether the site is a place of the program: neither unknown nor a graph,
+// which may hold anything from one operator to a whole step.
+func (s LaunchSite) Known() bool { return s.Site != SiteUnknown && s.Site != SiteGraph }
 
 // UnknownSite is the launch site of collectives for which none can be determined.
 var UnknownSite = LaunchSite{Site: SiteUnknown}

@@ -206,6 +206,10 @@ func (d *reader) take(key string, t token.Token) {
 	case "distributedInfo":
 		d.Counts.Kineto = true
 		m.Distributed = distributed(text)
+	case "host_name", "hostname":
+		if t.Kind == token.Text {
+			m.Host = string(d.Text(t))
+		}
 	case "INFO", "WARNING", "ERROR":
 		records, lines := droppedBy(text)
 		m.Dropped += records

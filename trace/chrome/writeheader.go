@@ -8,8 +8,8 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// extras returns the header entries to write: those of the file, and the devices
-// and the distributed information where they did not come from one.
+// extras returns the header entries to write: those of the file, and the devices, the
+// distributed information and the host where they did not come from one.
 func (w *writer) extras() []trace.Extra {
 	m := w.t.Meta()
 	out := slices.Clone(m.Extra)
@@ -21,6 +21,9 @@ func (w *writer) extras() []trace.Extra {
 	}
 	if m.Distributed != nil && !has("distributedInfo") {
 		out = append(out, trace.Extra{Key: "distributedInfo", JSON: distributedText(m.Distributed)})
+	}
+	if m.Host != "" && !has("host_name") && !has("hostname") {
+		out = append(out, trace.Extra{Key: "host_name", JSON: string(appendQuoted(nil, m.Host))})
 	}
 	return out
 }

@@ -29,6 +29,10 @@ var aliases = []struct {
 	{"devtype", trace.KeyMemoryDeviceType},
 	{"allocated", trace.KeyTotalAllocated},
 	{"reserved", trace.KeyTotalReserved},
+	{"comms", trace.KeyCommsID},
+	{"graph", trace.KeyGraphID},
+	{"module", trace.KeyModule},
+	{"phase", trace.KeyAutogradPhase},
 }
 
 var aliasKeys, keyAliases = func() (map[string]trace.Key, map[trace.Key]string) {

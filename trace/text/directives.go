@@ -24,6 +24,7 @@ func (p *parser) recording(l *line) error {
 	m := p.b.Meta()
 	return l.attrs(attrs{
 		"format": textTo(&m.Format), "base": intTo(&m.BaseTime), "name": textTo(&m.TraceName),
+		"host":    textTo(&m.Host),
 		"dropped": intTo(&m.Dropped), "events": intTo(&p.events),
 		"window_start": timeTo(&m.WindowStart), "window_end": timeTo(&m.WindowEnd),
 	})

@@ -87,6 +87,7 @@ func (p *printer) recording() {
 	}
 	p.number("base", m.BaseTime, 0)
 	p.attr("name", m.TraceName)
+	p.attr("host", m.Host)
 	p.number("dropped", m.Dropped, 0)
 	p.time("window_start", m.WindowStart)
 	p.time("window_end", m.WindowEnd)

@@ -115,7 +115,7 @@ func TestWriteError(t *testing.T) {
 func randomTrace(r *rand.Rand) *trace.Trace {
 	b := trace.NewBuilder()
 	m := b.Meta()
-	m.Format, m.TraceName, m.BaseTime = word(r), word(r), r.Int64N(3)-1
+	m.Format, m.TraceName, m.BaseTime, m.Host = word(r), word(r), r.Int64N(3)-1, word(r)
 	m.Dropped, m.EventsInFile = r.Int64N(2), r.Int64N(9)
 	m.WindowStart, m.WindowEnd = number(r), number(r)
 	for range r.IntN(3) {

@@ -94,6 +94,8 @@ func (r *Reader) keepArg(a trace.Arg, at int) {
 		r.ev.row.Corr = a.Num
 	case a.Key == trace.KeyExternalID && a.Kind == trace.Int:
 		r.ev.row.External = a.Num
+	case a.Key == trace.KeyGraphID && a.Kind == trace.Int && a.Num == 0 && !r.opts.KeepArgs:
+		// in no graph, as nearly all kernels say
 	default:
 		r.addArg(a, at)
 	}
