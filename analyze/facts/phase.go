@@ -62,6 +62,10 @@ func NewPhases(x *timeline.Rank, r *Rank) *Phases {
 //     optimizer, or no backward pass was recorded, it is unknown.
 //  4. A collective that reduces gradients is gradient_sync, whether backward,
 //     after_backward or the optimizer launches it.
+//
+// Parts of a graph that annotations place in backward are of it. Without annotations a graph
+// that a step launches in its optimizer, and no backward pass before that, may be all of the
+// step: unknown.
 func (l *Phases) Phase(row, launch int32) Phase {
 	if launch < 0 {
 		return PhaseUnknown
@@ -70,8 +74,24 @@ func (l *Phases) Phase(row, launch int32) Phase {
 	if p == PhaseUnknown {
 		p = l.phaseOfTime(l.x.Col.Start[launch])
 	}
+	if l.x.Is(launch, timeline.GraphLaunch) {
+		p = l.phaseInGraph(row, launch, p)
+	}
 	if l.sync[row] && p != PhaseForward && p != PhaseUnknown {
 		return PhaseGradientSync
+	}
+	return p
+}
+
+// phaseInGraph is the phase of a part of a graph whose launch is in phase p.
+func (l *Phases) phaseInGraph(row, launch int32, p Phase) Phase {
+	switch site := l.x.GraphSite(row, timeline.UnknownSite); {
+	case site.Site == timeline.SiteBackwardHook:
+		return PhaseBackward
+	case site.Site == timeline.SiteOptimizerStep:
+		return PhaseOptimizer
+	case p == PhaseOptimizer && l.last[l.window(l.r.StepAt(l.x.Col.Start[launch]))] == 0:
+		return PhaseUnknown
 	}
 	return p
 }
