@@ -19,8 +19,9 @@
 // either is in doubt there is no figure, and the Group says why:
 //
 //   - Collectives are matched by sequence number where all ranks recorded them (and by
-//     Comms Id, where that is there too), else by order: training repeats itself, so orders that fit are many, and the one whose
-//     collectives end at the same time must be ten times better than the next.
+//     Comms Id, where that is there too), else by order: training repeats itself, so
+//     orders that fit are many, and the one whose collectives end at the same time must be
+//     ten times better than the next.
 //   - All ranks leave a collective at about the same time, so the median difference of
 //     ends is the difference of clocks. A clock that is off by more than collectives last,
 //     or drifts, leaves its group without figures.

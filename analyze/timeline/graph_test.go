@@ -10,14 +10,14 @@ import (
 // graph does, with its own launch site for a name.
 func TestGraphSites(t *testing.T) {
 	const inStep = "1/1 50 +90 user_annotation Optimizer.step#A.step\n"
+	const inBackward = "1/1 50 +90 cpu_op \"autograd::engine::evaluate_function: CompiledFunctionBackward\"\n"
 	for _, c := range []struct {
 		name, around, launch, args string
 		want                       LaunchSite
 	}{
 		{"nothing known", "", "cudaGraphLaunch", "", LaunchSite{Site: SiteGraph}},
 		{"launched in the optimizer", inStep, "cudaGraphLaunch", "", LaunchSite{SiteGraph, "optimizer_step A"}},
-		{"launched in backward", "1/1 50 +90 cpu_op \"autograd::engine::evaluate_function: CompiledFunctionBackward\"\n",
-			"cudaGraphLaunch", "", LaunchSite{SiteGraph, "backward_hook"}},
+		{"launched in backward", inBackward, "cudaGraphLaunch", "", LaunchSite{SiteGraph, "backward_hook"}},
 		{"of HIP", inStep, "hipGraphLaunch", "", LaunchSite{SiteGraph, "optimizer_step A"}},
 		{"by the driver", inStep, "cuGraphLaunch", "", LaunchSite{SiteGraph, "optimizer_step A"}},
 		{"with a suffix", "", "cudaGraphLaunch_ptsz", "", LaunchSite{Site: SiteGraph}},
@@ -29,7 +29,8 @@ func TestGraphSites(t *testing.T) {
 		{"backward", inStep, "cudaGraphLaunch", "module=head phase=backward", LaunchSite{Site: SiteBackwardHook}},
 		{"another phase", inStep, "cudaGraphLaunch", "phase=forward", LaunchSite{SiteGraph, "optimizer_step A"}},
 		{"a region named like a span of backward", inStep, "cudaGraphLaunch",
-			`"name"="autograd::engine::evaluate_function: MmBackward0" module=head`, LaunchSite{Site: SiteBackwardHook}},
+			`"name"="autograd::engine::evaluate_function: MmBackward0" module=head`,
+			LaunchSite{Site: SiteBackwardHook}},
 		{"a region named like a step", "", "cudaGraphLaunch", `"name"=Optimizer.step#B.step phase=backward`,
 			LaunchSite{SiteOptimizerStep, "B"}},
 		{"a region named like one of FSDP", "", "cudaGraphLaunch", `"name"="FSDP::post_backward_reduce"`,
