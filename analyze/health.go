@@ -1,7 +1,11 @@
 package analyze
 
 import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -27,6 +31,9 @@ func healthOf(list []*Rank) report.Health {
 			told[place] = true
 			h.Problems = append(h.Problems, problemRow(r, p))
 		}
+		for i := range r.Suspects {
+			h.Problems = append(h.Problems, suspectRow(r, &r.Suspects[i]))
+		}
 	}
 	return h
 }
@@ -38,6 +45,16 @@ func problemRow(r *Rank, p trace.Problem) report.Problem {
 	if p.Offset >= 0 {
 		row.Offset = &p.Offset
 	}
+	return row
+}
+
+// suspectRow says which kernel may be communication, and how to declare it or to deny it.
+func suspectRow(r *Rank, s *facts.Suspect) report.Problem {
+	share := 100 * float64(s.Time) / float64(s.Busy)
+	row := problemRow(r, trace.Problem{Code: trace.PossibleCommunication, Count: int64(s.Count), Offset: -1,
+		Detail: fmt.Sprintf("%s, %.1f %% of the device's busy time", timeline.ShortKernel(s.Kernel), share)})
+	row.Action = fmt.Sprintf("pass {communication} '%[1]s=%[2]s', or '%[1]s=none' if it computes",
+		timeline.PatternFor(s.Kernel), s.Kind)
 	return row
 }
 

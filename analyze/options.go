@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -22,12 +23,13 @@ type Options struct {
 	// ranks are numbered in the order of the files.
 	RankOf func(file string) (rank int64, ok bool)
 
-	FileFirst     bool               // RankOf goes before what the trace says of itself
-	Top           int                // kernels listed per rank; 0 means 10
-	Logs          Logs               // written by the run beside its traces
-	Normalization normalization.Mode // declared by the user, "" not
-	UniformTokens bool               // the user declares equal token counts on all ranks, always
-	PeakBandwidth int64              // bytes/s, goes before the table of devices; 0 none
+	FileFirst     bool                   // RankOf goes before what the trace says of itself
+	Top           int                    // kernels listed per rank; 0 means 10
+	Logs          Logs                   // written by the run beside its traces
+	Normalization normalization.Mode     // declared by the user, "" not
+	Communication []timeline.Declaration // of kernels that the table of families lacks; the last that fits decides
+	UniformTokens bool                   // the user declares equal token counts on all ranks, always
+	PeakBandwidth int64                  // bytes/s, goes before the table of devices; 0 none
 
 	MinCost  int64                      // findings that cost less ns per step are left out
 	MinShare float64                    // findings that cost a smaller share of the step are left out

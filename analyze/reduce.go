@@ -7,11 +7,11 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// Reduce computes what a report needs of a trace. Of the options it uses Top, Drawing and
-// Steps.
+// Reduce computes what a report needs of a trace. Of the options it uses Communication, Top,
+// Drawing and Steps.
 func Reduce(in Input, o *Options) *Reduced {
 	r := &Reduced{File: in.File, Format: in.Trace.Meta().Format, Bytes: in.Bytes, Events: int64(in.Trace.Len())}
-	x := timeline.New(in.Trace)
+	x := timeline.NewWith(in.Trace, o.Communication)
 	for i, rank := range facts.Compute(x) {
 		if of := x.Ranks[i]; !of.Empty() {
 			one := ReducedRank{Facts: rank, Kernels: topKernels(of, cmp.Or(o.Top, 10))}

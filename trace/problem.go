@@ -45,6 +45,8 @@ const (
 	StepFallback       Code = "steps_from_profiler"
 	Unlinked           Code = "unlinked_device_events"
 	UnknownDeviceShare Code = "device_without_process"
+
+	PossibleCommunication Code = "possible_communication"
 )
 
 // Level is how bad damage is. How bad a finding is for the run is a report.Severity, which
@@ -129,6 +131,8 @@ var problemTable = map[Code]ProblemInfo{
 		"none needed at the edges of a recording", false},
 	UnknownDeviceShare: {Note, "device events that no process launched; the device is taken as its own rank's",
 		"none needed for device-only traces", false},
+	PossibleCommunication: {Note, "a kernel that is in no family of communication counts as compute, though its name " +
+		"speaks of it", "declare what it does with {communication}", false},
 }
 
 // Info explains c; a code that is not in the table is a bug and is said to be one.

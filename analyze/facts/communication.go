@@ -15,6 +15,7 @@ type Communication struct {
 	Groups      []Group      // in order of their first collective
 	SelfOverlap bool         // communication and compute overlap on one stream, which is impossible
 	OnCompute   int          // collectives on streams of compute kernels
+	Suspects    []Suspect    // compute kernels that may be communication, by time
 }
 
 // Stream is a track of a device by its labels in viewers.
@@ -97,6 +98,7 @@ func communicate(x *timeline.Rank, s *steps.Steps) (_ Communication, records []i
 	}
 	c.out.Groups = groups(x.Devices, c.out.Collectives)
 	c.out.SelfOverlap, c.out.OnCompute = checkStreams(x, c)
+	c.out.Suspects = suspectsOf(x)
 	return c.out, c.records
 }
 
@@ -118,6 +120,9 @@ func (c *collector) add(dev, i int) {
 		Asked:   -1,
 
 		Replayed: c.x.Replayed(row, launch),
+	}
+	if one.Kind == timeline.Barrier {
+		one.Bytes = 0 // nothing worth counting moves
 	}
 	if launch >= 0 {
 		one.Step = c.steps.At(c.x.Col.Start[launch])

@@ -67,6 +67,9 @@ func (c *Communication) texts(visit func(*string)) {
 	for i := range c.Groups {
 		visit(&c.Groups[i].Site.Name)
 	}
+	for i := range c.Suspects {
+		visit(&c.Suspects[i].Kernel)
+	}
 }
 
 func (u *Updates) texts(visit func(*string)) {

@@ -25,6 +25,10 @@ type Job struct {
 	Accumulation  int    // micro-batches that one optimizer step accumulates; 0 not declared
 	Normalization string // global, per_rank, micro_mean or sum; empty not declared
 	PeakBandwidth int64  // of the device's memory in bytes/s; 0 not declared
+
+	// Communication is what kernels communicate that gaprof does not know, as REGEX=KIND in
+	// the order of the file: the last that fits decides. All are valid.
+	Communication []string
 }
 
 // Select chooses steps and how the values of several become one.

@@ -5,11 +5,14 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // ruleIDs are those that configurations of these tests may name.
@@ -153,6 +156,23 @@ func TestBrokenConfigurations(t *testing.T) {
 			`f:2:16: "3.35" is not a bandwidth: write 3.35TB/s or 900GB/s`,
 		},
 		{
+			"an unknown kind of communication", "version: 1\njob: {communication: {my_dispatch: all_to_al}}\n",
+			`f:2:36: unknown kind of communication "all_to_al": did you mean all_to_all?`,
+		},
+		{
+			"a pattern that is none", "version: 1\njob: {communication: {'my(': all_to_all}}\n",
+			"f:2:23: error parsing regexp: missing closing ): `my(`: write {my_dispatch: all_to_all}",
+		},
+		{
+			"communication that is a word", "version: 1\njob: {communication: all}\n",
+			"f:2:22: communication is a mapping, not a value: write {my_dispatch: all_to_all}",
+		},
+		{
+			"an entry without a kind", "version: 1\njob: {communication: [my_dispatch, 'a=b=barrier', [x]]}\n",
+			`f:2:23: "my_dispatch" is not REGEX=KIND: write {my_dispatch: all_to_all}` + "\n" +
+				"f:2:51: an entry of communication is a value, not a list: write {my_dispatch: all_to_all}",
+		},
+		{
 			"an ignore without a reason", "version: 1\nignore:\n  - {rule: GS002}\n",
 			"f:3:6: an entry of ignore needs a reason: say why, for whoever finds it later",
 		},
@@ -239,11 +259,48 @@ micro_batches warn +1, -0`
 	if got := strings.Join(lines, "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if c.Job != (Job{4, "global", 3_350_000_000_000}) || c.Select != (Select{Range{Last: 5}, AutoWarmup, "mean"}) ||
+	j := c.Job
+	if j.Accumulation != 4 || j.Normalization != "global" || j.PeakBandwidth != 3_350_000_000_000 ||
+		c.Select != (Select{Range{Last: 5}, AutoWarmup, "mean"}) ||
 		c.Extends != "recommended" ||
 		len(c.Ignores) != 1 || c.Ignores[0].Place != "f:17:6" ||
 		c.Ignores[0].Until.Format(time.DateOnly) != "2027-03-01" {
 		t.Errorf("%+v", c)
+	}
+}
+
+// Both ways to declare communication keep the order of the file, in which the last wins.
+func TestCommunication(t *testing.T) {
+	for _, text := range []string{
+		"version: 1\njob: {communication: {'a\\b': all-to-all, b=c: none}}\n",
+		"version: 1\njob: {communication: ['a\\b=all_to_all', 'b=c=none']}\n",
+	} {
+		c, err := Parse("f", []byte(text), ruleIDs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, text := range c.Job.Communication {
+			d, err := timeline.ParseDeclaration(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, d.Pattern.String(), d.Kind.String())
+		}
+		if want := []string{`a\b`, "all_to_all", "b=c", ""}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	if c, err := Parse("f", []byte("version: 1\njob: {communication: }\n"), ruleIDs); err != nil ||
+		len(c.Job.Communication) > 0 {
+		t.Errorf("%+v, %v", c.Job, err)
+	}
+}
+
+// The kinds that a configuration may name are those of the analysis.
+func TestCommunicationKinds(t *testing.T) {
+	if want := timeline.DeclarableKinds(); !slices.Equal(communicationKinds, want) {
+		t.Errorf("%q, want %q", communicationKinds, want)
 	}
 }
 

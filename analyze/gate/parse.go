@@ -152,6 +152,8 @@ func (r *reader) job(n *node) {
 		"accum":   func(n *node) { r.config.Job.Accumulation = r.integer(n, "accum", 1) },
 		"norm":    func(n *node) { r.config.Job.Normalization = r.oneOf(n, "normalization", normalizations) },
 		"peak_bw": r.bandwidth,
+
+		"communication": r.communication,
 	})
 }
 

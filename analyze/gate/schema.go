@@ -36,6 +36,7 @@ func ConfigSchema() *jsonschema.Schema {
 				Pattern:     `^[0-9.eE+]+ ?[TGM]B/s$`,
 				Description: "memory bandwidth of the device, such as 3.35TB/s",
 			},
+			"communication": communicationSchema(),
 		}),
 		"select": object("Which steps count, and how the values of several become one", map[string]*jsonschema.Schema{
 			"steps": {Type: "string", Pattern: `^(last:[1-9][0-9]*|[0-9]*:[0-9]*)$`},

@@ -31,6 +31,8 @@ type Options struct {
 	Version   string                       // of gaprof, for the comments of the profile; "" leaves it out
 	Rank      func() (rank int64, ok bool) // asked for traces that do not say their rank; nil if unknown
 	TimeNanos *int64                       // ns since 1970, instead of the time in the trace; nil to use that
+
+	Communication []timeline.Declaration // as those of analyze.Options
 }
 
 // The values of a sample, in this order.
@@ -77,7 +79,7 @@ func Write(w io.Writer, t *trace.Trace, o Options) error {
 func Profile(t *trace.Trace, o Options) (*profile.Profile, error) {
 	b := newBuilder(t, o)
 	next := int64(0)
-	x := timeline.New(t)
+	x := timeline.NewWith(t, o.Communication)
 	for i, r := range facts.Compute(x) {
 		if r.DeviceEvents == 0 {
 			continue

@@ -8,6 +8,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
 	"github.com/gaprof/gaprof/internal/units"
+	"github.com/gaprof/gaprof/trace"
 )
 
 // Text writes for a terminal: one line that says what was read, then verdict, why
@@ -138,6 +139,9 @@ func healthText(r *report.Report, o Options) string {
 	case repaired > 0:
 		text = o.name("repaired ({show} health)")
 	}
+	if n := problemsOf(r, trace.PossibleCommunication); n > 0 {
+		text += ", " + units.Count(n, "kernel") + o.name(" may be communication ({show} health)")
+	}
 	unlinked, edge := 0, 0
 	for _, d := range r.Health.DeviceEvents {
 		unlinked += d.Unlinked
@@ -150,6 +154,17 @@ func healthText(r *report.Report, o Options) string {
 		text += fmt.Sprintf(", %d unlinked events", unlinked)
 	}
 	return text
+}
+
+// problemsOf counts the different problems of a kind; ranks that share one count once.
+func problemsOf(r *report.Report, code trace.Code) int {
+	seen := make(map[string]bool)
+	for _, p := range r.Health.Problems {
+		if p.Code == string(code) {
+			seen[p.Action] = true
+		}
+	}
+	return len(seen)
 }
 
 // saying is a labelled sentence with a word at its right.

@@ -30,8 +30,7 @@ func ParseDeclaration(text string) (Declaration, error) {
 func NewDeclaration(pattern, kind string) (Declaration, error) {
 	k, ok := ParseKind(kind)
 	if !ok {
-		return Declaration{}, fmt.Errorf("%q is no kind of communication; there are %s",
-			kind, strings.Join(DeclarableKinds(), ", "))
+		return Declaration{}, fmt.Errorf("%q is no kind of communication", kind)
 	}
 	re, err := regexp.Compile(pattern)
 	switch {
@@ -84,6 +83,7 @@ func (n *names) classifyKernels(t *trace.Trace, declared []Declaration) {
 		for _, name := range col.Name[track.First : track.First+track.N] {
 			if of := &n.kernel[name]; !of.seen {
 				*of = kernelNamed(t.String(name), declared)
+				n.suspects = n.suspects || of.suspect != NotCommunication
 			}
 		}
 	}

@@ -169,6 +169,23 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
+// The pattern that is advised fits the kernel, and only its function.
+func TestPatternFor(t *testing.T) {
+	for name, want := range map[string]string{
+		"my_dispatch_kernel(int)":                             `\bmy_dispatch_kernel\b`,
+		"void acme::ep::TokenCombine<(Mode)1, 8>(int const*)": `\bacme::ep::TokenCombine\b`,
+		"void (anonymous namespace)::push_signal<1>(int)":     `\bpush_signal\b`,
+		"void Outer<int>::all_reduce(int)":                    `\ball_reduce\b`,
+		"$it's.signal.kd":                                     `.it.s.signal.kd\b`,
+	} {
+		got := PatternFor(name)
+		d, err := NewDeclaration(got, "barrier")
+		if got != want || err != nil || kernelNamed(name, []Declaration{d}).kind != Barrier {
+			t.Errorf("%q: %s, want %s; %v", name, got, want, err)
+		}
+	}
+}
+
 // The last declaration that fits decides, against the table too, and none makes compute.
 func TestDeclarations(t *testing.T) {
 	declare := func(texts ...string) (list []Declaration) {

@@ -46,6 +46,8 @@ type names struct {
 	class  []Class
 	kernel []kernelName // of names on devices; the zero value for others
 	all    Class        // the classes of all names together
+
+	suspects bool // some name of a device is one, see Rows.Suspect
 }
 
 // classifyNames looks at all strings of a trace, also at those that are not names: they

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,6 +14,33 @@ import (
 // dispatch and combine), or waiting (notify, signal); NotCommunication for other names, and
 // for those that are compute for certain.
 func (x *Rows) Suspect(id trace.StringID) CollectiveKind { return x.names.kernel[id].suspect }
+
+// AnySuspect reports whether the trace has such a name at all.
+func (x *Rows) AnySuspect() bool { return x.names.suspects }
+
+// PatternFor returns a regular expression for a Declaration that fits a kernel's
+// function with its namespaces, whatever its template arguments and parameters.
+func PatternFor(kernel string) string {
+	scope, from, to := kernelFunction(kernel)
+	if strings.ContainsAny(kernel[scope:from], "<( ") {
+		scope = from
+	}
+	plain := strings.Map(func(r rune) rune {
+		if r == '_' || r == ':' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '.' // stands for itself too, and no shell minds it
+	}, kernel[scope:to])
+	return edge(plain[:1]) + plain + edge(plain[len(plain)-1:])
+}
+
+// edge is the end of a word in a regular expression, nothing beside what is part of none.
+func edge(beside string) string {
+	if regexp.MustCompile(`\w`).MatchString(beside) {
+		return `\b`
+	}
+	return ""
+}
 
 // suspectWords are what names of unknown communication speak of. They are searched for in
 // the words of a name, in lower case, each between two underscores. The first match wins.

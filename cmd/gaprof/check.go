@@ -122,6 +122,10 @@ func (f *checkFlags) parse(c *gate.Config) (outputs, analyze.Options, gate.Optio
 	if options.Normalization == "" {
 		options.Normalization = normalization.Mode(c.Job.Normalization)
 	}
+	declared := slices.Concat(c.Job.Communication, f.communication)
+	if options.Communication, err = parseCommunication(declared); err != nil {
+		return nil, options, o, err
+	}
 	if options.PeakBandwidth == 0 {
 		options.PeakBandwidth = c.Job.PeakBandwidth
 	}

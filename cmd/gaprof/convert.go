@@ -17,8 +17,9 @@ import (
 type convertFlags struct {
 	inputFlags
 	machineFlags
-	to, out string
-	force   bool
+	to, out       string
+	force         bool
+	communication []string
 }
 
 func newConvertCommand(s streams) *cobra.Command {
@@ -46,6 +47,7 @@ traces of several ranks, also a folder of them, become one profile.`,
 	f.machineFlags.add(flags)
 	flags.StringVar(&f.to, "to", "", "format to write: "+strings.Join(convertFormats(), ", "))
 	flags.StringVarP(&f.out, "output", "o", "", "file to write, - for stdout (required)")
+	addCommunication(flags, &f.communication)
 	flags.BoolVar(&f.force, "force", false, forceHelp)
 	return cmd
 }
@@ -58,9 +60,16 @@ func convert(s streams, paths []string, f convertFlags) error {
 	if err != nil {
 		return err
 	}
+	declared, err := parseCommunication(f.communication)
+	if err != nil {
+		return err
+	}
 	defer limits.Apply()()
 	if f.isPprof() {
-		return convertToProfile(s, paths, f, limits)
+		return convertToProfile(s, paths, f, limits, declared)
+	}
+	if len(declared) > 0 {
+		return usage("pass --to pprof", "--communication means something in a profile alone")
 	}
 	if len(paths) > 1 {
 		return usage("only profiles hold several: --to pprof", "%d traces and one OUT", len(paths))

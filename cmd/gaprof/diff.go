@@ -136,9 +136,9 @@ func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*rep
 			return nil, err
 		case r == nil:
 			traces = append(traces, file)
-		case f.steps != "" || f.ranks != "":
+		case f.needTraces():
 			return nil, usage("pass the traces that it was made of",
-				"--steps and --ranks cannot be applied to the report %s", file)
+				"--steps, --ranks and --communication cannot be applied to the report %s", file)
 		default:
 			reports = append(reports, r)
 		}

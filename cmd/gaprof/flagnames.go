@@ -6,6 +6,7 @@ var flagNames = map[string]string{
 	"against":           "--against",
 	"align-clocks":      "--align-clocks",
 	"baseline":          "--baseline",
+	"communication":     "--communication",
 	"compare-gradients": "gaprof norm --against",
 	"drawing":           "analyze --drawing",
 	"json":              "--format json",

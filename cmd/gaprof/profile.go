@@ -7,20 +7,24 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/gaprof/gaprof/analyze/pprof"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
 // convertToProfile writes one profile of all traces that paths name.
-func convertToProfile(s streams, paths []string, f convertFlags, limits ingest.Limits) error {
+func convertToProfile(
+	s streams, paths []string, f convertFlags, limits ingest.Limits, declared []timeline.Declaration,
+) error {
 	files, err := tracefile.Expand(paths)
 	if err != nil {
 		return err
 	}
+	o := pprof.Options{Version: version, Communication: declared}
 	p := startProgress(s.err, f.inputFlags, files)
 	var parts []*profile.Profile
 	for _, file := range files {
-		list, err := profilesOf(s, p, file, f, limits)
+		list, err := profilesOf(s, p, file, f, limits, o)
 		if err != nil {
 			p.done()
 			return err
@@ -38,8 +42,10 @@ func convertToProfile(s streams, paths []string, f convertFlags, limits ingest.L
 }
 
 // profilesOf returns the profiles of the traces in a file.
-func profilesOf(s streams, p *progress, file string, f convertFlags, limits ingest.Limits) ([]*profile.Profile, error) {
-	o := pprof.Options{Version: version, Rank: func() (int64, bool) { return ingest.RankOfFile(file) }}
+func profilesOf(
+	s streams, p *progress, file string, f convertFlags, limits ingest.Limits, o pprof.Options,
+) ([]*profile.Profile, error) {
+	o.Rank = func() (int64, bool) { return ingest.RankOfFile(file) }
 	if at, ok, err := sourceDate(); err != nil {
 		return nil, err
 	} else if nanos := at.UnixNano(); ok {

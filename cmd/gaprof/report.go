@@ -153,9 +153,9 @@ func (f *reportFlags) read(s streams, paths []string, m ingest.Limits, o analyze
 		case len(files) > 1:
 			return nil, usage("pass one report, or the traces of one run",
 				"%s is a report, and a page is made of one report alone", file)
-		case f.steps != "" || f.ranks != "":
+		case f.needTraces():
 			return nil, usage("pass the traces that it was made of",
-				"--steps and --ranks cannot be applied to the report %s", file)
+				"--steps, --ranks and --communication cannot be applied to the report %s", file)
 		default:
 			return r, nil
 		}

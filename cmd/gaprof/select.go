@@ -23,6 +23,7 @@ type selectFlags struct {
 	ranks, steps    string
 	rankRegex       string
 	tokens          string
+	communication   []string
 	normalization   string
 	peakBandwidth   string
 	alignClocks     bool
@@ -37,6 +38,7 @@ func (f *selectFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.tokens, "tokens", "auto",
 		"token counts: a log (CSV or JSON lines), uniform (all ranks always have equally many) or auto (annotations, "+
 			"else tokens.jsonl beside the traces)")
+	addCommunication(flags, &f.communication)
 	flags.StringVar(&f.normalization, "normalization", "",
 		"how gradients are meant to be normalized: global, per-rank, micro-mean or sum")
 	flags.StringVar(&f.peakBandwidth, "peak-bw", "",
@@ -61,6 +63,9 @@ func (f *selectFlags) parse(all []analyze.Rule) (analyze.Options, error) {
 		o.RankOf, o.FileFirst = ingest.RankBy(re), true
 	}
 	if o.MinCost, o.MinShare, err = parseImpact(f.minImpact); err != nil {
+		return o, err
+	}
+	if o.Communication, err = parseCommunication(f.communication); err != nil {
 		return o, err
 	}
 	if o.Normalization, err = parseNormalization(f.normalization); err != nil {

@@ -16,6 +16,7 @@ var inGo = map[string]string{
 	"against":           "gradients of a right run",
 	"align-clocks":      "Options.AlignClocks",
 	"baseline":          "baseline",
+	"communication":     "Options.Communication",
 	"compare-gradients": "those of a right run",
 	"drawing":           "Options.Drawing",
 	"json":              "the JSON form",

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gaprof/gaprof/analyze/timeline"
+)
+
+// addCommunication adds the flag by which users declare what kernels communicate.
+func addCommunication(flags *pflag.FlagSet, list *[]string) {
+	flags.StringArrayVar(list, "communication", nil,
+		"REGEX=KIND: kernels and copies with such a name are communication of that kind, or none; may be repeated, "+
+			"the last that fits decides")
+}
+
+// needTraces reports whether a flag says something about traces that no report can follow.
+func (f *selectFlags) needTraces() bool {
+	return f.steps != "" || f.ranks != "" || len(f.communication) > 0
+}
+
+// parseCommunication reads what users declare of kernels.
+func parseCommunication(texts []string) ([]timeline.Declaration, error) {
+	var list []timeline.Declaration
+	for _, text := range texts {
+		d, err := timeline.ParseDeclaration(text)
+		if err != nil {
+			hint := "for example --communication 'my_dispatch=all_to_all'; kinds are " +
+				strings.Join(timeline.DeclarableKinds(), ", ")
+			return nil, usage(hint, "--communication: %v", err)
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
