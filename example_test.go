@@ -108,7 +108,7 @@ func ExampleRules() {
 		fmt.Println(f.Rule, f.Message)
 	}
 	// Output:
-	// OV004 reduce-scatter exposed 1.20 ms/step (17.7 % of 6.8 ms)
+	// OV004 reduce-scatter exposed 1.20 ms/step (17.6 % of 6.8 ms)
 	// MY001 rank 0 has 24 collectives
 }
 

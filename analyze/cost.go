@@ -32,11 +32,11 @@ func (c *Cost) Add(r *Rank, step int, ns int64) {
 	}
 }
 
-// PerStep is the mean over the complete steps of the kinds that cost anything, and
-// the mean and the median duration of those steps, all in ns. A step on several devices
-// of one rank counts as the mean of them. Without complete steps all steps count; partial
-// is then true.
-func (c *Cost) PerStep(ranks []*Rank) (mean, step, median int64, partial bool) {
+// PerStep is the mean over the complete steps of the kinds that cost anything, and the
+// duration of a step that it is a share of, both in ns: their median, or their mean where
+// a few long steps make the cost exceed the median. A step on several devices of one rank
+// counts as the mean of them. Without complete steps all steps count; partial is then true.
+func (c *Cost) PerStep(ranks []*Rank) (mean, step int64, partial bool) {
 	for _, all := range []bool{false, true} {
 		var sum, total int64
 		var durations []int64
@@ -54,10 +54,14 @@ func (c *Cost) PerStep(ranks []*Rank) (mean, step, median int64, partial bool) {
 		}
 		if n := int64(len(durations)); n > 0 {
 			slices.Sort(durations)
-			return sum / n, total / n, (durations[(n-1)/2] + durations[n/2]) / 2, all
+			mean, median := sum/n, (durations[(n-1)/2]+durations[n/2])/2
+			if mean > median {
+				return mean, total / n, all
+			}
+			return mean, median, all
 		}
 	}
-	return 0, 0, 0, true
+	return 0, 0, true
 }
 
 // total is everything claimed, in ns, over all steps.

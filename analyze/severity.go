@@ -25,7 +25,7 @@ func severityOfShare(share float64) report.Severity {
 // ReportHidden adds a finding about communication: by its cost where it is exposed, and
 // as a note where it is hidden or nothing is known of its time.
 func (p *Pass) ReportHidden(cost *Cost, f report.Finding) {
-	if mean, _, _, _ := cost.PerStep(p.Ranks); mean == 0 {
+	if mean, _, _ := cost.PerStep(p.Ranks); mean == 0 {
 		p.Report(report.Note, f)
 		return
 	}
@@ -60,8 +60,8 @@ func (p *Pass) ReportStructure(cost *Cost, describe func(mean, step int64) repor
 }
 
 func (p *Pass) reportCost(cost *Cost, silent float64, describe func(mean, step int64) report.Finding) {
-	mean, step, median, partial := cost.PerStep(p.Ranks)
-	if step == 0 || median == 0 || mean == 0 || float64(mean)/float64(median) < silent {
+	mean, step, partial := cost.PerStep(p.Ranks)
+	if step == 0 || mean == 0 || float64(mean)/float64(step) < silent {
 		return
 	}
 	f := describe(mean, step)
@@ -70,14 +70,14 @@ func (p *Pass) reportCost(cost *Cost, silent float64, describe func(mean, step i
 	if partial {
 		f.Caveats = append(f.Caveats, "no complete step of these kinds was recorded: the mean is over incomplete ones")
 	}
-	p.report(severityOfShare(float64(mean)/float64(median)), costed{f, cost.total()})
+	p.report(severityOfShare(share), costed{f, cost.total()})
 }
 
 // ReportWait adds a finding about wait: by its cost where it is exposed, else as a note
 // where hidden, its share of the time that passed, would be worth a warning.
 func (p *Pass) ReportWait(cost *Cost, hidden float64, f report.Finding, describe func(mean, step int64) string) {
-	mean, step, median, _ := cost.PerStep(p.Ranks)
-	if median > 0 && float64(mean)/float64(median) >= silentShare {
+	mean, step, _ := cost.PerStep(p.Ranks)
+	if step > 0 && float64(mean)/float64(step) >= silentShare {
 		p.ReportCost(cost, func(mean, step int64) report.Finding {
 			f.Message, f.Saving = describe(mean, step), &report.Range{Low: 0, High: mean}
 			return f

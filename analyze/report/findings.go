@@ -14,8 +14,9 @@ type Finding struct {
 	Why      string   `json:"why"`      // what in the trace says so; may be ""
 
 	// Cost and Saving are in ns, means per optimizer step over the complete steps of
-	// Kinds, and Share is Cost by the mean of those steps, 0..1. Cost and Share are null
-	// where the finding has no cost in time; Saving.High is at most Cost.
+	// Kinds, and Share is Cost by the median of those steps, or by their mean where a few
+	// long ones make Cost exceed the median: 0..1. Cost and Share are null where the finding
+	// has no cost in time; Saving.High is at most Cost.
 	Cost   *int64   `json:"cost_ns"`
 	Share  *float64 `json:"cost_share"`
 	Saving *Range   `json:"saving_ns"` // null unknown

@@ -35,11 +35,34 @@ func launchBound(r *analyze.Rank, o *facts.OptimizerRun) bool {
 	return o.Events >= manyKernels && float64(o.Idle) > launchBoundGap*float64(o.End-o.Start)
 }
 
+// optimizersIdle reports whether the steps of a rank with launch-bound optimizers lose
+// enough in those for them to be said. Where they do not, the idle time is left to rules
+// about all of a step.
+func optimizersIdle(r *analyze.Rank) bool {
+	idle, all := int64(0), int64(0)
+	kinds := make(map[string]bool)
+	for i := range r.OptimizerRuns {
+		if o := &r.OptimizerRuns[i]; launchBound(r, o) {
+			idle += o.Idle
+			kinds[r.Steps[o.Step].Kind] = true
+		}
+	}
+	for i := range r.Steps {
+		if s := &r.Steps[i]; kinds[s.Kind] && r.Selected(i) {
+			all += analyze.Duration(r, s)
+		}
+	}
+	return float64(idle) >= idleShare*float64(all)
+}
+
 func runOP001(p *analyze.Pass) {
 	var cost analyze.Cost
 	var evidence []report.Evidence
 	why := ""
 	for _, r := range p.Ranks {
+		if !optimizersIdle(r) {
+			continue
+		}
 		for i := range r.OptimizerRuns {
 			o := &r.OptimizerRuns[i]
 			if !launchBound(r, o) {

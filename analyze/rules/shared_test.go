@@ -181,7 +181,7 @@ var wantFindings = map[string][]string{
 		"TH004 note",
 	},
 	"nanogpt-hook": {
-		// The 16 reduce-scatters of NorMuon still lie under Optimizer.step#NorMuon.step: 0.83 of 60.4 ms, 1.4 %.
+		// The 16 reduce-scatters of NorMuon still lie under Optimizer.step#NorMuon.step: 0.83 of 60.5 ms, 1.4 %.
 		"OV004 warn",
 		// The 12 from AccumulateGrad hooks end after backward does: 1.51 of 61.6 ms in the steps that run
 		// DistAdam, 2.5 %.
@@ -214,6 +214,37 @@ var wantFindings = map[string][]string{
 	"normuon-rank6": {"OV001 error", "OV004 warn", "TH004 note"},
 	// 13.7 % and 4.5 %.
 	"normuon-rank7": {"OV001 error", "OV004 warn", "TH004 note"},
+}
+
+// What is said of recordings in which devices are idle, beside each other the official pair
+// before and after num_workers. Shares are of the median step.
+func TestIdleOfRealTraces(t *testing.T) {
+	for name, want := range map[string][]string{
+		"resnet50-loader-in-main": {
+			"ID001 error data loading leaves the device idle 47.28 ms/step (26.9 % of 175.6 ms)",
+			"ID004 warn launch-bound: the device waits for launches 14.29 ms/step (8.1 % of 175.6 ms)",
+			"ID002 warn waiting for the device leaves it idle 1.92 ms/step (1.1 % of 175.6 ms)",
+		},
+		"resnet50-loader-4-workers": {
+			"ID004 error launch-bound: the device waits for launches 23.17 ms/step (18.1 % of 128.0 ms)",
+			"ID002 warn waiting for the device leaves it idle 3.18 ms/step (2.5 % of 128.0 ms)",
+			"ID005 warn the host stalls and leaves the device idle 2.38 ms/step (1.9 % of 128.0 ms)",
+		},
+		"linear-param": {
+			"ID004 error launch-bound: the device waits for launches 14.82 ms/step (60.1 % of 24.7 ms)",
+			"ID005 warn the host stalls and leaves the device idle 0.91 ms/step (3.7 % of 24.7 ms)",
+		},
+	} {
+		var got []string
+		for _, f := range analyse(t, shared(t, "idle", name+".json.gz")).Findings {
+			if f.Severity.AtLeast(report.Warn) {
+				got = append(got, f.Rule+" "+string(f.Severity)+" "+f.Message)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %s\nwant %s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
 }
 
 func TestFindingsOfRealTraces(t *testing.T) {

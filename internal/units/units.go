@@ -41,8 +41,15 @@ func Megabytes(n int64) string {
 // MS is ns in milliseconds, to be printed with a unit or under a heading that has it.
 func MS(ns int64) float64 { return float64(ns) / 1e6 }
 
-// Milliseconds is "1.75 ms", the unit of all costs.
-func Milliseconds(ns int64) string { return fmt.Sprintf("%.2f ms", MS(ns)) }
+// Milliseconds is "1.75 ms", the unit of all costs. Halves are rounded away from zero, as
+// people do.
+func Milliseconds(ns int64) string {
+	const digit = 10_000 // ns of the last one
+	if ns < 0 {
+		return fmt.Sprintf("%.2f ms", float64((ns-digit/2)/digit)/100)
+	}
+	return fmt.Sprintf("%.2f ms", float64((ns+digit/2)/digit)/100)
+}
 
 // US is ns in microseconds, the unit of viewers of traces.
 func US(ns int64) float64 { return float64(ns) / 1e3 }

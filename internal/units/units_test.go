@@ -29,6 +29,17 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestMilliseconds(t *testing.T) {
+	for ns, want := range map[int64]string{
+		0: "0.00 ms", 4_999: "0.00 ms", 5_000: "0.01 ms", -4_999: "0.00 ms", 3_175_000: "3.18 ms",
+		-3_175_000: "-3.18 ms", 3_174_999: "3.17 ms", 12_345_678_900: "12345.68 ms",
+	} {
+		if got := Milliseconds(ns); got != want {
+			t.Errorf("%d: %s, want %s", ns, got, want)
+		}
+	}
+}
+
 func TestTimes(t *testing.T) {
 	for ns, want := range map[int64]string{
 		0: "0.0 us", -999: "-1.0 us", 999_949: "999.9 us", 1_000_000: "1.0 ms",
