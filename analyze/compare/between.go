@@ -16,6 +16,7 @@ func Between(base, new []*report.Report, version string) *Diff {
 		Orders:      []OrderChange{},
 		Passes:      []PassChange{},
 		Kinds:       []Kind{},
+		Memory:      []MemoryChange{},
 	}
 	d.Unlike = unlike(&d.Base, &d.New, b, n)
 	pairs := match(b, n)
@@ -43,4 +44,7 @@ func (d *Diff) structure(p *pair) {
 	}
 	d.Collectives = append(d.Collectives, changes...)
 	d.Passes = append(d.Passes, p.passChanges()...)
+	if c, ok := p.memory(); ok {
+		d.Memory = append(d.Memory, c)
+	}
 }

@@ -27,6 +27,9 @@ type Diff struct {
 	Passes      []PassChange       `json:"gradient_passes"`
 	Settings    []Setting          `json:"settings"`
 
+	// Memory is that of the kinds of step of which both sides recorded it.
+	Memory []MemoryChange `json:"memory"`
+
 	Findings    []FindingChange `json:"findings"`     // by rule; those that stayed as well
 	Kinds       []Kind          `json:"kinds"`        // times, by kind of step
 	RecordSteps *int            `json:"record_steps"` // steps to record for firm times; null where there are enough

@@ -32,6 +32,8 @@ type pool struct {
 	micro      tally
 	places     map[placeKey]*placeSum
 	passes     map[passKey]*passSum
+
+	deviceMemory, hostMemory *report.Memory // with the highest peak; nil where it was not recorded
 }
 
 // stepKey is one step of one rank in one report.
@@ -55,6 +57,7 @@ func newSide(reports []*report.Report) *side {
 			p.add(row, unit{runs[row.Rank], row.Index}, first)
 		}
 		addStructure(r, where)
+		addMemory(r, where)
 	}
 	return s
 }

@@ -486,6 +486,8 @@ func TestValues(t *testing.T) {
 		{Nanoseconds, "1s", 1e9, true}, {Nanoseconds, "7ns", 7, true}, {Nanoseconds, "5", 0, false},
 		{Nanoseconds, "5%", 0, false}, {Ratio, "80%", 0.8, true}, {Ratio, "1e-6", 1e-6, true},
 		{Ratio, "0x1p3", 0, false}, {Ratio, "NaN", 0, false}, {Bytes, "4MB", 4e6, true}, {Bytes, "12", 12, true},
+		{Bytes, "40GB", 4e10, true}, {Bytes, "1.5 GiB", 1.5 * (1 << 30), true}, {Bytes, "2TB", 2e12, true},
+		{Bytes, "8 MiB", 8 << 20, true}, {Bytes, "4GHz", 0, false},
 		{Count, "16", 16, true}, {Count, "", 0, false}, {Count, "1_000", 0, false}, {Count, "1e999", 0, false},
 	} {
 		if got, ok := c.unit.value(c.text); ok != c.ok || ok && (got < c.want*0.999 || got > c.want*1.001) {

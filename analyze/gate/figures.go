@@ -16,6 +16,8 @@ type view struct {
 	ignored func(rule string) bool
 	groups  map[place][]*report.CollectiveGroup
 	passes  map[place][]*report.GradientPass
+
+	complete map[place]bool // steps that were selected and are complete
 }
 
 func newView(r *report.Report, ignored func(string) bool) *view {
@@ -24,6 +26,11 @@ func newView(r *report.Report, ignored func(string) bool) *view {
 		ignored: ignored,
 		groups:  make(map[place][]*report.CollectiveGroup),
 		passes:  make(map[place][]*report.GradientPass),
+
+		complete: make(map[place]bool),
+	}
+	for i := range r.Steps {
+		v.complete[place{r.Steps[i].Rank, r.Steps[i].Index}] = r.Steps[i].Complete
 	}
 	for i := range r.Groups {
 		if g := &r.Groups[i]; g.Step != nil && !g.Inferred {

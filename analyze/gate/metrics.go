@@ -48,6 +48,7 @@ const (
 	toFold      = "fold the factor into the loss; gaprof explain GS002"
 	toNoSync    = "synchronise in the last micro-batch only (no_sync, set_requires_gradient_sync); gaprof explain AC001"
 	toAnalyze   = "gaprof analyze says where it comes from"
+	toMemory    = "gaprof analyze {show} memory says in which phase, and what forward passes hold"
 	toFindings  = "gaprof analyze {show} findings"
 	toStraggle  = "gaprof analyze {show} ranks; gaprof explain ST001"
 	toBaseline  = "gaprof diff BASELINE PATH says what changed"
@@ -174,6 +175,16 @@ var metrics = []Metric{
 		touched:    hostEvents | deviceEvents | links,
 		step:       groupBytes,
 	},
+	memoryOf("memory.peak", "peak_allocated_bytes",
+		"the most that tensors take of a device at any time of a step; of the worst step, rank and device",
+		toMemory, missMemory, func(m *report.Memory) *int64 { return &m.PeakAllocated }),
+	memoryOf("memory.reserved.peak", "peak_reserved_bytes",
+		"the most that the allocator holds of a device at any time of a step; of the worst step, rank and device",
+		toMemory, missMemory, func(m *report.Memory) *int64 { return m.PeakReserved }),
+	memoryOf("memory.held.peak", "held_bytes",
+		"the most that is allocated in forward and released in backward, at any time of a step: activations; of the "+
+			"worst step, rank and device",
+		"gaprof explain AC005", missHeld, func(m *report.Memory) *int64 { return m.Held }),
 	exact("device.events.per_step", "steps[].linked_device_events", "kernels, copies and sets that a step launches",
 		toBaseline, missDevice, hostEvents|deviceEvents|links,
 		func(_ *view, s *report.Step) (float64, bool) { return float64(s.LinkedEvents), s.Duration != nil }),

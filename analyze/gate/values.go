@@ -24,15 +24,18 @@ var suffixes = map[Unit][]struct {
 }{
 	Nanoseconds: {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}},
 	Ratio:       {{"%", 0.01}, {"", 1}},
-	Bytes:       {{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}},
-	Count:       {{"", 1}},
+	Bytes: {
+		{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+		{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1},
+	},
+	Count: {{"", 1}},
 }
 
 // example is how to write a value of the unit.
 var example = map[Unit]string{
 	Nanoseconds: "a time such as 5ms",
 	Ratio:       "a ratio such as 0.8 or 80%",
-	Bytes:       "a size such as 40MB",
+	Bytes:       "a size such as 40MB or 40GB",
 	Count:       "a number such as 16",
 }
 
@@ -74,6 +77,9 @@ func (u Unit) Format(v float64) string {
 		}
 		return strconv.FormatFloat(v*100, 'f', 2, 64) + " %"
 	case Bytes:
+		if math.Abs(v) >= 1e9 {
+			return strconv.FormatFloat(v/1e9, 'f', 3, 64) + " GB"
+		}
 		if math.Abs(v) >= 1e5 {
 			return strconv.FormatFloat(v/1e6, 'f', 1, 64) + " MB"
 		}

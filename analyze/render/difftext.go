@@ -25,6 +25,7 @@ func diffSentences(d *compare.Diff) []sentence {
 		structure = []sentence{sameSentence(d)}
 	}
 	list = append(list, structure...)
+	list = append(list, memorySentences(d)...)
 	for i := range d.Kinds {
 		if k := &d.Kinds[i]; k.Uncompared != "" {
 			list = append(list, sentence{"UNKNOWN", "steps of " + k.Name + " are not compared: " + k.Uncompared})
@@ -104,6 +105,9 @@ func sameSentence(d *compare.Diff) sentence {
 			compared++
 			equal = equal && f.Base != nil && f.New != nil && f.Base.Median == f.New.Median
 		}
+	}
+	for i := range d.Memory {
+		equal = equal && !d.Memory[i].Changed()
 	}
 	switch {
 	case compared == 0:
