@@ -14,8 +14,8 @@ func recorded(r *report.Report, kind string, peaks ...int64) *report.Report {
 		s := &r.Steps[i]
 		peak := peaks[min(i, len(peaks)-1)]
 		reserved, held := 2*peak, peak/2
-		r.Memory = append(r.Memory, report.Memory{Rank: s.Rank, Device: "0", Kind: kind, Step: &s.Index, Complete: s.Complete,
-			PeakAllocated: peak, PeakReserved: &reserved, Held: &held})
+		r.Memory = append(r.Memory, report.Memory{Rank: s.Rank, Device: "0", Kind: kind, Step: &s.Index,
+			Complete: s.Complete, PeakAllocated: peak, PeakReserved: &reserved, Held: &held})
 	}
 	return r
 }
@@ -39,7 +39,8 @@ func TestMemory(t *testing.T) {
 		new, base    *report.Report
 		want         string
 	}{
-		{"within", budget, recorded(made(tens(3, 1)...), "cuda", 39e9, 40e9), nil, "passed 0\nmemory.peak pass 40.000 GB"},
+		{"within", budget, recorded(made(tens(3, 1)...), "cuda", 39e9, 40e9), nil,
+			"passed 0\nmemory.peak pass 40.000 GB"},
 		{"beyond", budget, recorded(made(tens(3, 1)...), "hip", 39e9, 40e9+1e6), nil,
 			"failed 1\nmemory.peak fail 40.001 GB"},
 		{"not recorded", budget, made(tens(3, 1)...), nil,
@@ -54,8 +55,8 @@ func TestMemory(t *testing.T) {
 		{"no steps", budget, whole, nil, "failed 1\nmemory.peak fail 41.000 GB"},
 		{"all three", three, recorded(made(tens(2, 1)...), "cuda", 8e5), nil,
 			"failed 1\nmemory.peak pass 0.8 MB\nmemory.reserved.peak fail 1.6 MB\nmemory.held.peak pass 0.4 MB"},
-		{"grown by a tenth", grown, recorded(made(tens(3, 1)...), "cuda", 11e9), recorded(made(tens(3, 1)...), "cuda", 10e9),
-			"failed 1\nmemory.peak fail 11.000 GB"},
+		{"grown by a tenth", grown, recorded(made(tens(3, 1)...), "cuda", 11e9),
+			recorded(made(tens(3, 1)...), "cuda", 10e9), "failed 1\nmemory.peak fail 11.000 GB"},
 		{"grown by less than allowed", grown, recorded(made(tens(3, 1)...), "cuda", 10.1e9),
 			recorded(made(tens(3, 1)...), "cuda", 10e9), "passed 0\nmemory.peak pass 10.100 GB"},
 	} {
@@ -68,7 +69,8 @@ func TestMemory(t *testing.T) {
 			if test.base != nil {
 				base = append(base, test.base)
 			}
-			if got := summary(Check(c, []*report.Report{test.new}, base, Options{})); !strings.HasPrefix(got, test.want) {
+			got := summary(Check(c, []*report.Report{test.new}, base, Options{}))
+			if !strings.HasPrefix(got, test.want) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
