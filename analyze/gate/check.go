@@ -28,7 +28,7 @@ type check struct {
 	newViews  []*view
 	baseViews []*view
 	unlike    string // how the baseline is another experiment; empty: it is the same
-	none      bool   // steps are selected, but no complete one
+	stepless  string // how a side has no complete step; empty: it has
 	used      map[int]bool
 }
 
@@ -48,14 +48,17 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 			Files:    filesOf(reports),
 			Baseline: filesOf(baseline),
 			Rows:     []Row{},
-			Notes:    []string{},
+			Notes:    slices.Clone(append([]string{}, o.Notes...)),
+
+			StepTimes: []compare.StepTime{},
 		},
 	}
 	k.new, k.newViews = k.selected(reports)
 	k.base, k.baseViews = k.selected(baseline)
-	k.none = k.fewestSteps() == 0 && (c.Select.asked() || len(compare.Match(nil, reports)) > 0)
+	k.stepless = k.noSteps()
 	if len(baseline) > 0 {
 		k.unlike = mismatch(baseline, reports)
+		k.result.StepTimes = compare.Between(k.base, k.new, "").StepTimes
 		k.sayUnlike()
 	}
 	k.job()
@@ -66,9 +69,8 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 		for i := range c.Regressions {
 			k.regression(&c.Regressions[i])
 		}
-	} else if n := len(c.Regressions); n > 0 {
-		k.say("%s not judged: no {baseline}", units.Count(n, "regression"))
 	}
+	k.sayRegressions()
 	k.findings()
 	k.ignoreNotes()
 	k.conclude()
@@ -99,6 +101,38 @@ func (k *check) sayUnlike() {
 	}
 }
 
+// noSteps is how a side has no complete step, of which a gate could say nothing.
+func (k *check) noSteps() string {
+	switch {
+	case countSteps(k.new) == 0 && k.config.Select.asked():
+		return "no complete step is selected"
+	case countSteps(k.new) == 0:
+		return "there is no complete step"
+	case len(k.base) > 0 && len(k.config.Regressions) > 0 && countSteps(k.base) == 0:
+		return "the baseline has no complete step"
+	}
+	return ""
+}
+
+// sayRegressions says what is not compared, and why.
+func (k *check) sayRegressions() {
+	own := 0
+	for i := range k.config.Regressions {
+		if !k.config.Regressions[i].preset {
+			own++
+		}
+	}
+	switch {
+	case len(k.base) > 0 && len(k.config.Regressions) == 0:
+		k.say("0 regressions configured: nothing is compared with the baseline")
+	case len(k.base) > 0:
+	case own > 0:
+		k.say("%s not judged: no {baseline}", units.Count(own, "regression"))
+	default:
+		k.say("0 regressions configured, and none was compared: no {baseline}")
+	}
+}
+
 // add puts a row into the result, unless its severity is off.
 func (k *check) add(r Row) {
 	if i := k.ignoring(r.Metric); i >= 0 && r.Check != "job" {
@@ -108,6 +142,7 @@ func (k *check) add(r Row) {
 	if r.Verdict == Pass || r.Verdict == Ignored {
 		r.Next = ""
 	}
+	r.Tolerated = r.Tolerated && r.Verdict == Undecidable && !r.BadData
 	k.result.Rows = append(k.result.Rows, r)
 }
 
@@ -214,110 +249,4 @@ func (k *check) spoiled(row *Row, m *Metric, reports []*report.Report) bool {
 	row.Verdict, row.Reason, row.BadData = Undecidable, "the trace is unhealthy: "+why, true
 	row.Next = "record again; gaprof analyze {show} health"
 	return true
-}
-
-// findings judges what rules found, where the command asks for it.
-func (k *check) findings() {
-	for _, r := range k.new {
-		for i := range r.Findings {
-			f := &r.Findings[i]
-			if index := k.ignoring(f.Rule); index >= 0 {
-				k.used[index] = true
-			}
-			if k.options.FailOn == "" || k.options.FailOn == report.Off || !f.Severity.AtLeast(k.options.FailOn) {
-				continue
-			}
-			row := Row{
-				Check:    "finding",
-				Metric:   f.Rule,
-				Severity: report.Error,
-				Verdict:  Fail,
-				Unit:     Nanoseconds,
-				Limit:    "below " + string(k.options.FailOn),
-				Where:    fmt.Sprintf("findings[%d]", i),
-				Reason:   string(f.Severity) + ": " + f.Message,
-				Next:     f.Fix,
-			}
-			if f.Cost != nil {
-				cost := float64(*f.Cost)
-				row.Value = &cost
-			}
-			k.add(row)
-		}
-	}
-}
-
-// conclude derives the verdict from all rows.
-//
-//  1. A row of severity error that fails is a failure, whatever else is unknown.
-//  2. A baseline of another experiment, a selection without any complete step, damage
-//     that hides an error, or nothing at all that could be decided is inconclusive: a
-//     gate is never green on bad data.
-//  3. Otherwise it passed.
-func (k *check) conclude() {
-	n := countRows(k.result.Rows)
-	r, checks := k.result, units.Count(len(k.result.Rows), "check")
-	r.Record = k.recordSteps()
-	r.Verdict, r.Exit = Inconclusive, report.Exit{Code: exitInconclusive}
-	switch {
-	case n.failed > 0:
-		r.Verdict, r.Exit = Failed, report.Exit{Code: exitFailed}
-		r.Summary = fmt.Sprintf("%d of %s failed", n.failed, checks)
-	case k.unlike != "":
-		r.Summary = "the baseline is of another experiment: " + k.unlike
-	case k.none:
-		r.Summary = "no complete step is selected"
-	case n.hidden > 0:
-		r.Summary = fmt.Sprintf("%d of %s cannot be decided on unhealthy data", n.hidden, checks)
-	case n.undecided > 0 && n.decided() == 0:
-		r.Summary = fmt.Sprintf("none of %s could be decided", checks)
-	default:
-		r.Verdict, r.Exit = Passed, report.Exit{}
-		r.Summary = fmt.Sprintf("%d of %s passed", n.passed+n.failed, checks)
-	}
-	r.Summary += n.rest(r.Verdict)
-	r.Exit.Reason = string(r.Verdict) + ": " + r.Summary
-}
-
-// rowCounts counts rows by outcome. hidden are those of undecided that would be
-// errors and that damage of the input hides.
-type rowCounts struct{ passed, failed, warned, undecided, hidden, ignored int }
-
-func countRows(rows []Row) (n rowCounts) {
-	for i := range rows {
-		switch r := &rows[i]; {
-		case r.Verdict == Fail && r.Severity == report.Error:
-			n.failed++
-		case r.Verdict == Fail:
-			n.warned++
-		case r.Verdict == Undecidable:
-			n.undecided++
-			if r.BadData && r.Severity == report.Error {
-				n.hidden++
-			}
-		case r.Verdict == Ignored:
-			n.ignored++
-		default:
-			n.passed++
-		}
-	}
-	return n
-}
-
-func (n rowCounts) decided() int { return n.passed + n.failed + n.warned }
-
-// rest is what a summary says of the rows that neither passed nor failed.
-func (n rowCounts) rest(v Outcome) string {
-	text := ""
-	add := func(count int, what string) {
-		if count > 0 {
-			text += fmt.Sprintf(", %d %s", count, what)
-		}
-	}
-	add(n.warned, "with a warning")
-	if v != Inconclusive {
-		add(n.undecided, "undecidable")
-	}
-	add(n.ignored, "ignored")
-	return text
 }

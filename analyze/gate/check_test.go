@@ -182,9 +182,9 @@ func TestCheck(t *testing.T) {
 		{"times of four steps do not gate", "budgets: {step.time: [error, {max: 1us}]}", made(less...), nil,
 			"inconclusive 4\nstep.time undecidable 1.002 ms of Adam (low confidence: 4 steps of at least 5)"},
 		{
-			"few steps do not hide what is exact",
+			"few steps beside what is exact",
 			"budgets: {step.time: [error, {max: 1us}], rs.per_step: [error, {max: 2}]}", made(less...), nil,
-			"passed 0\nstep.time undecidable 1.002 ms of Adam (low confidence: 4 steps of at least 5)\n" +
+			"inconclusive 4\nstep.time undecidable 1.002 ms of Adam (low confidence: 4 steps of at least 5)\n" +
 				"rs.per_step pass 2",
 		},
 		{
@@ -441,7 +441,8 @@ func TestUnlikeRanks(t *testing.T) {
 	r := Check(c, []*report.Report{made(1)},
 		[]*report.Report{with(made(1), func(r *report.Report) { r.Source.Ranks = []int64{0, 1} })}, Options{})
 	got := strings.Join(r.Notes, "\n")
-	if got != "the baseline differs in its ranks: 0-1, here 0" || r.Exit.Code != exitOK {
+	if got != "the baseline differs in its ranks: 0-1, here 0\n"+
+		"0 regressions configured: nothing is compared with the baseline" || r.Exit.Code != exitOK {
 		t.Errorf("exit %d: %s", r.Exit.Code, got)
 	}
 }

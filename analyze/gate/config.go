@@ -52,6 +52,7 @@ type Budget struct {
 	Metric   *Metric         // a row of Metrics; never nil
 	Severity report.Severity // of a value out of bounds
 	Max, Min *float64        // in the unit of the metric
+	Tolerant bool            // what cannot be decided may pass, unless the values at hand are out of bounds
 }
 
 // Regression bounds how far a metric may move away from the baseline. It fails where
@@ -63,6 +64,9 @@ type Regression struct {
 	MaxDecrease *Change         // nil: it may shrink without bound
 	MinDelta    float64         // in the unit of the metric; smaller changes pass
 	Alpha       float64         // of the Mann-Whitney test; times only
+	Tolerant    bool            // as that of a Budget
+
+	preset bool // it came from the preset, not from the file
 }
 
 // Change is a share of the baseline, or an amount in the unit of the metric.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
@@ -23,6 +24,18 @@ var update = flag.Bool("update", false, "write docs/metrics.md and the published
 // What is wrong is said with line, column and, where there is one, the nearest name.
 func TestBrokenConfigurations(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
+		{
+			"findings that are new without two sides", "version: 1\nbudgets: {findings.new: [error, {max: 0}]}\n",
+			"f:2:11: findings.new needs a baseline: write it under regressions: [error, {max_increase: 0}]",
+		},
+		{
+			"an unknown way to take the unknown", "version: 1\nbudgets: {rs.per_step: [error, {max: 0, unknown: fine}]}\n",
+			`f:2:50: unknown is ok or inconclusive, not "fine": write unknown: ok, or leave it out to be inconclusive then`,
+		},
+		{
+			"nothing but the unknown", "version: 1\nbudgets: {rs.per_step: [error, {unknown: ok}]}\n",
+			"f:2:33: budget of rs.per_step without max and min: write {max: ...} or {min: ...}",
+		},
 		{"nothing", "", "f: is empty: it begins with version: 1"},
 		{"a comment", "# nothing\n", "f: is empty: it begins with version: 1"},
 		{"a list", "- version", "f:1:1: a configuration is a mapping, not a list: it begins with version: 1"},
@@ -255,7 +268,17 @@ rs.launched_in_optimizer.per_step warn max 0
 norm.max_weight_error error max 1e-06
 collectives.mismatched error max 0
 step.time error +3 %, at least 1.000 ms, p < 0.01
-micro_batches warn +1, -0`
+grad.scale.passes error +0
+grad.clip.passes error +0
+micro_batches warn +1, -0
+reductions.per_step error +0
+reductions.missing error +0
+rs.launched_in_optimizer.per_step error +0
+ar.launched_in_optimizer.per_step error +0
+collectives.per_step error +0
+comm.bytes.per_step error +0 B
+device.events.per_step warn +5 %
+findings.new error +0`
 	if got := strings.Join(lines, "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -335,8 +358,11 @@ func TestPresets(t *testing.T) {
 					t.Errorf("%s bounds the time %s", name, b.Metric.Name)
 				}
 			}
-			if len(c.Regressions) > 0 {
-				t.Errorf("%s has regressions", name)
+			for _, want := range []string{"step.time", "collectives.per_step", "findings.new"} {
+				i := slices.IndexFunc(c.Regressions, func(g Regression) bool { return g.Metric.Name == want })
+				if i < 0 || c.Regressions[i].Severity != report.Error {
+					t.Errorf("%s does not fail for %s", name, want)
+				}
 			}
 		}
 	}
@@ -441,10 +467,10 @@ func TestMetrics(t *testing.T) {
 	seen := make(map[string]bool)
 	for i, m := range Metrics() {
 		if m.index() != i || seen[m.Name] || m.Definition == "" || m.Path == "" || m.Missing == "" || m.Next == "" ||
-			m.touched == 0 || (m.step == nil) == (m.all == nil) || example[m.Unit] == "" {
+			m.touched == 0 || (m.step == nil) == (m.all == nil) && !m.against || example[m.Unit] == "" {
 			t.Errorf("%+v", m)
 		}
-		if m.timed != (m.touched&clocks != 0) && m.touched != everything || m.whole && m.step != nil ||
+		if !m.against && m.timed != (m.touched&clocks != 0) && m.touched != everything || m.whole && m.step != nil ||
 			m.timed && m.step == nil && !m.whole {
 			t.Errorf("%s: timed %v, whole %v, touched %b", m.Name, m.timed, m.whole, m.touched)
 		}

@@ -10,7 +10,10 @@
 // Where things are:
 //
 //	check.go     Check: every row judged, then one verdict
-//	judge.go     one budget or one regression on its values
+//	conclude.go  the verdict of all rows
+//	judge.go     one budget on its values
+//	regress.go   one regression on the values of both sides
+//	findings.go  findings: those that the command asks for, and those that are new
 //	result.go    Result and Row, the contract gaprof.check/1
 //	config.go    Config; limits.go what it asks of a metric, presets.go those that it may extend
 //	parse.go     a configuration read from YAML, with errors that name line and column

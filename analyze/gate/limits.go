@@ -15,15 +15,20 @@ func (r *reader) budgets(n *node) {
 		i := slices.IndexFunc(r.config.Budgets, func(b Budget) bool { return b.Metric == m })
 		switch {
 		case s == report.Off:
+		case m.against:
+			r.fail(at, "write it under regressions: [error, {max_increase: 0}]", "%s needs a baseline", m.Name)
+			return
 		case limits == nil && i < 0:
 			r.fail(at, "write [error, {max: 5}]", "budget of %s without max and min", m.Name)
 			return
 		case limits == nil:
-			b.Max, b.Min = r.config.Budgets[i].Max, r.config.Budgets[i].Min
+			b = r.config.Budgets[i]
+			b.Severity = s
 		default:
 			r.each(limits, "a budget", map[string]func(*node){
-				"max": func(n *node) { b.Max = r.amount(n, m) },
-				"min": func(n *node) { b.Min = r.amount(n, m) },
+				"max":     func(n *node) { b.Max = r.amount(n, m) },
+				"min":     func(n *node) { b.Min = r.amount(n, m) },
+				"unknown": func(n *node) { b.Tolerant = r.tolerant(n) },
 			})
 			r.checkBudget(limits, b)
 		}
@@ -33,12 +38,15 @@ func (r *reader) budgets(n *node) {
 
 func (r *reader) checkBudget(n *node, b Budget) {
 	switch {
-	case b.Max == nil && b.Min == nil && len(n.fields) == 0:
+	case b.Max == nil && b.Min == nil && !slices.ContainsFunc(n.fields, other):
 		r.fail(n, "write {max: ...} or {min: ...}", "budget of %s without max and min", b.Metric.Name)
 	case b.Max != nil && b.Min != nil && *b.Max < *b.Min:
 		r.fail(n, "", "budget of %s whose max is less than its min", b.Metric.Name)
 	}
 }
+
+// other reports whether a field of a budget is more than what to do with the unknown.
+func other(f field) bool { return f.key.text != "unknown" }
 
 func (r *reader) regressions(n *node) {
 	r.entries(n, "regressions", "[error, {max_increase: 3%}]", func(m *Metric, s report.Severity, at, limits *node) {
@@ -78,7 +86,8 @@ func (r *reader) limits(n *node, g *Regression) {
 				r.notNegative(n, *v)
 			}
 		},
-		"alpha": func(n *node) { r.alpha(n, g) },
+		"alpha":   func(n *node) { r.alpha(n, g) },
+		"unknown": func(n *node) { g.Tolerant = r.tolerant(n) },
 	})
 	if len(r.errs) == before && g.MaxIncrease == nil && g.MaxDecrease == nil {
 		r.fail(n, "write {max_increase: 3%}", "regression of %s without max_increase and max_decrease", g.Metric.Name)
@@ -97,6 +106,15 @@ func (r *reader) alpha(n *node, g *Regression) {
 		r.fail(n, "leave alpha out", "%s is exact and has no significance", g.Metric.Name)
 	}
 	g.Alpha = v
+}
+
+// tolerant reads what to do where something cannot be decided.
+func (r *reader) tolerant(n *node) bool {
+	const hint = "write unknown: ok, or leave it out to be inconclusive then"
+	if r.want(n, scalar, "unknown", hint) && n.text != "ok" && n.text != "inconclusive" {
+		r.fail(n, hint, "unknown is ok or inconclusive, not %q", n.text)
+	}
+	return n.text == "ok"
 }
 
 // entries reads metric: [severity, {limits}]; limits is nil where there is only a severity.

@@ -15,9 +15,12 @@ type Metric struct {
 
 	timed   bool   // a time or made of times: medians by kind of step
 	whole   bool   // of the whole recording, not of a step
+	against bool   // of two sides: it exists against a baseline only
 	touched damage // the damage that makes it undecidable
-	bench   string // unit in the gobench format; empty: not written
-	better  string // higher or lower, for gobench
+
+	findings report.Severity // that it counts; empty: it counts none
+	bench    string          // unit in the gobench format; empty: not written
+	better   string          // higher or lower, for gobench
 
 	step stepValue              // of one row of a complete step
 	all  func(v *view) []sample // of a report
@@ -158,9 +161,18 @@ var metrics = []Metric{
 		touched: hostEvents | deviceEvents | links,
 		all:     launchedInOptimizer,
 	},
-	exact("rs.launched_in_optimizer.per_step", "collective_groups[kind=reduce_scatter, site=optimizer_step].count",
-		"reduce-scatters of a step that are launched inside Optimizer.step",
-		toHook, missSites, hostEvents|deviceEvents|links, inOptimizer),
+	{
+		Name:       "reductions.missing",
+		Unit:       Count,
+		Path:       "gradient_sync[pattern=none]",
+		Definition: "optimizers of a run of several ranks whose gradients no collective reduces",
+		Next:       toBaseline,
+		Missing:    missSync,
+		touched:    hostEvents | deviceEvents | links,
+		all:        unreduced,
+	},
+	inOptimizer("rs", "reduce_scatter", "reduce-scatters"),
+	inOptimizer("ar", "all_reduce", "all-reduces"),
 	groupCount("rs.per_step", "reduce_scatter", "reduce-scatters"),
 	groupCount("ag.per_step", "all_gather", "all-gathers"),
 	groupCount("ar.per_step", "all_reduce", "all-reduces"),
@@ -253,6 +265,17 @@ var metrics = []Metric{
 		all:        unlinkedShare,
 	},
 	findingsOf(report.Error), findingsOf(report.Warn), findingsOf(report.Note),
+	{
+		Name: "findings.new",
+		Unit: Count,
+		Path: "findings",
+		Definition: "findings above a note that the baseline does not have, or has less severe and a third cheaper; " +
+			"a row for each; those about the trace itself (TH) are warnings",
+		Next:    toFindings,
+		Missing: missSteps,
+		against: true,
+		touched: hostEvents | deviceEvents | clocks | links,
+	},
 }
 
 // Metrics lists all metrics in the order of the table.

@@ -16,12 +16,24 @@ var presets = []struct{ name, text string }{
 	{"off", ""},
 	{"recommended", `
 budgets:
-  grad.scale.needless: [error, {max: 0}]
-  norm.max_weight_error: [error, {max: 1e-3}]
-  collectives.mismatched: [error, {max: 0}]
+  grad.scale.needless: [error, {max: 0, unknown: ok}]
+  norm.max_weight_error: [error, {max: 1e-3, unknown: ok}]
+  collectives.mismatched: [error, {max: 0, unknown: ok}]
   reductions.per_step: [warn, {max: 1}]
   rs.launched_in_optimizer.per_step: [warn, {max: 0}]
   grad.scale.passes: [warn, {max: 1}]
+regressions: # where a baseline is given: step time, structure, findings
+  step.time: [error, {max_increase: 3%, min_delta: 1ms, alpha: 0.01, unknown: ok}]
+  grad.scale.passes: [error, {max_increase: 0, unknown: ok}]
+  grad.clip.passes: [error, {max_increase: 0, unknown: ok}]
+  reductions.per_step: [error, {max_increase: 0, unknown: ok}]
+  reductions.missing: [error, {max_increase: 0, unknown: ok}]
+  rs.launched_in_optimizer.per_step: [error, {max_increase: 0, unknown: ok}]
+  ar.launched_in_optimizer.per_step: [error, {max_increase: 0, unknown: ok}]
+  collectives.per_step: [error, {max_increase: 0, unknown: ok}]
+  comm.bytes.per_step: [error, {max_increase: 0, unknown: ok}]
+  device.events.per_step: [warn, {max_increase: 5%}]
+  findings.new: [error, {max_increase: 0}]
 `},
 	{"strict", `
 budgets:
@@ -38,8 +50,11 @@ regressions:
   step.time: [error, {max_increase: 3%, min_delta: 1ms, alpha: 0.01}]
   comm.exposed.time: [error, {max_increase: 5%, min_delta: 0.5ms, alpha: 0.01}]
   idle.time: [warn, {max_increase: 10%, min_delta: 0.5ms, alpha: 0.01}]
+  reductions.missing: [error, {max_increase: 0}]
+  ar.launched_in_optimizer.per_step: [error, {max_increase: 0}]
   collectives.per_step: [error, {max_increase: 0}]
   comm.bytes.per_step: [error, {max_increase: 0}]
+  findings.new: [error, {max_increase: 0}]
 `},
 }
 
@@ -61,6 +76,9 @@ func Preset(name string) (Config, bool) {
 			c, err := parse(presetPrefix+name, []byte("version: 1\n"+p.text), nil, base)
 			if err != nil {
 				panic(err) // a broken preset is a bug, which the tests of presets catch
+			}
+			for i := range c.Regressions {
+				c.Regressions[i].preset = true
 			}
 			return c, true
 		}

@@ -7,15 +7,15 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
-// knowsSites reports whether the launch sites of a rank's reduce-scatters can be told: steps
-// are those of an optimizer, and of the collectives of the kind at least one has a place and
-// none is hidden in a CUDA graph. A rank without any reduce-scatter launches none, which is known.
-func (v *view) knowsSites(rank int64) bool {
+// knowsSites reports whether the launch sites of a rank's collectives of a kind can be told:
+// steps are those of an optimizer, and of the collectives at least one has a place and none is
+// hidden in a CUDA graph. A rank without any launches none, which is known.
+func (v *view) knowsSites(rank int64, kind string) bool {
 	if v.report.Source.StepSource != "optimizer" {
 		return false
 	}
 	for _, c := range v.report.Collectives {
-		if c.Rank == rank && c.Kind == "reduce_scatter" {
+		if c.Rank == rank && c.Kind == kind {
 			return slices.ContainsFunc(c.Sites, func(s report.LaunchSite) bool { return s.Site != "unknown" }) &&
 				!slices.ContainsFunc(c.Sites, func(s report.LaunchSite) bool { return s.Site == "cuda_graph" })
 		}
@@ -25,20 +25,43 @@ func (v *view) knowsSites(rank int64) bool {
 	})
 }
 
-func inOptimizer(v *view, s *report.Step) (float64, bool) {
-	n := 0
-	for _, g := range v.groups[place{s.Rank, s.Index}] {
-		if g.Kind == "reduce_scatter" && g.Site == "optimizer_step" {
-			n += g.Count
+// inOptimizer counts the collectives of a kind that are launched inside Optimizer.step.
+func inOptimizer(short, kind, what string) Metric {
+	return exact(short+".launched_in_optimizer.per_step",
+		"collective_groups[kind="+kind+", site=optimizer_step].count",
+		what+" of a step that are launched inside Optimizer.step", toHook, missSites, hostEvents|deviceEvents|links,
+		func(v *view, s *report.Step) (float64, bool) {
+			n := 0
+			for _, g := range v.groups[place{s.Rank, s.Index}] {
+				if g.Kind == kind && g.Site == "optimizer_step" {
+					n += g.Count
+				}
+			}
+			return float64(n), v.knowsSites(s.Rank, kind)
+		})
+}
+
+// unreduced is 1 for each optimizer whose gradients are never reduced over ranks although
+// there are several.
+func unreduced(v *view) []sample {
+	var list []sample
+	for _, g := range v.report.GradientSync {
+		if !known(g.Pattern) {
+			continue
 		}
+		one := sample{0, g.Rank, -1}
+		if world := v.report.Source.WorldSize; g.Pattern == "none" && world != nil && *world > 1 {
+			one.value = 1
+		}
+		list = append(list, one)
 	}
-	return float64(n), v.knowsSites(s.Rank)
+	return list
 }
 
 func launchedInOptimizer(v *view) []sample {
 	var list []sample
 	for _, rank := range v.report.Source.Ranks {
-		if !v.knowsSites(rank) {
+		if !v.knowsSites(rank, "reduce_scatter") {
 			return nil
 		}
 		n := 0
@@ -178,9 +201,13 @@ func findingsOf(severity report.Severity) Metric {
 		Path:       "findings[severity=" + string(severity) + "]",
 		Definition: "findings of severity " + string(severity) + ", those that the configuration ignores aside",
 		Next:       toFindings,
-		Missing:    missCount,
+		Missing:    missSteps,
 		touched:    everything,
+		findings:   severity,
 		all: func(v *view) []sample {
+			if !worked([]*report.Report{v.report}) {
+				return nil
+			}
 			n := 0
 			for i := range v.report.Findings {
 				if f := &v.report.Findings[i]; f.Severity == severity && !v.ignored(f.Rule) {

@@ -3,6 +3,7 @@ package gate
 import (
 	"time"
 
+	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -12,18 +13,20 @@ const Schema = "gaprof.check/1"
 
 // Result is the judgement of a gate on some reports.
 type Result struct {
-	Schema   string      `json:"schema"`         // Schema
-	Version  string      `json:"gaprof_version"` // of the program that judged
-	Config   string      `json:"config"`         // the file, empty where none was found
-	Extends  string      `json:"extends"`        // the preset with its prefix, gaprof:off where there is none
-	Files    []string    `json:"files"`          // of the reports that were judged
-	Baseline []string    `json:"baseline"`       // likewise of the baseline; empty without one
-	Verdict  Outcome     `json:"verdict"`        // of all rows together
-	Summary  string      `json:"summary"`        // the verdict and what led to it, in a sentence
-	Rows     []Row       `json:"rows"`           // of the job, budgets, regressions, findings
-	Notes    []string    `json:"notes"`          // what was not judged and why, a sentence each
-	Record   *int        `json:"record_steps"`   // steps to record for times that decide; null where there are enough
-	Exit     report.Exit `json:"exit"`           // the exit code that follows from the verdict
+	Schema    string             `json:"schema"`         // Schema
+	Version   string             `json:"gaprof_version"` // of the program that judged
+	Config    string             `json:"config"`         // the file, empty where none was found
+	Extends   string             `json:"extends"`        // the preset with its prefix, gaprof:off where there is none
+	Files     []string           `json:"files"`          // of the reports that were judged
+	Baseline  []string           `json:"baseline"`       // likewise of the baseline; empty without one
+	Verdict   Outcome            `json:"verdict"`        // of all rows together
+	Summary   string             `json:"summary"`        // the verdict and what led to it, in a sentence
+	StepTimes []compare.StepTime `json:"step_time"`      // against the baseline; empty without one
+
+	Rows   []Row       `json:"rows"`         // of the job, budgets, regressions, findings
+	Notes  []string    `json:"notes"`        // what was not judged and why, a sentence each
+	Record *int        `json:"record_steps"` // steps to record for times that decide; null where there are enough
+	Exit   report.Exit `json:"exit"`         // the exit code that follows from the verdict
 }
 
 // Outcome is the verdict of the gate as a whole.
@@ -67,10 +70,15 @@ type Row struct {
 	Where         string          `json:"where"`          // JSON path in the report
 	Reason        string          `json:"reason"`         // why it failed, is undecidable or ignored; may be empty
 	Next          string          `json:"next"`           // what to do about it; empty where nothing needs doing
+	Finding       string          `json:"finding"`        // rule, severity and sentence of what was found; may be empty
 
 	// BadData is true where a row is undecidable because data are damaged, not because
 	// they are few or absent.
 	BadData bool `json:"bad_data"`
+
+	// Tolerated is true where the configuration lets a gate pass although the row is
+	// undecidable, and the values that there are keep the limits.
+	Tolerated bool `json:"tolerated"`
 }
 
 // Options are what a configuration does not contain.
@@ -82,4 +90,9 @@ type Options struct {
 
 	// Choices is what the caller calls its choices, as in analyze.Options.
 	Choices map[string]string
+
+	// FirstRun is true where the baseline is yet to be made: what only it could decide is
+	// no reason to be inconclusive.
+	FirstRun bool
+	Notes    []string // what the caller has to say, before the notes of the gate
 }

@@ -74,9 +74,9 @@ func ConfigSchema() *jsonschema.Schema {
 	})
 	s.Defs = map[string]*jsonschema.Schema{
 		"severity":         word("off", "note", "warn", "error"),
-		"budget":           entrySchema("max", "min"),
-		"regression":       entrySchema("max_increase", "max_decrease", "min_delta"),
-		"timed_regression": entrySchema("max_increase", "max_decrease", "min_delta", "alpha"),
+		"budget":           entrySchema("max", "min", "unknown"),
+		"regression":       entrySchema("max_increase", "max_decrease", "min_delta", "unknown"),
+		"timed_regression": entrySchema("max_increase", "max_decrease", "min_delta", "alpha", "unknown"),
 	}
 	for _, m := range Metrics() {
 		add := func(section, def string) {
@@ -85,7 +85,9 @@ func ConfigSchema() *jsonschema.Schema {
 				Description: m.Definition + "; write " + example[m.Unit],
 			}
 		}
-		add("budgets", "budget")
+		if !m.against {
+			add("budgets", "budget")
+		}
 		switch {
 		case m.whole:
 		case m.timed:
@@ -105,6 +107,10 @@ func entrySchema(keys ...string) *jsonschema.Schema {
 	limits := object("", map[string]*jsonschema.Schema{})
 	for _, key := range keys {
 		limits.Properties[key] = &jsonschema.Schema{Types: []string{"number", "string"}}
+	}
+	limits.Properties["unknown"] = &jsonschema.Schema{
+		Type: "string", Enum: []any{"ok", "inconclusive"},
+		Description: "ok: what cannot be decided may pass, unless the values at hand are out of bounds",
 	}
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
 		severity(),
@@ -166,6 +172,8 @@ func (m *Metric) Explain(choices map[string]string) string {
 // decided says how a metric is judged.
 func (m *Metric) decided() string {
 	switch {
+	case m.against:
+		return "against a baseline"
 	case m.timed && m.whole:
 		return "recording"
 	case m.timed:
@@ -200,6 +208,10 @@ const pageMiddle = `
 Units: times are written ` + "`5ms`" + ` (ns, us, ms, s), ratios ` + "`0.8` or `80%`" + `, bytes ` + "`40MB`" +
 	` (MB is 10^6), counts as numbers. In a regression a
 percentage is one of the baseline's value.
+
+What cannot be decided makes the gate inconclusive where its severity is error. With ` + "`unknown: ok`" + ` among the limits ` +
+	`it may pass, unless the values that there are
+lie beyond the limits, or damage of the trace hides the metric.
 
 ## Presets
 `

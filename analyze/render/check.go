@@ -71,16 +71,16 @@ func checkSentences(r *gate.Result) []sentence {
 		list = append(list, sentence{"BASELINE", strings.Join(r.Baseline, ", ")})
 	}
 	list = append(list, sentence{"VERDICT", string(r.Verdict) + ": " + r.Summary})
-	for _, verdict := range []gate.Verdict{gate.Fail, gate.Undecidable} {
-		for i := range r.Rows {
-			row := &r.Rows[i]
-			if row.Verdict != verdict {
-				continue
-			}
-			list = append(list, sentence{rowHead(row), rowText(row)})
-			if row.Next != "" {
-				list = append(list, sentence{"NEXT", row.Next})
-			}
+	for i := range r.StepTimes {
+		list = append(list, sentence{"STEP", stepText(&r.StepTimes[i])})
+	}
+	for _, row := range unpassed(r) {
+		list = append(list, sentence{rowHead(row), rowText(row)})
+		if row.Finding != "" && row.Check != "finding" {
+			list = append(list, sentence{"WHY", row.Finding})
+		}
+		if row.Next != "" {
+			list = append(list, sentence{"NEXT", row.Next})
 		}
 	}
 	if r.Record != nil {
@@ -92,6 +92,29 @@ func checkSentences(r *gate.Result) []sentence {
 		list = append(list, sentence{"NOTE", note})
 	}
 	return list
+}
+
+// unpassed are the rows that did not pass: what failed the gate, other failures, what makes it
+// inconclusive, and what could not be decided but need not be.
+func unpassed(r *gate.Result) []*gate.Row {
+	var lists [4][]*gate.Row
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		at := 0
+		switch {
+		case row.Verdict == gate.Fail && row.Severity == report.Error:
+		case row.Verdict == gate.Fail:
+			at = 1
+		case row.Verdict != gate.Undecidable:
+			continue
+		case row.Severity == report.Error && !row.Tolerated:
+			at = 2
+		default:
+			at = 3
+		}
+		lists[at] = append(lists[at], row)
+	}
+	return slices.Concat(lists[:]...)
 }
 
 // configText names the configuration that was applied.
@@ -123,22 +146,40 @@ func rowText(r *gate.Row) string {
 		text += " of " + short(r.Kind)
 	}
 	switch {
+	case r.Check == "finding":
+		return text + " " + r.Reason + " [" + r.Where + "]"
 	case r.Value == nil:
 	case r.BaselineValue != nil:
-		text += fmt.Sprintf(" went from %s to %s", r.Unit.Format(*r.BaselineValue), r.Unit.Format(*r.Value))
-		if r.P != nil {
-			text += fmt.Sprintf(" (p %.3f)", *r.P)
-		}
+		text += fmt.Sprintf(" went from %s to %s%s (%s)", r.Unit.Format(*r.BaselineValue), r.Unit.Format(*r.Value),
+			atText(r), rowChange(r))
 	default:
 		text += " is " + r.Unit.Format(*r.Value) + atText(r)
 	}
-	if r.Check != "finding" {
-		text += "; " + r.Limit
-	}
+	text += "; " + r.Limit
 	if r.Reason != "" {
 		text += ": " + r.Reason
 	}
 	return text + " [" + r.Where + "]"
+}
+
+// rowChange is a change against the baseline with its size and, for times, its p.
+func rowChange(r *gate.Row) string {
+	if r.Value == nil || r.BaselineValue == nil {
+		return ""
+	}
+	text, delta := "", *r.Value-*r.BaselineValue
+	switch {
+	case delta == 0:
+		text = "no change"
+	case *r.BaselineValue == 0:
+		text = "from zero"
+	default:
+		text = fmt.Sprintf("%+.2f %%", 100*delta / *r.BaselineValue)
+	}
+	if r.P != nil {
+		text += ", " + probability(*r.P)
+	}
+	return text
 }
 
 // atText says on which rank and in which step a value was found.
@@ -158,11 +199,11 @@ func checkTable(r *gate.Result) table {
 	t := table{
 		title:  "Checks",
 		left:   4,
-		header: []string{"verdict", "severity", "what", "of", "baseline", "value", "steps", "limit"},
+		header: []string{"verdict", "severity", "what", "of", "baseline", "value", "change", "steps", "limit"},
 	}
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		cells := []string{rowHead(row), string(row.Severity), row.Metric, short(row.Kind), "", "-", "", row.Limit}
+		cells := []string{rowHead(row), string(row.Severity), row.Metric, short(row.Kind), "", "-", rowChange(row), "", row.Limit}
 		if row.BaselineValue != nil {
 			cells[4] = row.Unit.Format(*row.BaselineValue)
 		}
@@ -170,10 +211,10 @@ func checkTable(r *gate.Result) table {
 			cells[5] = row.Unit.Format(*row.Value)
 		}
 		if row.Steps > 0 {
-			cells[6] = fmt.Sprint(row.Steps)
+			cells[7] = fmt.Sprint(row.Steps)
 		}
 		if row.BaselineSteps > 0 {
-			cells[6] = fmt.Sprintf("%d, %d", row.BaselineSteps, row.Steps)
+			cells[7] = fmt.Sprintf("%d, %d", row.BaselineSteps, row.Steps)
 		}
 		t.rows = append(t.rows, cells)
 	}
@@ -196,11 +237,17 @@ func CheckGitHub(w io.Writer, c Checked, _ Options) error {
 	case gate.Inconclusive:
 		severity = report.Warn
 	}
-	says := append([]string{r.Summary, configText(r)}, r.Notes...)
+	says := []string{r.Summary, configText(r)}
+	for i := range r.StepTimes {
+		says = append(says, "step: "+stepText(&r.StepTimes[i]))
+	}
+	says = append(says, r.Notes...)
 	annotation(&b, severity, "gaprof check "+string(r.Verdict), says...)
-	for i := range r.Rows {
-		row := &r.Rows[i]
+	for _, row := range unpassed(r) {
 		text := []string{rowText(row)}
+		if row.Finding != "" && row.Check != "finding" {
+			text = append(text, row.Finding)
+		}
 		if row.Next != "" {
 			text = append(text, "next: "+row.Next)
 		}
@@ -209,7 +256,7 @@ func CheckGitHub(w io.Writer, c Checked, _ Options) error {
 			annotation(&b, row.Severity, "gaprof check: "+row.Metric, text...)
 		case gate.Undecidable:
 			severity := report.Note
-			if row.BadData {
+			if row.BadData || row.Severity == report.Error && !row.Tolerated {
 				severity = report.Warn
 			}
 			annotation(&b, severity, "gaprof check: "+row.Metric+" undecidable", text...)

@@ -170,13 +170,13 @@ func TestStepSentences(t *testing.T) {
 			record + "; record at least 10 steps, schedule(active=10)",
 		}},
 		{"significant", compare.Diff{StepTimes: []compare.StepTime{firm}}, []string{
-			"STEP Adam: 3.000 -> 4.000 ms, +1.000 ms (+33.33 %), p 0.000"}},
+			"STEP Adam: 3.000 -> 4.000 ms, +1.000 ms (+33.33 %), p < 0.001"}},
 		{"not significant", compare.Diff{StepTimes: []compare.StepTime{loose}}, []string{
 			"STEP Adam: 3.000 -> 4.000 ms, +1.000 ms (+33.33 %), not significant (p 0.200)"}},
 		{"the same", compare.Diff{StepTimes: []compare.StepTime{same}}, []string{
 			"STEP Adam: 3.000 -> 3.000 ms, no change"}},
 		{"host", compare.Diff{StepTimes: []compare.StepTime{host}}, []string{
-			"STEP Adam: host time 3.000 -> 4.000 ms, +1.000 ms (+33.33 %), p 0.000"}},
+			"STEP Adam: host time 3.000 -> 4.000 ms, +1.000 ms (+33.33 %), p < 0.001"}},
 	} {
 		var got []string
 		for _, s := range diffSentences(&test.d)[:len(test.want)] {

@@ -52,9 +52,17 @@ func stepChange(s *compare.StepTime) string {
 // significanceText is what the test says of a change.
 func significanceText(significant bool, p float64) string {
 	if significant {
-		return fmt.Sprintf(", p %.3f", p)
+		return ", " + probability(p)
 	}
-	return fmt.Sprintf(", not significant (p %.3f)", p)
+	return ", not significant (" + probability(p) + ")"
+}
+
+// probability prints a p, which is never zero.
+func probability(p float64) string {
+	if p < 0.001 {
+		return "p < 0.001"
+	}
+	return fmt.Sprintf("p %.3f", p)
 }
 
 // recordText says how many steps tell a change from noise.

@@ -30,7 +30,7 @@ var exitCodes = []struct {
 	{exitGate, "gate failed: regression, budget violated, or a finding at or above --fail-on"},
 	{exitUsage, "usage or configuration error"},
 	{exitInput, "input missing, unreadable or unsupported: nothing analysed"},
-	{exitInconclusive, "check only: inconclusive, every selected budget is undecidable"},
+	{exitInconclusive, "check only: inconclusive, a check of severity error is undecidable"},
 	{exitBug, "a bug of ours"},
 	{exitInterrupt, "train only: interrupted; the steps done until then are written"},
 }

@@ -1,0 +1,235 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze/report"
+)
+
+// findings judges what rules found, where the command asks for it.
+func (k *check) findings() {
+	for _, r := range k.new {
+		for i := range r.Findings {
+			f := &r.Findings[i]
+			if index := k.ignoring(f.Rule); index >= 0 {
+				k.used[index] = true
+			}
+			if k.options.FailOn == "" || k.options.FailOn == report.Off || !f.Severity.AtLeast(k.options.FailOn) {
+				continue
+			}
+			row := Row{
+				Check:    "finding",
+				Metric:   f.Rule,
+				Severity: report.Error,
+				Verdict:  Fail,
+				Unit:     Nanoseconds,
+				Limit:    "below " + string(k.options.FailOn),
+				Where:    fmt.Sprintf("findings[%d]", i),
+			}
+			k.add(row.of(f))
+		}
+	}
+}
+
+// of makes a row that of a finding: its cost, its sentence and its fix.
+func (r Row) of(f *report.Finding) Row {
+	r.Reason, r.Finding, r.Next = string(f.Severity)+": "+f.Message, sentenceOf(f), f.Fix
+	if f.Cost != nil {
+		cost := float64(*f.Cost)
+		r.Value = &cost
+	}
+	return r
+}
+
+// sentenceOf is a finding in a line: rule, severity, message.
+func sentenceOf(f *report.Finding) string {
+	return f.Rule + " " + string(f.Severity) + ": " + f.Message
+}
+
+// related adds to a row that did not pass the finding of the rule that explains its metric.
+func (k *check) related(row Row) Row {
+	m, ok := FindMetric(row.Metric)
+	if !ok || row.Verdict != Fail || row.Finding != "" {
+		return row
+	}
+	for _, r := range k.new {
+		for i := range r.Findings {
+			f := &r.Findings[i]
+			if f.Rule == m.rule() || m.findings == f.Severity && m.findings != "" && k.ignoring(f.Rule) < 0 {
+				row.Finding = sentenceOf(f)
+				return row
+			}
+		}
+	}
+	return row
+}
+
+// rule is the rule that the table names for a metric, or "".
+func (m *Metric) rule() string {
+	_, after, found := strings.Cut(m.Next, "gaprof explain ")
+	if !found {
+		return ""
+	}
+	return strings.TrimRight(strings.Fields(after)[0], ";")
+}
+
+// steeper is how much more a finding must cost than the baseline's of its rule before a
+// higher severity makes it a new one: a cost at a threshold passes it now and then.
+const steeper = 1.5
+
+// newFindings judges the findings above a note that the baseline does not have: a row for
+// each, or one for all. Findings about the trace itself, which rules TH make, are of the
+// recording rather than the program; they are warnings.
+func (k *check) newFindings(g *Regression, row Row) {
+	if !worked(k.new) || !worked(k.base) {
+		k.add(row.undecidable("there is no complete step in which anything is known to happen"))
+		return
+	}
+	before, found := findingsByRule(k.base), 0
+	for _, list := range inOrder(findingsByRule(k.new)) {
+		for i, f := range list {
+			if ignored := k.ignoring(f.Rule); ignored >= 0 {
+				k.used[ignored] = true
+				continue
+			}
+			was := inBaseline(before, f.Rule, i)
+			if since(was, f) {
+				found++
+				k.add(k.newFinding(row, was, f))
+			}
+		}
+	}
+	if count := float64(found); found == 0 {
+		row.Verdict, row.Value = Pass, &count
+		row.BaselineValue = new(float64)
+		k.add(row)
+	}
+}
+
+// inBaseline is the baseline's finding that the i-th of a rule compares with: the i-th of the
+// rule, else one of another rule that took the time which this one would have claimed; nil
+// where there is neither.
+func inBaseline(before map[string][]*report.Finding, rule string, i int) *report.Finding {
+	if old := before[rule]; i < len(old) {
+		return old[i]
+	}
+	for _, list := range inOrder(before) {
+		for _, f := range list {
+			if slices.Contains(f.Also, rule) {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// newFinding is the row of one finding; was is the baseline's, nil where it has none.
+func (k *check) newFinding(row Row, was, f *report.Finding) Row {
+	row.Check, row.Metric, row.Unit = "finding", f.Rule, Nanoseconds
+	row.Verdict, row.Tolerated = Fail, false
+	row.Where, row.Limit = "findings[rule="+f.Rule+"]", "none that the baseline lacks"
+	row = row.of(f)
+	if strings.HasPrefix(f.Rule, "TH") && row.Severity == report.Error {
+		row.Severity = report.Warn
+	}
+	switch reason := skippedIn(k.base, f.Rule); {
+	case was != nil:
+		row.Reason += "; in the baseline " + sentenceOf(was)
+	case reason != "":
+		row.Verdict, row.Reason = Undecidable, row.Reason+"; the baseline could not judge it: "+reason
+	default:
+		row.Reason += "; new since the baseline"
+	}
+	return row
+}
+
+// since reports whether a finding is new: the baseline has none of the rule, or one that is
+// less severe and costs clearly less.
+func since(was, f *report.Finding) bool {
+	switch {
+	case !f.Severity.AtLeast(report.Warn):
+		return false
+	case was == nil:
+		return true
+	case was.Severity.AtLeast(f.Severity):
+		return false
+	}
+	return was.Cost == nil || f.Cost == nil || float64(*f.Cost) >= steeper*float64(*was.Cost)
+}
+
+// findingsByRule are the findings of a side by rule, the most severe and costly first. Of
+// several reports, which are runs of one program, that counts which has most of a rule.
+func findingsByRule(reports []*report.Report) map[string][]*report.Finding {
+	most := make(map[string][]*report.Finding)
+	for _, r := range reports {
+		own := make(map[string][]*report.Finding)
+		for i := range r.Findings {
+			f := &r.Findings[i]
+			own[f.Rule] = append(own[f.Rule], f)
+		}
+		for rule, list := range own {
+			slices.SortStableFunc(list, worseFirst)
+			if old := most[rule]; len(list) > len(old) || len(list) == len(old) && worseFirst(list[0], old[0]) < 0 {
+				most[rule] = list
+			}
+		}
+	}
+	return most
+}
+
+// worseFirst orders by severity, then by cost.
+func worseFirst(f, g *report.Finding) int {
+	if f.Severity != g.Severity {
+		if f.Severity.AtLeast(g.Severity) {
+			return -1
+		}
+		return 1
+	}
+	cost := func(f *report.Finding) int64 {
+		if f.Cost == nil {
+			return -1
+		}
+		return *f.Cost
+	}
+	return cmp.Compare(cost(g), cost(f))
+}
+
+// inOrder lists findings by rule, the worst rule first.
+func inOrder(by map[string][]*report.Finding) [][]*report.Finding {
+	var lists [][]*report.Finding
+	for _, list := range by {
+		lists = append(lists, list)
+	}
+	slices.SortFunc(lists, func(a, b []*report.Finding) int {
+		return cmp.Or(worseFirst(a[0], b[0]), cmp.Compare(a[0].Rule, b[0].Rule))
+	})
+	return lists
+}
+
+// skippedIn is why no report of a side could judge a rule, or "".
+func skippedIn(reports []*report.Report, rule string) string {
+	reason := ""
+	for _, r := range reports {
+		i := slices.IndexFunc(r.Skipped, func(s report.Skip) bool { return s.Rule == rule })
+		if i < 0 {
+			return ""
+		}
+		reason = r.Skipped[i].Reason
+	}
+	return reason
+}
+
+// worked reports whether some complete step of a side is known to do anything: no rule can
+// find a fault in steps of which nothing was recorded.
+func worked(reports []*report.Report) bool {
+	return slices.ContainsFunc(reports, func(r *report.Report) bool {
+		return slices.ContainsFunc(r.Steps, func(s report.Step) bool {
+			counted := func(o report.Optimizer) bool { return o.Accumulation != nil && *o.Accumulation > 0 }
+			known := s.LinkedEvents > 0 || s.MicroBatches != nil && *s.MicroBatches > 0
+			return s.Complete && (known || slices.ContainsFunc(s.Optimizers, counted))
+		})
+	})
+}
