@@ -29,8 +29,10 @@ func TestBrokenConfigurations(t *testing.T) {
 			"f:2:11: findings.new needs a baseline: write it under regressions: [error, {max_increase: 0}]",
 		},
 		{
-			"an unknown way to take the unknown", "version: 1\nbudgets: {rs.per_step: [error, {max: 0, unknown: fine}]}\n",
-			`f:2:50: unknown is ok or inconclusive, not "fine": write unknown: ok, or leave it out to be inconclusive then`,
+			"an unknown way to take the unknown",
+			"version: 1\nbudgets: {rs.per_step: [error, {max: 0, unknown: fine}]}\n",
+			`f:2:50: unknown is ok or inconclusive, not "fine": ` +
+				`write unknown: ok, or leave it out to be inconclusive then`,
 		},
 		{
 			"nothing but the unknown", "version: 1\nbudgets: {rs.per_step: [error, {unknown: ok}]}\n",

@@ -106,7 +106,8 @@ func TestRecommended(t *testing.T) {
 		},
 		{"a new note", with(hooks(), found("OV001", "note", 5)), hooks(),
 			"passed: 15 of 17 checks passed, 2 undecidable", nil},
-		{"a finding that was there", with(hooks(), found("OV001", "warn", 9)), with(hooks(), found("OV001", "warn", 5)),
+		{"a finding that was there",
+			with(hooks(), found("OV001", "warn", 9)), with(hooks(), found("OV001", "warn", 5)),
 			"passed: 15 of 17 checks passed, 2 undecidable", nil},
 		{
 			"one more of a rule that was there",
@@ -117,9 +118,11 @@ func TestRecommended(t *testing.T) {
 		{
 			"a finding that grew", with(hooks(), found("OV001", "error", 9)), with(hooks(), found("OV001", "warn", 5)),
 			"failed: 1 of 17 checks failed, 2 undecidable",
-			[]string{"fail OV001 error: OV001 costs; in the baseline OV001 warn: OV001 costs [OV001 error: OV001 costs]"},
+			[]string{"fail OV001 error: OV001 costs; in the baseline OV001 warn: OV001 costs " +
+				"[OV001 error: OV001 costs]"},
 		},
-		{"a finding at its threshold", with(hooks(), found("OV001", "warn", 6)), with(hooks(), found("OV001", "note", 5)),
+		{"a finding at its threshold",
+			with(hooks(), found("OV001", "warn", 6)), with(hooks(), found("OV001", "note", 5)),
 			"passed: 15 of 17 checks passed, 2 undecidable", nil},
 		{
 			"a finding that the baseline could not judge", with(hooks(), found("ST001", "warn", 5)),

@@ -78,6 +78,14 @@ func ConfigSchema() *jsonschema.Schema {
 		"regression":       entrySchema("max_increase", "max_decrease", "min_delta", "unknown"),
 		"timed_regression": entrySchema("max_increase", "max_decrease", "min_delta", "alpha", "unknown"),
 	}
+	addMetrics(s)
+	s.Schema, s.ID, s.Title = contract.Draft, contract.Dir+"config-1.json", "gaprof.yaml, version 1"
+	s.Required = []string{"version"}
+	return s
+}
+
+// addMetrics lets the sections of a configuration name each metric that they may.
+func addMetrics(s *jsonschema.Schema) {
 	for _, m := range Metrics() {
 		add := func(section, def string) {
 			s.Properties[section].Properties[m.Name] = &jsonschema.Schema{
@@ -96,9 +104,6 @@ func ConfigSchema() *jsonschema.Schema {
 			add("regressions", "regression")
 		}
 	}
-	s.Schema, s.ID, s.Title = contract.Draft, contract.Dir+"config-1.json", "gaprof.yaml, version 1"
-	s.Required = []string{"version"}
-	return s
 }
 
 // entrySchema is a severity, or [severity, {limits}].
@@ -209,8 +214,8 @@ Units: times are written ` + "`5ms`" + ` (ns, us, ms, s), ratios ` + "`0.8` or `
 	` (MB is 10^6), counts as numbers. In a regression a
 percentage is one of the baseline's value.
 
-What cannot be decided makes the gate inconclusive where its severity is error. With ` + "`unknown: ok`" + ` among the limits ` +
-	`it may pass, unless the values that there are
+What cannot be decided makes the gate inconclusive where its severity is error. With ` + "`unknown: ok`" +
+	` among the limits it may pass, unless the values that there are
 lie beyond the limits, or damage of the trace hides the metric.
 
 ## Presets

@@ -203,7 +203,9 @@ func checkTable(r *gate.Result) table {
 	}
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		cells := []string{rowHead(row), string(row.Severity), row.Metric, short(row.Kind), "", "-", rowChange(row), "", row.Limit}
+		cells := []string{
+			rowHead(row), string(row.Severity), row.Metric, short(row.Kind), "", "-", rowChange(row), "", row.Limit,
+		}
 		if row.BaselineValue != nil {
 			cells[4] = row.Unit.Format(*row.BaselineValue)
 		}
