@@ -47,6 +47,8 @@ var parts = [][2]string{
 	{"analyze/gradients", "analyze/facts"},
 	{"analyze/idle", "analyze/facts"},
 	{"analyze/memory", "analyze/facts"},
+	{"analyze/work", "analyze/facts"},
+	{"analyze/lateness", "analyze"},
 	{"analyze/render/plots", "analyze/render"},
 	{"reference/cpu/gemm", "reference/cpu"},
 	{"reference/autograd", "reference"},

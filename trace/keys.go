@@ -35,6 +35,7 @@ const (
 	KeyAutogradPhase
 	KeyWaitStream
 	KeyWaitRecord
+	KeyGrid
 	KeyName
 	KeyLabels
 	KeySortIndex
@@ -75,6 +76,7 @@ var keyNames = [numFixedKeys]string{
 	KeyAutogradPhase:  "autograd_phase",
 	KeyWaitStream:     "wait_on_stream",
 	KeyWaitRecord:     "wait_on_cuda_event_record_corr_id",
+	KeyGrid:           "grid",
 	KeyName:           "name",
 	KeyLabels:         "labels",
 	KeySortIndex:      "sort_index",

@@ -3,6 +3,7 @@ package facts
 import (
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/analyze/work"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -57,6 +58,16 @@ func (c *Communication) Event(i int) timeline.Event {
 		Start:    one.Start,
 		Duration: one.End - one.Start,
 	}
+}
+
+// onDevices is when collectives run where.
+func (c *Communication) onDevices() []work.Collective {
+	list := make([]work.Collective, len(c.Collectives))
+	for i := range c.Collectives {
+		one := &c.Collectives[i]
+		list[i] = work.Collective{Device: one.Device, Start: one.Start, End: one.End}
+	}
+	return list
 }
 
 // collector lists the collectives of a rank.

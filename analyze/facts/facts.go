@@ -10,6 +10,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/memory"
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/analyze/work"
 	"github.com/gaprof/gaprof/internal/parallel"
 	"github.com/gaprof/gaprof/trace"
 )
@@ -29,6 +30,7 @@ type Rank struct {
 	gradients.Gradients
 	Updates
 	Warmup
+	Work       work.Work       // what its devices do between collectives
 	Steps      []Step          // in order of time; hides Gradients.Steps, which is part of it
 	StepSource steps.Source    // what Steps were cut at
 	Loss       Loss            // how the loss is derived from the losses of tokens
@@ -96,7 +98,7 @@ func rankOf(x *timeline.Rank) *Rank {
 	parallel.Both(func() {
 		r.Communication, records = communicate(x, s)
 		r.Warmup, r.TokenNotes = warmupOf(x, s), tokenNotes(x, s)
-		idles = idle.Find(x, s)
+		idles, r.Work = work.Find(x, s, r.Communication.onDevices())
 	}, func() {
 		g, rows = gradients.Compute(x, s, backwards, r.WorldSize)
 	})

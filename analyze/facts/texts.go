@@ -9,6 +9,7 @@ func (r *Rank) texts(visit func(*string)) {
 	r.Communication.texts(visit)
 	r.Gradients.Texts(visit)
 	r.Updates.texts(visit)
+	r.Work.Texts(visit)
 	for i := range r.Compiled {
 		r.Compiled[i].Texts(visit)
 	}

@@ -15,6 +15,7 @@
 //	host.go     which threads count for a gap
 //	debt.go     the head start that waiting for the device has cost the host
 //	finding.go  what is worth saying, and where to look
+//	between.go  idle time between two moments
 //	gap.go      gaps, their parts, and what each is charged to
 //	idle.go     all windows of a rank
 package idle

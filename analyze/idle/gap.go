@@ -33,16 +33,19 @@ type charger struct {
 	left   []interval     // room for the next rest
 
 	longest longest // gaps of the window that is charged
+	between between // what is charged between cuts
 }
 
 // charge adds a gap to the window that it lies in.
 func (c *charger) charge(w *Window, l *longest, g gap) {
 	w.Gaps++
+	var of Charges
 	if g.launch < 0 {
-		w.Causes[Unlinked] += g.end - g.start
+		of.Causes[Unlinked] = g.end - g.start
+		w.add(&of)
+		c.between.add(&of, g.start, g.start)
 		return
 	}
-	var of Charges
 	clip := func(t int64) int64 { return min(max(t, g.start), g.end) }
 	begun, ended := clip(c.x.Col.Start[g.launch]), clip(c.x.End(g.launch))
 	late := c.x.End(g.launch) > g.start
@@ -58,6 +61,7 @@ func (c *charger) charge(w *Window, l *longest, g gap) {
 		of.HostStall = host
 	}
 	w.add(&of)
+	c.between.add(&of, g.start, begun)
 	l.note(&of, g)
 }
 

@@ -9,19 +9,31 @@ import (
 // and then by window, as Step.Windows. It takes time in proportion to the rows of the
 // rank, however many gaps there are.
 func Find(x *timeline.Rank, s *steps.Steps) [][]Window {
-	out := make([][]Window, len(s.List))
+	out, _ := FindBetween(x, s, nil, nil)
+	return out
+}
+
+// FindBetween is Find that also adds up what is charged between moments, ascending by
+// device, at which no gap is cut: ends of activity. The parts of a device are one more
+// than its moments. garbage is when Python collects garbage, nil never.
+func FindBetween(x *timeline.Rank, s *steps.Steps, cuts [][]int64, garbage *timeline.Set) ([][]Window, [][]Part) {
+	out, parts := make([][]Window, len(s.List)), make([][]Part, len(cuts))
 	for i := range s.List {
 		out[i] = make([]Window, len(s.List[i].Windows))
 	}
 	if len(x.Devices) == 0 {
-		return out
+		return out, parts
 	}
 	h := newHost(x, s)
 	for dev, d := range x.Devices {
 		c := &charger{x: x, host: h, debts: make(map[*doing]*debt), device: &d.Busy}
+		if cuts != nil {
+			parts[dev] = make([]Part, len(cuts[dev])+1)
+			c.between = between{cuts[dev], parts[dev], garbage, 0}
+		}
 		c.gaps(d, windowsOf(s, dev), s, out)
 	}
-	return out
+	return out, parts
 }
 
 // placed is a window and where it stands among all.

@@ -32,6 +32,8 @@ type Finding struct {
 	Evidence []Evidence `json:"evidence"` // events to look at; empty where there are none
 	Fix      string     `json:"fix"`      // what to change
 	Caveats  []string   `json:"caveats"`  // what may make the finding wrong
+
+	Lateness *Lateness `json:"lateness,omitempty"` // of a straggler's finding, if its trace shows anything of it
 }
 
 // Range is a least and a greatest value, in the unit of the field that has it.

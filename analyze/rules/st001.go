@@ -51,12 +51,10 @@ func runST001(p *analyze.Pass) {
 		claimLate(p, r, late[r], &cost)
 	}
 	straggler := m.Ranks[m.Straggler]
-	f := report.Finding{Why: whyLate(m), Evidence: worstLate(m), Caveats: append(p.Notes(),
+	f := report.Finding{Why: howOften(m), Evidence: worstLate(m), Caveats: append(p.Notes(),
 		"the saving ends where the others would wait for the next to last; "+
 			"that the late rank would then come late nowhere else is assumed")}
-	if fix := fixLate(m); fix != "" {
-		f.Fix = fix
-	}
+	explainLate(&f, m)
 	p.ReportWait(&cost, hiddenShare(m), f, func(mean, step int64) string {
 		if mean == 0 {
 			return fmt.Sprintf("the others wait for rank %d, beside compute that hides it", straggler.ID)
@@ -73,14 +71,16 @@ const leastLate = 0.01
 // because of other work on its machine, or by chance.
 func reportUnsteady(p *analyze.Pass, m *analyze.Matched, led, steps int) {
 	if share := hiddenShare(m); share >= leastLate {
-		p.Report(report.Note, report.Finding{
+		f := report.Finding{
 			Message: fmt.Sprintf(
 				"the others wait for rank %d, %.1f %% of the time, but "+
 					"it leads in only %d of %d steps: no steady straggler",
 				m.Ranks[m.Straggler].ID, 100*share, led, steps),
-			Why: whyLate(m), Evidence: worstLate(m), Caveats: p.Notes(),
-			Fix: "record more steps; look at what else runs on that machine",
-		})
+			Why: howOften(m), Evidence: worstLate(m), Caveats: p.Notes(),
+		}
+		explainLate(&f, m)
+		f.Fix = "record more steps; look at what else runs on that machine"
+		p.Report(report.Note, f)
 	}
 }
 
@@ -95,8 +95,8 @@ func secondMost(m *analyze.Matched) int64 {
 	return second
 }
 
-// lateness is a stretch in which a rank waits for the straggler alone, on its own clock.
-type lateness struct {
+// lateWait is a stretch in which a rank waits for the straggler alone, on its own clock.
+type lateWait struct {
 	device   int
 	kind     timeline.CollectiveKind
 	from, to int64 // ns
@@ -117,8 +117,8 @@ func eachLate(m *analyze.Matched, do func(g *ranks.Group, c *ranks.Collective)) 
 }
 
 // latenesses lists by rank when it waits for the straggler alone.
-func latenesses(m *analyze.Matched) map[*analyze.Rank][]lateness {
-	late := make(map[*analyze.Rank][]lateness)
+func latenesses(m *analyze.Matched) map[*analyze.Rank][]lateWait {
+	late := make(map[*analyze.Rank][]lateWait)
 	eachLate(m, func(g *ranks.Group, c *ranks.Collective) {
 		for k, source := range g.Ranks {
 			if k == c.Latest {
@@ -127,7 +127,7 @@ func latenesses(m *analyze.Matched) map[*analyze.Rank][]lateness {
 			r := m.Ranks[source]
 			own := &r.Collectives[c.OfRank[k]]
 			from, to := g.Late(m.Sources, c, k)
-			late[r] = append(late[r], lateness{own.Device, own.Kind, from, to})
+			late[r] = append(late[r], lateWait{own.Device, own.Kind, from, to})
 		}
 	})
 	return late
@@ -135,12 +135,12 @@ func latenesses(m *analyze.Matched) map[*analyze.Rank][]lateness {
 
 // claimLate claims, step by step, the time in which a rank does nothing but wait for
 // the straggler.
-func claimLate(p *analyze.Pass, r *analyze.Rank, late []lateness, cost *analyze.Cost) {
+func claimLate(p *analyze.Pass, r *analyze.Rank, late []lateWait, cost *analyze.Cost) {
 	late = disjointLate(late)
 	for _, kind := range timeline.CollectiveKinds() {
 		bucket := timeline.BucketOf(kind)
 		var exposed []*timeline.Set
-		if slices.ContainsFunc(late, func(l lateness) bool { return l.kind == kind }) {
+		if slices.ContainsFunc(late, func(l lateWait) bool { return l.kind == kind }) {
 			exposed = r.Exposed(r.Select(func(c *facts.Collective) bool { return c.Kind == kind }), bucket)
 		}
 		for i := range r.Steps {
@@ -164,8 +164,8 @@ func claimLate(p *analyze.Pass, r *analyze.Rank, late []lateness, cost *analyze.
 
 // disjointLate cuts stretches of one device and kind that overlap, on several streams,
 // so that no moment counts twice.
-func disjointLate(late []lateness) []lateness {
-	slices.SortFunc(late, func(a, b lateness) int {
+func disjointLate(late []lateWait) []lateWait {
+	slices.SortFunc(late, func(a, b lateWait) int {
 		return cmp.Or(
 			cmp.Compare(a.device, b.device), cmp.Compare(a.kind, b.kind),
 			cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to),
@@ -197,90 +197,16 @@ func hiddenShare(m *analyze.Matched) float64 {
 	return float64(late) / float64(window)
 }
 
-// whyLate says how often and by how much the straggler is late, and what its device
-// does in the meantime.
-func whyLate(m *analyze.Matched) string {
+// howOften says how often and by how much the straggler is late.
+func howOften(m *analyze.Matched) string {
 	f := m.Figures[m.Straggler]
 	total := int64(0)
 	for _, other := range m.Figures {
 		total += other.Caused
 	}
-	why := fmt.Sprintf(
+	return fmt.Sprintf(
 		"it enters %d of %d matched collectives last and causes %s of the %s that ranks wait for a last one",
 		f.Last, f.Matched, units.Milliseconds(f.Caused), units.Milliseconds(total))
-	idle, compute, ok := moreThanOthers(m)
-	switch {
-	case !ok:
-	case idle > compute:
-		why += fmt.Sprintf("; its device is idle %s a step longer than those of the others, so its host comes late",
-			units.Milliseconds(idle))
-	case compute > 0:
-		why += fmt.Sprintf("; its device computes %s a step longer than those of the others",
-			units.Milliseconds(compute))
-	}
-	return why
-}
-
-// fixLate says where to look, if the ledgers show it.
-func fixLate(m *analyze.Matched) string {
-	rank := m.Ranks[m.Straggler].ID
-	idle, compute, ok := moreThanOthers(m)
-	switch {
-	case !ok:
-		return ""
-	case idle > compute:
-		return fmt.Sprintf(
-			"look at the host of rank %d before these collectives: data loading, "+
-				"logging, checkpoints, garbage collection, other processes on its cores",
-			rank)
-	}
-	return fmt.Sprintf(
-		"look at the device of rank %d: more or longer samples than the others have, throttling, another process on it",
-		rank)
-}
-
-// moreThanOthers is how much longer than the median of the others the straggler's
-// device is idle and computes, in ns a step; ok is false where neither is a tenth of
-// what it is late by.
-func moreThanOthers(m *analyze.Matched) (idle, compute int64, ok bool) {
-	var idles, computes []int64
-	steps := int64(0)
-	for i, r := range m.Ranks {
-		is, cs, n := meanStep(r)
-		switch {
-		case n == 0:
-		case i == m.Straggler:
-			idle, compute, steps = is, cs, n
-		default:
-			idles, computes = append(idles, is), append(computes, cs)
-		}
-	}
-	if steps == 0 || len(idles) == 0 {
-		return 0, 0, false
-	}
-	slices.Sort(idles)
-	slices.Sort(computes)
-	idle, compute = idle-idles[len(idles)/2], compute-computes[len(computes)/2]
-	late := int64(0)
-	eachLate(m, func(_ *ranks.Group, c *ranks.Collective) { late += c.LatestAt - c.NextAt })
-	return idle, compute, 10*max(idle, compute) > late/steps
-}
-
-// meanStep is the mean idle and compute time of a rank's complete steps in ns.
-func meanStep(r *analyze.Rank) (idle, compute, steps int64) {
-	for i := range r.Steps {
-		if s := &r.Steps[i]; s.Complete && r.Selected(i) && len(s.Windows) > 0 {
-			for _, w := range s.Windows {
-				idle += w.Ledger[timeline.IdleBucket]
-				compute += w.Ledger[timeline.ComputeBucket]
-			}
-			steps++
-		}
-	}
-	if steps == 0 {
-		return 0, 0, 0
-	}
-	return idle / steps, compute / steps, steps
 }
 
 // worstLate shows the straggler's kernels of the collectives in which it is latest.

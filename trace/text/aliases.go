@@ -33,6 +33,7 @@ var aliases = []struct {
 	{"graph", trace.KeyGraphID},
 	{"module", trace.KeyModule},
 	{"phase", trace.KeyAutogradPhase},
+	{"grid", trace.KeyGrid},
 }
 
 var aliasKeys, keyAliases = func() (map[string]trace.Key, map[trace.Key]string) {

@@ -1,0 +1,158 @@
+package work
+
+import (
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// Kernel is what all launches of one compute kernel with one shape have in common.
+type Kernel struct {
+	Name    string
+	Shape   string         // the grid of its launch and the inputs of its operator; "" unknown
+	Size    int64          // elements of the largest input, else blocks of the grid; 0 unknown
+	Longest timeline.Event // the launch that took longest
+}
+
+// Amount is the work of one kernel in a stretch.
+type Amount struct {
+	Kernel int32 // index into Work.Kernels
+	Count  int32 // launches
+	NS     int64 // their durations, summed
+}
+
+// mostKernels bounds what is kept of hostile traces; real ones have a few hundred.
+const mostKernels = 1 << 13
+
+// shape is the name of a kernel and the texts of its grid and of its operator's inputs.
+type shape struct{ name, grid, dims trace.StringID }
+
+// kernels numbers the kernels of a rank.
+type kernels struct {
+	x     *timeline.Rank
+	list  []Kernel
+	index map[shape]int32
+	last  []last // by kernel
+	seen  [1 << 10]struct {
+		args uint32
+		key  trace.Key
+		text trace.StringID
+	}
+}
+
+// last is where a kernel was counted last.
+type last struct{ stretch, at int32 }
+
+func newKernels(x *timeline.Rank) *kernels { return &kernels{x: x, index: make(map[shape]int32)} }
+
+// count adds a compute kernel to those of a stretch.
+func (k *kernels) count(amounts []Amount, stretch, row, launch int32) []Amount {
+	key := shape{k.x.Col.Name[row], k.text(row, trace.KeyGrid), k.dims(launch)}
+	n, known := k.index[key]
+	if !known {
+		if len(k.list) == mostKernels {
+			return amounts
+		}
+		n = int32(len(k.list))
+		k.index[key] = n
+		k.list = append(k.list, k.kernel(key, row))
+		k.last = append(k.last, last{-1, 0})
+	}
+	ns := k.x.Col.Dur[row]
+	if ns > k.list[n].Longest.Duration {
+		k.list[n].Longest = k.x.Event(row)
+	}
+	if k.last[n].stretch != stretch {
+		k.last[n] = last{stretch, int32(len(amounts))}
+		amounts = append(amounts, Amount{Kernel: n})
+	}
+	a := &amounts[k.last[n].at]
+	a.Count++
+	a.NS += ns
+	return amounts
+}
+
+// operatorsUp is how many spans around a launch are asked for the inputs of an operator.
+const operatorsUp = 3
+
+// dims is the text of the inputs of the innermost operator around a launch that shows
+// them, 0 for none.
+func (k *kernels) dims(launch int32) trace.StringID {
+	if launch < 0 {
+		return 0
+	}
+	row := k.x.Col.Parent[launch]
+	for i := 0; i < operatorsUp && row != trace.NoParent; i++ {
+		if text := k.text(row, trace.KeyInputDims); text != 0 {
+			return text
+		}
+		row = k.x.Col.Parent[row]
+	}
+	return 0
+}
+
+// text is an argument of a row, 0 for none. Most rows share theirs with earlier ones.
+func (k *kernels) text(row int32, key trace.Key) trace.StringID {
+	args := k.x.Col.Args[row]
+	if args == 0 {
+		return 0
+	}
+	slot := &k.seen[(args^uint32(key)<<5)%uint32(len(k.seen))]
+	if slot.args != args || slot.key != key {
+		a, _ := k.x.Trace.Event(int(row)).Arg(key)
+		slot.args, slot.key, slot.text = args, key, a.Str
+	}
+	return slot.text
+}
+
+// kernel describes the kernel of a row.
+func (k *kernels) kernel(s shape, row int32) Kernel {
+	size := largest(k.x.Trace.String(s.dims))
+	if s.dims == 0 && s.grid != 0 {
+		size = largest(k.x.Trace.String(s.grid))
+	}
+	return Kernel{k.x.Name(row), k.shapeText(s), size, k.x.Event(row)}
+}
+
+// mostElements ends products of hostile shapes.
+const mostElements = 1 << 50
+
+// largest is the largest product of the numbers between two brackets, 0 without any.
+func largest(text string) int64 {
+	best, product, number, digits := int64(0), int64(1), int64(0), false
+	for i := range len(text) {
+		c := text[i]
+		if '0' <= c && c <= '9' {
+			number, digits = min(10*number+int64(c-'0'), mostElements), true
+			continue
+		}
+		if digits {
+			product = min(product, mostElements/max(number, 1)) * number
+			best = max(best, product*oneIf(c == ']'))
+		}
+		if number, digits = 0, false; c == '[' || c == ']' {
+			product = 1
+		}
+	}
+	return best
+}
+
+func oneIf(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (k *kernels) shapeText(s shape) string {
+	text := ""
+	if s.dims != 0 {
+		text = "inputs " + k.x.Trace.String(s.dims)
+	}
+	if s.grid != 0 {
+		if text != "" {
+			text += ", "
+		}
+		text += "grid " + k.x.Trace.String(s.grid)
+	}
+	return text
+}
