@@ -142,3 +142,21 @@ func TestDeepNesting(t *testing.T) {
 		t.Errorf("%+v", drawn.Strips)
 	}
 }
+
+// TestManyStreams: a graph that runs on hundreds of streams has no more rows than any step.
+func TestManyStreams(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("1/1 1 +5 cuda_runtime cudaGraphLaunch corr=1\n1/1 10 +5 user_annotation Optimizer.step#A.step\n")
+	b.WriteString("0/7 30 +500 kernel k corr=1\n")
+	for stream := range 300 {
+		fmt.Fprintf(&b, "0/%d %d +5 kernel k corr=1\n0/%[1]d %[3]d +5 kernel k corr=1\n", 1000+stream, 200+stream, 600+stream)
+	}
+	_, drawn := draw(t, b.String())
+	rows := make(map[string]bool)
+	for _, s := range drawn.Strips {
+		rows[s.Row] = true
+	}
+	if !rows["stream 7"] || len(rows) != timelineStreams+2 || drawn.Folded != 301-(timelineStreams-1) {
+		t.Errorf("%d rows, %d folded", len(rows), drawn.Folded)
+	}
+}

@@ -38,15 +38,6 @@ type Collective struct {
 	Replayed bool // the replay of a CUDA graph launched it
 }
 
-// Number returns the sequence number by which the collective is the same on all ranks, -1
-// unknown. A graph carries the numbers of its capture, which every replay repeats.
-func (c *Collective) Number() int64 {
-	if c.Replayed {
-		return timeline.UnknownMessage.Seq
-	}
-	return c.Seq
-}
-
 // Event returns the kernel of the i-th collective as a viewer shows it.
 func (c *Communication) Event(i int) timeline.Event {
 	one := &c.Collectives[i]

@@ -104,6 +104,7 @@ func rankOf(x *timeline.Rank) *Rank {
 	})
 	joinHost(r.Collectives, records, rows)
 	r.Gradients, r.Steps, r.StepSource = *g, stepsOf(s, g, idles), s.Source
+	r.hideSync()
 	parallel.Both(func() {
 		r.Updates = updatesOf(x, s, g)
 		r.Problems = problemsOf(x, r)

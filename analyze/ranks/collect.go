@@ -71,6 +71,7 @@ func (s *sorter) item(i int32, c *facts.Collective, kernel int32, base int64) it
 		out:        c.OutElems,
 		seq:        c.Number(),
 		comms:      c.Comms,
+		captured:   c.Captured(),
 		start:      base + c.Start,
 		end:        base + c.End,
 	}

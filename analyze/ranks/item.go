@@ -13,6 +13,7 @@ type item struct {
 	in, out    int64  // elements of the message, 0 unknown
 	seq        int64  // sequence number in the group, -1 unknown
 	comms      uint64 // what the same operation has on all ranks, 0 unknown
+	captured   int64  // sequence number at the capture of the graph that replays it, -1 unknown
 	start, end int64  // ns on the rank's clock, with the recording's base time added
 }
 
@@ -26,7 +27,7 @@ func (a *item) compatible(b *item) bool {
 	if !a.described || !b.described {
 		return true
 	}
-	if a.kind != b.kind || !sameType(a, b) {
+	if a.kind != b.kind || !sameType(a, b) || !sameCapture(a, b) {
 		return false
 	}
 	// The sizes of all-to-all, gather, scatter and point-to-point messages differ by rank.
@@ -52,6 +53,12 @@ func (a *item) same(b *item) bool {
 		return true
 	}
 	return agree(max(a.in, a.out), max(b.in, b.out))
+}
+
+// sameCapture reports whether two items can be the same part of a graph: every replay repeats
+// the number that it had when the graph was captured.
+func sameCapture(a, b *item) bool {
+	return a.captured == b.captured || a.captured < 0 || b.captured < 0
 }
 
 // sameType reports whether the element types of two items can be the same.
