@@ -149,7 +149,9 @@ func TestManyStreams(t *testing.T) {
 	b.WriteString("1/1 1 +5 cuda_runtime cudaGraphLaunch corr=1\n1/1 10 +5 user_annotation Optimizer.step#A.step\n")
 	b.WriteString("0/7 30 +500 kernel k corr=1\n")
 	for stream := range 300 {
-		fmt.Fprintf(&b, "0/%d %d +5 kernel k corr=1\n0/%[1]d %[3]d +5 kernel k corr=1\n", 1000+stream, 200+stream, 600+stream)
+		for _, at := range []int{200, 600} {
+			fmt.Fprintf(&b, "0/%d %d +5 kernel k corr=1\n", 1000+stream, at+stream)
+		}
 	}
 	_, drawn := draw(t, b.String())
 	rows := make(map[string]bool)
