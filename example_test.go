@@ -77,7 +77,7 @@ func ExampleAnalyze() {
 	}
 	// Output:
 	// 2 ranks, 4 steps, linux/amd64 cpu
-	// OV004 error gradient reductions are launched only inside the optimizer step
+	// OV004 error gradient reductions are launched only inside the optimizer step, or after backward
 	// NM001 error each rank divides by its own tokens
 	// GS002 note avoidable scaling of the gradients
 }
@@ -109,6 +109,7 @@ func ExampleRules() {
 	}
 	// Output:
 	// OV004 reduce-scatter exposed 1.20 ms/step (17.6 % of 6.8 ms)
+	// OV009 all-gather exposed 0.30 ms/step (4.5 % of 6.8 ms)
 	// MY001 rank 0 has 24 collectives
 }
 
@@ -135,4 +136,5 @@ func ExampleDiff() {
 	// 12 x reduce_scatter: optimizer_step -> backward_hook
 	// OV004 disappeared
 	// OV001 appeared
+	// OV009 stayed
 }

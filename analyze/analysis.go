@@ -82,6 +82,7 @@ func assemble(files []placed, o *Options) *Result {
 
 		Steps:             notNil(stepRows(list)),
 		Memory:            notNil(memoryRows(list)),
+		Time:              timeOf(list, pass, findings),
 		AccumulationSteps: accumulationSteps(list),
 		Communication:     notNil(communicationRows(list)),
 		Collectives:       notNil(collectivesRows(list)),

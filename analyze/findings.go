@@ -24,6 +24,7 @@ func (l limits) tooSmall(f report.Finding) bool {
 // its needs are met. skipped are those that did not run on any.
 func findingsOf(rules []Rule, pass *Pass, least limits) (found []report.Finding, skipped []report.Skip) {
 	pass.claims, pass.taken = make(claims), make(map[*gradients.Pass]string)
+	pass.named = make(map[string][]timeline.CollectiveKind)
 	list, normalized := pass.Ranks, pass.Normalized
 	for i := range rules {
 		pass.rule, pass.Ranks, pass.Normalized = &rules[i], list, normalized

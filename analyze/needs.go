@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
@@ -90,7 +91,7 @@ func hasCaptures(r *Rank) bool {
 
 func hasSites(r *Rank) bool {
 	for i := range r.Collectives {
-		if r.Collectives[i].Site.Site != timeline.SiteUnknown {
+		if c := &r.Collectives[i]; c.Site.Site != timeline.SiteUnknown || c.Phase != facts.PhaseUnknown {
 			return true
 		}
 	}

@@ -21,7 +21,8 @@ type Pass struct {
 	matched *Matched
 	rule    *Rule
 	claims  claims
-	taken   map[*gradients.Pass]string // the rule that has a pass over the gradients
+	taken   map[*gradients.Pass]string           // the rule that has a pass over the gradients
+	named   map[string][]timeline.CollectiveKind // by rule: see Names
 	out     []costed
 }
 
@@ -37,9 +38,19 @@ type claimKey struct {
 type claims map[claimKey]*claimed
 
 type claimed struct {
-	ns     int64
-	rules  []string
-	family map[string]int64 // ns by the letters that IDs begin with
+	ns    int64
+	rules []string
+	by    map[string]int64 // ns by rule
+}
+
+// family is the ns of the rules whose IDs begin with the same letters.
+func (c *claimed) family(letters string) (ns int64) {
+	for id, got := range c.by {
+		if strings.HasPrefix(id, letters) {
+			ns += got
+		}
+	}
+	return ns
 }
 
 // Claim takes up to ns of a bucket for the running rule and returns what it got;
@@ -54,7 +65,7 @@ func (p *Pass) Claim(r *Rank, step, window int, bucket timeline.Bucket, ns int64
 	c.ns += got
 	if got > 0 {
 		c.rules = append(c.rules, p.rule.ID)
-		c.family[family(p.rule)] += got
+		c.by[p.rule.ID] += got
 	}
 	return got, others
 }
@@ -64,7 +75,7 @@ func (p *Pass) Claim(r *Rank, step, window int, bucket timeline.Bucket, ns int64
 // same, so it is taken off.
 func (p *Pass) ClaimRest(r *Rank, step, window int, bucket timeline.Bucket, ns int64) (got int64, others []string) {
 	c := p.claimedOf(claimKey{r, step, window, bucket})
-	held := c.ns - c.family[family(p.rule)]
+	held := c.ns - c.family(family(p.rule))
 	if held > 0 {
 		own := func(id string) bool { return strings.HasPrefix(id, family(p.rule)) }
 		others = slices.DeleteFunc(slices.Clone(c.rules), own)
@@ -76,7 +87,7 @@ func (p *Pass) ClaimRest(r *Rank, step, window int, bucket timeline.Bucket, ns i
 func (p *Pass) claimedOf(key claimKey) *claimed {
 	c := p.claims[key]
 	if c == nil {
-		c = &claimed{family: make(map[string]int64)}
+		c = &claimed{by: make(map[string]int64)}
 		p.claims[key] = c
 	}
 	return c
@@ -94,6 +105,10 @@ func (p *Pass) TakePass(gp *gradients.Pass) (owner string, ok bool) {
 	p.taken[gp] = p.rule.ID
 	return p.rule.ID, true
 }
+
+// Names says which kinds of collectives the running rule speaks of. Where it claims of a
+// bucket that several kinds share, the time is that of these.
+func (p *Pass) Names(kinds ...timeline.CollectiveKind) { p.named[p.rule.ID] = kinds }
 
 // Remark says that the running rule applies, too, to time that the named rules
 // have claimed.

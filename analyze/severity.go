@@ -54,6 +54,15 @@ func (p *Pass) ReportCost(cost *Cost, describe func(mean, step int64) report.Fin
 	p.reportCost(cost, silentShare, describe)
 }
 
+// ReportDesign adds a finding about time that a program costs by its design, such as what a
+// sharded optimizer gathers after its update: a note where others would be warned.
+func (p *Pass) ReportDesign(cost *Cost, describe func(mean, step int64) report.Finding) {
+	p.reportCost(cost, warnShare, describe)
+	if n := len(p.out); n > 0 && p.out[n-1].Rule == p.rule.ID {
+		p.out[n-1].Severity = report.Note
+	}
+}
+
 // ReportStructure adds a finding about what the program does, however little it costs.
 func (p *Pass) ReportStructure(cost *Cost, describe func(mean, step int64) report.Finding) {
 	p.reportCost(cost, 0, describe)

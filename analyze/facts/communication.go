@@ -34,6 +34,7 @@ type Collective struct {
 	Step       int                 // index of the step of its launch call, -1 unknown or none
 	Site       timeline.LaunchSite // of its launch call; unknown where that is not recorded
 	Asked      int32               // index of the host collective that launched it, -1 unknown
+	Phase      Phase               // of its launch call, never PhaseGradientSync
 
 	Replayed bool // the replay of a CUDA graph launched it
 }
@@ -120,6 +121,7 @@ func (c *collector) add(dev, i int) {
 		Step:    -1,
 		Site:    timeline.UnknownSite,
 		Asked:   -1,
+		Phase:   PhaseUnknown,
 
 		Replayed: c.x.Replayed(row, launch),
 	}

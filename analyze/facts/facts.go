@@ -46,6 +46,11 @@ type Step struct {
 	MicroBatches int                       // forward passes, or Unknown
 	Backwards    []gradients.Backward      // those that begin in the host window
 	Idle         []idle.Window             // why the device does nothing, in the order of Windows
+
+	// LastBackward is, in the order of Windows, when the device computes for the last backward
+	// pass of the step: from the first start to the last end of the compute kernels launched
+	// while that pass is open on the host. Empty where there are none, or no collectives.
+	LastBackward []steps.Interval
 }
 
 // Compute derives the facts of every rank of an index, in the order of its Ranks. Problems
@@ -109,6 +114,7 @@ func rankOf(x *timeline.Rank) *Rank {
 		r.Updates = updatesOf(x, s, g)
 		r.Problems = problemsOf(x, r)
 	}, func() {
+		placeCollectives(x, r)
 		r.Loss = lossOf(x, g.Backwards)
 		r.Memory = memory.Find(x, r.MemoryWindows())
 	})
@@ -135,7 +141,7 @@ func stepsOf(s *steps.Steps, g *gradients.Gradients, idles [][]idle.Window) []St
 	for i, one := range s.List {
 		of := &g.Steps[i]
 		one.Kind = of.Kind
-		list = append(list, Step{one, of.PerOptimizer, of.MicroBatches, of.Backwards, idles[i]})
+		list = append(list, Step{one, of.PerOptimizer, of.MicroBatches, of.Backwards, idles[i], nil})
 	}
 	return list
 }

@@ -50,6 +50,10 @@ func setsOf(devices int, collectives []Collective, which []int) []*timeline.Set 
 	return sets
 }
 
+// Sets returns the unions of some collectives, given as Select returns them, one set per
+// device. The caller owns them.
+func (r *Rank) Sets(which []int) []*timeline.Set { return setsOf(len(r.Devices), r.Collectives, which) }
+
 // Select returns the indexes of the collectives for which keep returns true, by device and
 // start, as Measure and Exposed take them. The caller owns the slice.
 func (r *Rank) Select(keep func(*Collective) bool) []int {
@@ -86,6 +90,30 @@ func (r *Rank) Exposed(which []int, bucket timeline.Bucket) []*timeline.Set {
 	sets := setsOf(len(r.Devices), r.Collectives, which)
 	for dev := range sets {
 		sets[dev] = r.Devices[dev].Busy.Without(sets[dev], bucket)
+	}
+	return sets
+}
+
+// ExposedOf is Exposed of some collectives of a kind, without the time of kinds that share
+// its bucket and stand before it in the order of CollectiveKinds. So each instant of
+// OtherCommBucket belongs to one kind, as each of the ledger to one bucket.
+func (r *Rank) ExposedOf(which []int, kind timeline.CollectiveKind) []*timeline.Set {
+	bucket := timeline.BucketOf(kind)
+	sets := r.Exposed(which, bucket)
+	for _, before := range timeline.CollectiveKinds() {
+		if before == kind {
+			break
+		}
+		if timeline.BucketOf(before) != bucket {
+			continue
+		}
+		others := r.Select(func(c *Collective) bool { return c.Kind == before })
+		if len(others) == 0 {
+			continue
+		}
+		for dev, set := range setsOf(len(r.Devices), r.Collectives, others) {
+			sets[dev] = sets[dev].Minus(set)
+		}
 	}
 	return sets
 }

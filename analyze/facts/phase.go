@@ -31,12 +31,7 @@ type Phases struct {
 
 // NewPhases prepares the phases of a rank, given its index and its facts.
 func NewPhases(x *timeline.Rank, r *Rank) *Phases {
-	l := &Phases{x: x, r: r, sync: make(map[int32]bool), last: make([]int64, len(r.Steps)+1)}
-	for i := range r.Backwards {
-		b := &r.Backwards[i]
-		at := &l.last[l.window(r.StepAt(b.Start))]
-		*at = max(*at, b.End)
-	}
+	l := launchPhases(x, r)
 	rows := x.CollectiveRows()
 	for i := range r.Collectives {
 		c := &r.Collectives[i]
@@ -47,6 +42,18 @@ func NewPhases(x *timeline.Rank, r *Rank) *Phases {
 		if r.Params.Reduces(c.Kind, elems, c.Site) {
 			l.sync[rows[i]] = true
 		}
+	}
+	return l
+}
+
+// launchPhases prepares the phases of a rank without saying which collectives reduce
+// gradients: PhaseGradientSync is then never one of them.
+func launchPhases(x *timeline.Rank, r *Rank) *Phases {
+	l := &Phases{x: x, r: r, sync: make(map[int32]bool), last: make([]int64, len(r.Steps)+1)}
+	for i := range r.Backwards {
+		b := &r.Backwards[i]
+		at := &l.last[l.window(r.StepAt(b.Start))]
+		*at = max(*at, b.End)
 	}
 	return l
 }

@@ -64,6 +64,7 @@ var constantTexts = []reflect.Type{
 	reflect.TypeFor[gradients.Place](),
 	reflect.TypeFor[gradients.TokenPlace](),
 	reflect.TypeFor[LossReduction](),
+	reflect.TypeFor[Phase](),
 	reflect.TypeFor[trace.Code](),
 }
 

@@ -129,7 +129,7 @@ func overlapSection(r *report.Report) section {
 	}
 	if len(rows) == 0 {
 		s.answer = "Unknown"
-		s.words = []string{cmp.Or(skipReason(r, "OV001"), "No collectives on a device were recorded.")}
+		s.words = []string{cmp.Or(skipReason(r, exposureRules[kind]), "No collectives on a device were recorded.")}
 		return s
 	}
 	s.answer, s.words = hiddenWords(rows, kind)
@@ -138,14 +138,53 @@ func overlapSection(r *report.Report) section {
 	}
 	why := findingWords(r, "OV", "ST001")
 	if len(why) == 0 && len(r.Steps) > 0 {
-		why = []string{cmp.Or(skipReason(r, "OV001"), "No rule found enough of it exposed to matter.")}
+		why = []string{cmp.Or(skipReason(r, exposureRules[kind]), exposedWords(r.Time, kind))}
 	}
 	s.words = append(s.words, why...)
+	s.words = append(s.words, otherKinds(r, kind)...)
 	groups := groupTable(r)
 	groups.title = "Each group of " + spaced(kind) + "s, ms"
 	groups.rows = slices.DeleteFunc(groups.rows, func(row []string) bool { return row[2] != spaced(kind) })
 	s.tables = []table{groups}
 	return s
+}
+
+// exposureRules are the rules that look at what is exposed of the kinds that reduce gradients.
+var exposureRules = map[string]string{"reduce_scatter": "OV001", "all_reduce": "OV008"}
+
+// exposedWords say what is exposed of a kind of which no finding speaks.
+func exposedWords(t *report.Time, kind string) string {
+	if t == nil {
+		return "How much of it is exposed in the steps is unknown."
+	}
+	for i := range t.Parts {
+		if p := &t.Parts[i]; p.What == kind {
+			return "In a mean step " + partText(t, p) + ", of which no finding speaks."
+		}
+	}
+	return "None of it is exposed in the steps."
+}
+
+// otherKinds say what is exposed of other kinds of collectives of which no finding speaks, in
+// one sentence.
+func otherKinds(r *report.Report, kind string) []string {
+	if r.Time == nil {
+		return nil
+	}
+	var parts []string
+	for i := range r.Time.Parts {
+		switch p := &r.Time.Parts[i]; p.What {
+		case kind, report.ComputePart, report.MemoryPart, report.IdlePart:
+		default:
+			if namedBy(r, p) == "" {
+				parts = append(parts, partText(r.Time, p))
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{"No finding speaks of: " + strings.Join(parts, ", ") + "."}
 }
 
 // reducingKind is the kind of collective that reduces gradients: reduce_scatter unless

@@ -25,7 +25,7 @@ func GitHub(w io.Writer, r *report.Report, _ Options) error {
 		}
 	}
 	if b.Len() == 0 {
-		annotation(&b, report.Note, "gaprof", clean(r))
+		annotation(&b, report.Note, "gaprof", headlineOfNothing(r))
 	}
 	return flush(w, &b)
 }

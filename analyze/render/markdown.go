@@ -13,7 +13,11 @@ func Markdown(w io.Writer, r *report.Report, o Options) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# gaprof\n\n%s\n\n", markdownText(strings.TrimPrefix(headline(r, o), "gaprof "+r.Version+"  ")))
 	if len(r.Findings) == 0 || r.Findings[0].Severity == report.Note {
-		fmt.Fprintf(&b, "**Verdict:** %s\n", clean(r))
+		fmt.Fprintf(&b, "**Verdict:** %s\n", markdownText(headlineOfNothing(r)))
+	} else {
+		for _, s := range unnamed(r) {
+			fmt.Fprintf(&b, "**Largest:** %s\n\n", markdownText(s.text))
+		}
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]

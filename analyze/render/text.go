@@ -173,30 +173,22 @@ type saying struct {
 	severity          report.Severity
 }
 
-// verdict is the first finding that is more than a note; else that there is none.
+// verdict is the first finding that is more than a note, and what takes most of a step
+// beside compute where no finding speaks of it; without such a finding that alone.
 func verdict(r *report.Report) []saying {
 	if len(r.Findings) == 0 || r.Findings[0].Severity == report.Note {
-		return []saying{{head: "VERDICT", text: clean(r)}}
+		return nothing(r)
 	}
 	f := &r.Findings[0]
 	next := f.Fix
 	if f.Saving != nil && f.Saving.High > 0 {
 		next += fmt.Sprintf("; at most -%s/step", units.Milliseconds(f.Saving.High))
 	}
-	return []saying{
+	return append([]saying{
 		{"VERDICT", f.Message, f.Rule + " " + string(f.Severity), f.Severity},
 		{"WHY", f.Why, "", ""},
 		{"NEXT", next, "gaprof explain " + f.Rule, ""},
-	}
-}
-
-// clean says what it means that nothing was found: which questions were asked at all.
-func clean(r *report.Report) string {
-	text := "nothing above a note"
-	if n := len(unjudged(r)); n > 0 {
-		text += fmt.Sprintf("; %d rules could not be judged", n)
-	}
-	return text
+	}, unnamed(r)...)
 }
 
 // also lists the other findings, a line each.

@@ -21,6 +21,9 @@ type Report struct {
 	// asked for: by rank, then device, then step.
 	Memory []Memory `json:"memory"`
 
+	// Time is where the time of a mean step goes; null where no device was recorded.
+	Time *Time `json:"time"`
+
 	// AccumulationSteps is how often gradients are accumulated per optimizer step; null
 	// where optimizers differ or it is unknown.
 	AccumulationSteps *int `json:"accumulation_steps"`

@@ -97,7 +97,7 @@ func (e *early) take(r *analyze.Rank, keep func(*gradients.HostCollective) bool)
 	e.steps += len(r.Steps)
 	e.price = max(e.price, r.Params.Bytes)
 	collectives := r.Select(func(c *facts.Collective) bool { return c.Kind == e.kind && c.Linked && asked[c.Asked] })
-	claimExposed(e.p, r, collectives, timeline.BucketOf(e.kind), &e.cost)
+	claimExposed(e.p, r, collectives, e.kind, &e.cost)
 }
 
 // message says how many there are.

@@ -43,6 +43,7 @@ func checkCase(t *testing.T, source string, uniform bool) {
 	r := analyze.Run(inputs, analyze.Options{Rules: rules.All(), UniformTokens: uniform})
 	checkReport(t, r)
 	checkFindings(t, r, source)
+	checkSaid(t, r, source)
 	compare(t, "passes", passLines(r), wanted(source, "passes", ", "))
 	compare(t, "optimizers", optimizerLines(r), wanted(source, "optimizers", ", "))
 	sync := r.GradientSync[0]
@@ -52,6 +53,25 @@ func checkCase(t *testing.T, source string, uniform bool) {
 	}
 	micro := "micro-batches " + orUnknown(r.Steps[len(r.Steps)-1].MicroBatches)
 	compare(t, "sync", []string{sync.Pattern + " by " + ranks, micro}, wanted(source, "sync", ", "))
+}
+
+// checkSaid wants every line "# says OV008: TEXT" of a trace to be said by the finding of
+// that rule, in its message, its reason or its fix.
+func checkSaid(t *testing.T, r *report.Report, source string) {
+	t.Helper()
+	for _, line := range strings.Split(source, "\n") {
+		rest, ok := strings.CutPrefix(line, "# says ")
+		if !ok {
+			continue
+		}
+		rule, text, _ := strings.Cut(rest, ": ")
+		said := slices.ContainsFunc(r.Findings, func(f report.Finding) bool {
+			return f.Rule == rule && strings.Contains(f.Message+"\n"+f.Why+"\n"+f.Fix, text)
+		})
+		if !said {
+			t.Errorf("not said: %s; findings %+v", rest, r.Findings)
+		}
+	}
 }
 
 // passLines is "2 scale after_backward 25 needless": how many passes of a kind, where,

@@ -89,7 +89,7 @@ func claimRounds(p *analyze.Pass, list []found) *analyze.Cost {
 	for _, r := range p.Ranks {
 		if calls := asked[r]; len(calls) > 0 {
 			reductions := r.Select(func(c *facts.Collective) bool { return c.Linked && calls[c.Asked] })
-			claimExposed(p, r, reductions, timeline.AllReduceBucket, cost)
+			claimExposed(p, r, reductions, timeline.AllReduce, cost)
 		}
 	}
 	return cost

@@ -16,21 +16,34 @@ import (
 const maxEvidence = 5
 
 // claimExposed claims, step by step, the exposed time of some collectives, which
-// are all of the bucket's kind.
-func claimExposed(p *analyze.Pass, r *analyze.Rank, collectives []int, bucket timeline.Bucket, cost *analyze.Cost) {
-	exposed := r.Exposed(collectives, bucket)
-	for i := range r.Steps {
-		if !r.Selected(i) {
-			continue
+// are all of one kind.
+func claimExposed(
+	p *analyze.Pass, r *analyze.Rank, collectives []int, kind timeline.CollectiveKind, cost *analyze.Cost,
+) {
+	claimSets(p, r, r.ExposedOf(collectives, kind), timeline.BucketOf(kind), cost)
+}
+
+// claimSets claims, step by step, what lies in some sets of instants, one per device.
+func claimSets(p *analyze.Pass, r *analyze.Rank, exposed []*timeline.Set, bucket timeline.Bucket, cost *analyze.Cost) {
+	eachWindow(r, func(step, w int) {
+		window := &r.Steps[step].Windows[w]
+		want := exposed[window.Device].Within(window.Start, window.End)
+		if want == 0 {
+			return
 		}
-		for w, window := range r.Steps[i].Windows {
-			want := exposed[window.Device].Within(window.Start, window.End)
-			if want == 0 {
-				continue
+		got, others := p.Claim(r, step, w, bucket, want)
+		cost.Add(r, step, got)
+		p.Remark(others)
+	})
+}
+
+// eachWindow visits the windows of the steps of a rank that were asked for.
+func eachWindow(r *analyze.Rank, visit func(step, window int)) {
+	for i := range r.Steps {
+		if r.Selected(i) {
+			for w := range r.Steps[i].Windows {
+				visit(i, w)
 			}
-			got, others := p.Claim(r, i, w, bucket, want)
-			cost.Add(r, i, got)
-			p.Remark(others)
 		}
 	}
 }
@@ -61,17 +74,18 @@ func mostExposed(ranks []*analyze.Rank, selected map[*analyze.Rank][]int) []repo
 	return evidence
 }
 
-// siteCount counts the linked collectives of a kind by launch site.
+// siteCount counts linked collectives by launch site.
 type siteCount struct {
 	linked int
 	count  map[timeline.LaunchSite]int
 }
 
-func countSites(ranks []*analyze.Rank, kind timeline.CollectiveKind) siteCount {
+// countSites counts those collectives for which which returns true.
+func countSites(ranks []*analyze.Rank, which func(r *analyze.Rank, i int) bool) siteCount {
 	c := siteCount{count: make(map[timeline.LaunchSite]int)}
 	for _, r := range ranks {
 		for i := range r.Collectives {
-			if m := &r.Collectives[i]; m.Kind == kind && m.Linked {
+			if m := &r.Collectives[i]; m.Linked && which(r, i) {
 				c.linked++
 				c.count[m.Site]++
 			}
@@ -101,6 +115,18 @@ func (c siteCount) of(site timeline.Site) (total int, names string) {
 		parts[i] = fmt.Sprintf("%s %d", l.name, l.n)
 	}
 	return total, strings.Join(parts, ", ")
+}
+
+// names are those of the sites of one class, in order.
+func (c siteCount) names(site timeline.Site) []string {
+	var names []string
+	for s := range c.count {
+		if s.Site == site {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // waitCaveat says what a duration of communication holds, and how to tell it apart.

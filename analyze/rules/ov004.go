@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
-	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/internal/units"
@@ -17,10 +16,10 @@ var OV004 = analyze.Rule{
 	ID:    "OV004",
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
-		Title: "gradient reductions are launched only inside the optimizer step",
-		Why: "A reduce-scatter that is launched inside Optimizer.step() starts when backward has been launched " +
-			"as a whole, so no backward compute is left to hide it; it can only overlap with the optimizer's " +
-			"own kernels. Launched as soon as its gradient is final it runs beside the rest of backward.",
+		Title: "gradient reductions are launched only inside the optimizer step, or after backward",
+		Why: "A reduction that is launched inside Optimizer.step(), or between backward and it, starts when backward " +
+			"has been launched as a whole, so no backward compute is left to hide it; it can only overlap with the " +
+			"optimizer's own kernels. Launched as soon as its gradient is final it runs beside the rest of backward.",
 		Fix: "launch each reduction from a post-accumulate-grad hook " +
 			"(torch.Tensor.register_post_accumulate_grad_hook) on the last micro-batch and only wait for it in step()",
 	},
@@ -31,36 +30,26 @@ var OV004 = analyze.Rule{
 	Run: runOV004,
 }
 
-// smallReduction is the size in bytes below which an all-reduce inside the
-// optimizer is taken for a norm or a counter, not for gradients.
-const smallReduction = 1_000_000
-
-// inOptimizer reports whether a collective is a gradient reduction launched in step().
-func inOptimizer(c *facts.Collective) bool {
-	if c.Site.Site != timeline.SiteOptimizerStep {
-		return false
-	}
-	return c.Kind == timeline.ReduceScatter || c.Kind == timeline.AllReduce && c.Bytes >= smallReduction
-}
-
 func runOV004(p *analyze.Pass) {
 	var cost analyze.Cost
-	selected := make(map[*analyze.Rank][]int)
+	late := make(map[*analyze.Rank][]int)
 	for _, r := range p.Ranks {
-		for _, kind := range []timeline.CollectiveKind{timeline.ReduceScatter, timeline.AllReduce} {
-			collectives := r.Select(func(c *facts.Collective) bool { return c.Kind == kind && inOptimizer(c) })
-			claimExposed(p, r, collectives, timeline.BucketOf(kind), &cost)
-			selected[r] = append(selected[r], collectives...)
+		late[r] = lateReductions(r)
+		for _, kind := range reducingKinds {
+			which := slices.DeleteFunc(slices.Clone(late[r]), func(i int) bool { return r.Collectives[i].Kind != kind })
+			if len(which) > 0 {
+				claimExposed(p, r, which, kind, &cost)
+			}
 		}
 	}
 	p.ReportCost(&cost, func(mean, step int64) report.Finding {
-		why, subject := whyInOptimizer(p.Ranks)
+		w := whyAfterBackward(p.Ranks, late)
 		return report.Finding{
-			Message:  fmt.Sprintf("%s exposed %s", subject, perStep(mean, step)),
-			Why:      why,
-			Fix:      fixInOptimizer(p.Ranks, subject),
+			Message:  fmt.Sprintf("%s exposed %s", w.subject, perStep(mean, step)),
+			Why:      w.why,
+			Fix:      w.fix,
 			Saving:   &report.Range{Low: 0, High: mean},
-			Evidence: mostExposed(p.Ranks, selected),
+			Evidence: mostExposed(p.Ranks, late),
 			Caveats: append([]string{
 				waitCaveat(p),
 				"the saving is an upper bound: the reductions of the gradients " +
@@ -71,60 +60,67 @@ func runOV004(p *analyze.Pass) {
 	})
 }
 
-// whyInOptimizer says how many reductions are launched where, and names what they
-// are: all of a kind, or those of some optimizers.
-func whyInOptimizer(ranks []*analyze.Rank) (why, subject string) {
-	for _, kind := range []timeline.CollectiveKind{timeline.ReduceScatter, timeline.AllReduce} {
-		sites := countSites(ranks, kind)
-		n, names := sites.of(timeline.SiteOptimizerStep)
-		if n == 0 {
-			continue
+// reducingKinds are the kinds of collectives that reduce gradients.
+var reducingKinds = []timeline.CollectiveKind{timeline.ReduceScatter, timeline.AllReduce}
+
+// lateWords is what is said of reductions that are launched late.
+type lateWords struct{ subject, why, fix string }
+
+// whyAfterBackward says how many reductions are launched where, and names what they are: all of a
+// kind, or those of some optimizers.
+func whyAfterBackward(ranks []*analyze.Rank, late map[*analyze.Rank][]int) lateWords {
+	for _, kind := range reducingKinds {
+		of := func(r *analyze.Rank, i int) bool {
+			c := &r.Collectives[i]
+			return c.Kind == kind && carriesGradients(r, c)
 		}
-		what := strings.ReplaceAll(kind.String(), "_", "-")
-		why = fmt.Sprintf("%d of %d linked %ss are launched inside Optimizer.step (%s)", n, sites.linked, what, names)
-		if n == sites.linked {
-			return why, what
+		all := countSites(ranks, of)
+		sites := countSites(ranks, func(r *analyze.Rank, i int) bool {
+			_, found := slices.BinarySearch(late[r], i)
+			return found && of(r, i)
+		})
+		if sites.linked > 0 {
+			return lateOf(strings.ReplaceAll(kind.String(), "_", "-"), all, sites)
 		}
-		if hooks, _ := sites.of(timeline.SiteBackwardHook); hooks > 0 {
-			why += fmt.Sprintf("; %d from backward hooks already", hooks)
-		}
-		return why, fmt.Sprintf("%s of %s", what, strings.Join(optimizersReducing(ranks), " and "))
 	}
-	return "", ""
+	return lateWords{}
 }
 
 // graphCaveat says how many reductions are not judged because graphs launch them.
 func graphCaveat(ranks []*analyze.Rank) []string {
-	n := 0
-	for _, kind := range []timeline.CollectiveKind{timeline.ReduceScatter, timeline.AllReduce} {
-		graphs, _ := countSites(ranks, kind).of(timeline.SiteGraph)
-		n += graphs
-	}
-	if n == 0 {
+	graphs, _ := countSites(ranks, func(r *analyze.Rank, i int) bool {
+		return slices.Contains(reducingKinds, r.Collectives[i].Kind)
+	}).of(timeline.SiteGraph)
+	if graphs == 0 {
 		return nil
 	}
-	return []string{units.Count(n, "reduction") + " of CUDA graphs not judged: sites inside a graph are unknown " +
+	return []string{units.Count(graphs, "reduction") + " of CUDA graphs not judged: sites inside a graph are unknown " +
 		"without annotations"}
 }
 
-func fixInOptimizer(ranks []*analyze.Rank, subject string) string {
-	which := "them"
-	if strings.Contains(subject, " of ") {
-		which = "those of " + strings.Join(optimizersReducing(ranks), " and ")
+// lateOf words the late ones of all reductions of a kind.
+func lateOf(what string, all, late siteCount) lateWords {
+	inStep, names := late.of(timeline.SiteOptimizerStep)
+	w := lateWords{subject: what, fix: "launch them from a post-accumulate-grad hook"}
+	after := fmt.Sprintf("%d of %d linked %ss of gradients are launched after backward, before Optimizer.step",
+		late.linked-inStep, all.linked, what)
+	if inStep == 0 {
+		w.subject, w.why = what+" after backward", after
+		w.fix += ", or let DistributedDataParallel reduce them while backward goes on"
+		return w
 	}
-	return fmt.Sprintf("launch %s from a post-accumulate-grad hook", which)
-}
-
-// optimizersReducing names the optimizers that launch gradient reductions.
-func optimizersReducing(ranks []*analyze.Rank) []string {
-	var names []string
-	for _, r := range ranks {
-		for i := range r.Collectives {
-			if m := &r.Collectives[i]; inOptimizer(m) && !slices.Contains(names, m.Site.Name) {
-				names = append(names, m.Site.Name)
-			}
-		}
+	w.why = fmt.Sprintf("%d of %d linked %ss are launched inside Optimizer.step (%s)", inStep, all.linked, what, names)
+	if late.linked > inStep {
+		w.why += "; " + after
 	}
-	slices.Sort(names)
-	return names
+	if late.linked == all.linked {
+		return w
+	}
+	if hooks, _ := all.of(timeline.SiteBackwardHook); hooks > 0 {
+		w.why += fmt.Sprintf("; %d from backward hooks already", hooks)
+	}
+	optimizers := strings.Join(late.names(timeline.SiteOptimizerStep), " and ")
+	w.subject = fmt.Sprintf("%s of %s", what, optimizers)
+	w.fix = fmt.Sprintf("launch those of %s from a post-accumulate-grad hook", optimizers)
+	return w
 }

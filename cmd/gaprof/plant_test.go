@@ -35,7 +35,7 @@ func trainQuick(t *testing.T, o reference.Options) *trained {
 // ranks of a run share them, so one waits while another is held up, and learns late that a
 // collective is over; and a small model is launch-bound. They are left out of what a test
 // expects unless it plants just that.
-var ofTheMachine = []string{"ST001", "OV001", "OP001", "GS003", "TH005", "ID005"}
+var ofTheMachine = []string{"ST001", "OV001", "OV008", "OV009", "OP001", "GS003", "TH005", "ID005"}
 
 // found returns the rules whose findings are in a report and are at least this severe,
 // but for those of the machine.

@@ -1,0 +1,303 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/units"
+)
+
+// exposure is what is particular to a rule about exposed communication of some kinds. All
+// these rules are one by the same thresholds (see exposureRule).
+type exposure struct {
+	kinds []timeline.CollectiveKind // neighbours in the order of CollectiveKinds
+	noun  string                    // what the kinds are called
+
+	reduce    bool // gradients are reduced: those launched only after backward are OV004's
+	first     bool // those before the first layer have a cause of their own
+	byUpdates bool // launched inside Optimizer.step they are a note at most: they follow the update
+
+	fixes [numPlaces]string // by where most of it lies; "" for that of the rule
+	fewer string            // the fix where there is more to reduce than backward could hide
+
+	// headline says what the time is, where it has a name of its own; special is true if fix
+	// is then to be done, and detail adds figures to why.
+	headline func([]*analyze.Rank) (text string, special bool)
+	detail   func([]*analyze.Rank) string
+	fix      string
+}
+
+// place is where in a step exposed communication lies.
+type place uint8
+
+const (
+	beforeFirst   place = iota // before the first layer
+	inForward                  // launched in forward
+	inBackward                 // launched in backward, while it computes
+	afterCompute               // launched in backward, after its last kernel
+	afterBackward              // launched between backward and the optimizer
+	inOptimizer                // launched by the optimizer
+	anywhere                   // launched where the trace does not say
+	numPlaces
+)
+
+var placeWords = [numPlaces]string{
+	beforeFirst:   "before the first layer, where nothing was computed yet that could hide it",
+	inForward:     "launched in forward",
+	inBackward:    "launched in backward, between its kernels",
+	afterCompute:  "after the last kernel of backward, where nothing is left to hide it",
+	afterBackward: "launched between backward and the optimizer",
+	inOptimizer:   "launched inside Optimizer.step",
+	anywhere:      "launched at a place that the trace does not tell",
+}
+
+// placeOfPhase is where collectives are that are launched in some phase.
+var placeOfPhase = map[facts.Phase]place{
+	facts.PhaseForward:       inForward,
+	facts.PhaseBackward:      inBackward,
+	facts.PhaseAfterBackward: afterBackward,
+	facts.PhaseOptimizer:     inOptimizer,
+	facts.PhaseUnknown:       anywhere,
+}
+
+// exposureRule makes a rule about exposed communication.
+func exposureRule(id string, doc analyze.Doc, e exposure) analyze.Rule {
+	return analyze.Rule{
+		ID:    id,
+		Scope: analyze.PerRank,
+		Doc:   doc,
+		Needs: []analyze.Need{
+			analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps,
+			analyze.NeedLaunches,
+		},
+		Run: e.run,
+	}
+}
+
+// run claims what is exposed of the kinds and not claimed yet.
+func (e *exposure) run(p *analyze.Pass) {
+	p.Names(e.kinds...)
+	var cost, own analyze.Cost // own is the part that is not launched by the optimizer
+	x := exposedTime{selected: make(map[*analyze.Rank][]int)}
+	for _, r := range p.Ranks {
+		all := r.Select(func(c *facts.Collective) bool { return slices.Contains(e.kinds, c.Kind) })
+		if len(all) == 0 {
+			continue
+		}
+		claimSets(p, r, r.ExposedOf(all, e.kinds[0]), timeline.BucketOf(e.kinds[0]), &cost)
+		e.place(r, all, &x, &own)
+	}
+	describe := func(mean, step int64) report.Finding { return e.finding(p, &x, mean, step) }
+	if mean, _, _ := own.PerStep(p.Ranks); e.byUpdates && mean == 0 {
+		p.ReportDesign(&cost, describe)
+		return
+	}
+	p.ReportCost(&cost, describe)
+}
+
+// finding says where in the step the time lies, and what to do about the largest part.
+func (e *exposure) finding(p *analyze.Pass, x *exposedTime, mean, step int64) report.Finding {
+	headline, fix := e.noun+" exposed", e.fixes[x.largest()]
+	if e.headline != nil {
+		text, special := e.headline(p.Ranks)
+		if headline = text; special {
+			fix = e.fix
+		}
+	}
+	why := []string{x.words()}
+	if e.fewer != "" && x.tooMuch() {
+		why = append(why, fmt.Sprintf(
+			"its kernels are busy %s per step and backward computes for %s, so no order hides it all",
+			units.Milliseconds(x.busy/x.steps), units.Milliseconds(x.compute/x.steps)))
+		fix = e.fewer
+	}
+	if e.detail != nil {
+		why = append(why, e.detail(p.Ranks))
+	}
+	why = append(why, e.messages(p.Ranks, x))
+	return report.Finding{
+		Message:  headline + " " + perStep(mean, step),
+		Why:      strings.Join(slices.DeleteFunc(why, func(s string) bool { return s == "" }), "; "),
+		Fix:      fix,
+		Saving:   &report.Range{Low: 0, High: mean},
+		Evidence: mostExposed(p.Ranks, x.selected),
+		Caveats:  []string{waitCaveat(p)},
+	}
+}
+
+// messages counts the collectives that the exposed time is of by where they are launched; ""
+// where the place says as much.
+func (e *exposure) messages(ranks []*analyze.Rank, x *exposedTime) string {
+	sites := countSites(ranks, func(r *analyze.Rank, i int) bool {
+		_, found := slices.BinarySearch(x.selected[r], i)
+		return found
+	})
+	var parts []string
+	for _, s := range []struct {
+		site timeline.Site
+		text string
+	}{
+		{timeline.SiteBackwardHook, "from backward hooks"}, {timeline.SiteFrameworkHook, "from framework hooks"},
+		{timeline.SiteOptimizerStep, "inside Optimizer.step"}, {timeline.SiteAnnotation, "under annotations"},
+		{timeline.SiteGraph, "from CUDA graphs"}, {timeline.SiteUnknown, "elsewhere"},
+	} {
+		if n, _ := sites.of(s.site); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s.text))
+		}
+	}
+	if n, _ := sites.of(timeline.SiteOptimizerStep); n == sites.linked {
+		return ""
+	}
+	return strings.Replace(strings.Join(parts, ", "), " ", fmt.Sprintf(" of %d linked ones ", sites.linked), 1)
+}
+
+// exposedTime is exposed time by place, over all windows that were asked for, in ns.
+type exposedTime struct {
+	at       [numPlaces]int64
+	steps    int64                   // windows
+	busy     int64                   // ns: union of the kernels
+	compute  int64                   // ns: compute kernels of the last backward pass
+	selected map[*analyze.Rank][]int // the collectives, ascending
+}
+
+// place adds the exposed time of some collectives of a rank, except those of which OV004
+// speaks, and to own what the optimizer does not launch.
+func (e *exposure) place(r *analyze.Rank, all []int, x *exposedTime, own *analyze.Cost) {
+	if e.reduce {
+		late := lateReductions(r)
+		all = slices.DeleteFunc(all, func(i int) bool {
+			_, found := slices.BinarySearch(late, i)
+			return found
+		})
+	}
+	x.selected[r] = all
+	var by [numPlaces][]int
+	for _, i := range all {
+		at := e.placeOf(r, i)
+		by[at] = append(by[at], i)
+	}
+	earlier := noSets(len(r.Devices))
+	for at, which := range by {
+		if len(which) > 0 {
+			earlier = e.placeSets(r, place(at), which, earlier, x, own)
+		}
+	}
+	eachWindow(r, func(step, w int) {
+		window := &r.Steps[step].Windows[w]
+		x.steps++
+		if b := r.Steps[step].LastBackward; len(b) > 0 && e.reduce {
+			x.busy += earlier[window.Device].Within(window.Start, window.End)
+			x.compute += r.Devices[window.Device].Busy.Each[timeline.ComputeBucket].Within(b[w].Start, b[w].End)
+		}
+	})
+}
+
+// placeSets adds the exposed time of the collectives of one place, of which no earlier one
+// has its part, and returns all of them with the earlier ones.
+func (e *exposure) placeSets(
+	r *analyze.Rank, at place, which []int, earlier []*timeline.Set, x *exposedTime, own *analyze.Cost,
+) []*timeline.Set {
+	exposed, all := r.ExposedOf(which, e.kinds[0]), r.Sets(which)
+	for dev := range exposed {
+		exposed[dev] = exposed[dev].Minus(earlier[dev])
+		all[dev] = all[dev].Plus(earlier[dev])
+	}
+	eachWindow(r, func(step, w int) {
+		window, end := &r.Steps[step].Windows[w], int64(0)
+		if b := r.Steps[step].LastBackward; len(b) > 0 {
+			end = b[w].End
+		}
+		ns := exposed[window.Device].Within(window.Start, window.End)
+		if at == inBackward && end > 0 {
+			tail := exposed[window.Device].Within(max(end, window.Start), window.End)
+			x.at[afterCompute] += tail
+			x.at[at] -= tail
+		}
+		x.at[at] += ns
+		if at != inOptimizer {
+			own.Add(r, step, ns)
+		}
+	})
+	return all
+}
+
+// placeOf is the place of a collective, as far as its launch says it.
+func (e *exposure) placeOf(r *analyze.Rank, i int) place {
+	c := &r.Collectives[i]
+	at := placeOfPhase[c.Phase]
+	if at == inForward && e.first && computedBefore(r, c) < c.End-c.Start {
+		return beforeFirst
+	}
+	return at
+}
+
+// computedBefore is how long compute kernels run in the step of a collective before it
+// starts, in ns: all that could have hidden it, had it been launched earlier.
+func computedBefore(r *analyze.Rank, c *facts.Collective) int64 {
+	for _, w := range r.Steps[c.Step].Windows {
+		if w.Device == c.Device {
+			return r.Devices[c.Device].Busy.Each[timeline.ComputeBucket].Within(w.Start, c.Start)
+		}
+	}
+	return 0
+}
+
+func noSets(n int) []*timeline.Set {
+	sets := make([]*timeline.Set, n)
+	for i := range sets {
+		sets[i] = timeline.NewSet(0)
+	}
+	return sets
+}
+
+// total is the exposed time of all places, in ns.
+func (x *exposedTime) total() (ns int64) {
+	for _, at := range x.at {
+		ns += at
+	}
+	return ns
+}
+
+// tooMuch reports whether backward is so short that at least half of what is exposed would
+// be so however early the collectives were launched.
+func (x *exposedTime) tooMuch() bool {
+	return x.compute > 0 && 2*(x.busy-x.compute) >= x.total()
+}
+
+// largest is the place with the most exposed time, of equals the first.
+func (x *exposedTime) largest() place {
+	most := place(0)
+	for at := range numPlaces {
+		if x.at[at] > x.at[most] {
+			most = at
+		}
+	}
+	return most
+}
+
+// words are the places with at least a twentieth of the time, the largest first.
+func (x *exposedTime) words() string {
+	total := x.total()
+	var places []place
+	for at := range numPlaces {
+		places = append(places, at)
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(x.at[b], x.at[a]) })
+	var parts []string
+	for _, at := range places {
+		if x.at[at] > 0 && 20*x.at[at] >= total {
+			share := fmt.Sprintf("%.0f %%", 100*float64(x.at[at])/float64(total))
+			if share == "100 %" {
+				return "all of it " + placeWords[at]
+			}
+			parts = append(parts, share+" of it "+placeWords[at])
+		}
+	}
+	return strings.Join(parts, ", ")
+}
