@@ -43,6 +43,7 @@ func (o *Options) batchingFields() []Field {
 			"steps follow", nil, &o.GlobalBatchSize},
 		{"token-counts", "valid tokens of each micro-batch, ranks by /, micro-batches by comma: " +
 			"59,60,14,11/12,268,133,6", nil, &o.TokenCounts},
+		{"more-rows", "rank=factor: the micro-batches of a rank have as many times as many rows", nil, &o.MoreRows},
 		{"max-steps", "optimizer steps", nil, &o.MaxSteps},
 		{"seed", "of weights and data", nil, &o.Seed},
 		{"dtype", "precision of everything", []string{"float32", "float64"}, &o.DType},

@@ -21,12 +21,13 @@ type inputs struct {
 
 func newInputs(p *plan, dev *device.Rank, data Data) *inputs {
 	in := &inputs{plan: p, dev: dev, data: data}
+	rows := p.rows(dev.Index)
 	for range p.accumulation {
-		in.tokens = append(in.tokens, dev.Malloc(device.I64, p.LocalBatchSize, p.SequenceLength))
-		in.targets = append(in.targets, dev.Malloc(device.I64, p.LocalBatchSize, p.SequenceLength))
+		in.tokens = append(in.tokens, dev.Malloc(device.I64, rows, p.SequenceLength))
+		in.targets = append(in.targets, dev.Malloc(device.I64, rows, p.SequenceLength))
 	}
 	if p.has(preshiftCount) {
-		in.labels = dev.Malloc(device.I64, p.LocalBatchSize*p.SequenceLength)
+		in.labels = dev.Malloc(device.I64, rows*p.SequenceLength)
 	}
 	return in
 }

@@ -33,6 +33,7 @@ type Batching struct {
 	LocalBatchSize  int    // rows per micro-batch
 	GlobalBatchSize int    // rows per step over all ranks; negative for LocalBatchSize x WorldSize
 	TokenCounts     string // valid tokens per micro-batch, see ParseTokenCounts; "" for what the data has
+	MoreRows        string // rank=factor: rows of the micro-batches of one rank; "" for as many on all
 	MaxSteps        int    // optimizer steps
 }
 

@@ -13,6 +13,7 @@ type plan struct {
 	Options                // with the settings of the plant applied and defaults filled in
 	accumulation int       // micro-batches per step and rank
 	counts       [][]int   // valid tokens by rank and micro-batch; nil if the data decides
+	times        []int     // factor of rows by rank; nil if all have as many
 	slow         []float64 // slowdown of kernels by rank; nil if no rank is slow
 	loading      delays    // of micro-batches
 	launching    delays    // of kernels
@@ -106,6 +107,9 @@ func (p *plan) ranges() error {
 	if p.slow, err = parseStraggler(p.Straggler, p.WorldSize); err != nil {
 		return err
 	}
+	if p.times, err = parseMoreRows(p.MoreRows, p.WorldSize); err != nil {
+		return err
+	}
 	return p.parseDelays()
 }
 
@@ -139,7 +143,7 @@ func (p *plan) memory() error {
 		}
 		elements += n
 	}
-	kept := p.Activations(p.LocalBatchSize)
+	kept := p.Activations(p.mostRows())
 	if p.Backward == "step" {
 		kept *= float64(p.accumulation)
 	}
@@ -155,7 +159,7 @@ func (p *plan) has(b bug) bool { return p.bug&b != 0 }
 
 // even reports whether all ranks are known to have the same number of tokens.
 func (p *plan) even() bool {
-	return p.WorldSize == 1 || p.counts != nil && !ragged(p.counts) || p.Uniform
+	return p.WorldSize == 1 || p.times == nil && (p.counts != nil && !ragged(p.counts) || p.Uniform)
 }
 
 // scalesStored reports whether the factor is applied to stored gradients, in a pass of

@@ -31,6 +31,9 @@ func Run(ctx context.Context, o Options, b device.Backend, d Data, c Callbacks) 
 	if err := p.checkWeights(); err != nil {
 		return Result{}, err
 	}
+	if p.times != nil {
+		d = heavier{d, p.times}
+	}
 	if p.has(partialWindow) {
 		d = limited{d, p.MaxSteps*p.accumulation - 1}
 	}
