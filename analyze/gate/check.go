@@ -48,7 +48,7 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 			Files:    filesOf(reports),
 			Baseline: filesOf(baseline),
 			Rows:     []Row{},
-			Notes:    slices.Clone(append([]string{}, o.Notes...)),
+			Notes:    []string{},
 
 			StepTimes: []compare.StepTime{},
 		},

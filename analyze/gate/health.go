@@ -68,6 +68,14 @@ func unhealthy(reports []*report.Report, touched damage) string {
 	return strings.Join(parts, "; ")
 }
 
+// Damage returns in words what damage some reports have that touches any metric, or "".
+func Damage(reports []*report.Report) string {
+	if why := unhealthy(reports, everything); why != "" {
+		return "the trace is unhealthy: " + why
+	}
+	return ""
+}
+
 // mismatch returns how two sides are not the same experiment, or "": device, world
 // size, framework, model and accumulation must agree, and so must what makes a step. What
 // only one side knows cannot agree.

@@ -94,5 +94,4 @@ type Options struct {
 	// FirstRun is true where the baseline is yet to be made: what only it could decide is
 	// no reason to be inconclusive.
 	FirstRun bool
-	Notes    []string // what the caller has to say, before the notes of the gate
 }

@@ -135,5 +135,11 @@ func (k *check) recordSteps() *int {
 	return &n
 }
 
+// StepsToRecord is how many steps to record so that times of these reports decide; nil where
+// there are enough.
+func StepsToRecord(reports []*report.Report) *int {
+	return compare.Between(reports, reports, "").RecordSteps
+}
+
 // leastRecorded is the least number of steps to ask for, schedule(active=10).
 const leastRecorded = 10

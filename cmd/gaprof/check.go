@@ -23,7 +23,7 @@ import (
 // checkFlags are the flags of check.
 type checkFlags struct {
 	diffFlags         // how both sides are read
-	baseline          []string
+	baselineFlags     // what they are compared with
 	config            string
 	failOn            string
 	allowInconclusive bool
@@ -38,12 +38,16 @@ func newCheckCommand(s streams) *cobra.Command {
 gaprof.yaml, which it looks for from the working directory upward; without one
 gaprof:recommended applies. Structure (counts, bytes, launch sites) is exact. Times
 are compared by medians for each kind of step, and below 5 steps of a kind they
-decide nothing. A baseline is a report that analyze --format json wrote.
+decide nothing. A baseline is a report that analyze --format json or --write-baseline
+wrote; without a configuration the gate then fails where steps became slower, the
+structure grew, or a rule finds what it did not find before.
 
 It exits with 1 where a check of severity error fails, and with 4 where it cannot
-tell: the trace is damaged, the baseline is of another device, world size, framework,
-model or accumulation, or there are too few steps for every check.`,
+tell: the trace is damaged or has no complete step, the baseline is of another device,
+world size, framework, model or accumulation, or a check of severity error is
+undecidable.`,
 		Example: "  gaprof check traces/ --baseline main.json\n" +
+			"  gaprof check traces/ --baseline main.json --baseline-missing ok --write-baseline main.json\n" +
 			"  gaprof check rank0.json.gz --format text --format github=annotations.txt\n" +
 			"  gaprof analyze traces/ --format json -o main.json",
 		Args: cobra.MinimumNArgs(1),
@@ -51,8 +55,7 @@ model or accumulation, or there are too few steps for every check.`,
 	}
 	flags := cmd.Flags()
 	f.runFlags.add(flags)
-	flags.StringArrayVar(&f.baseline, "baseline", nil,
-		"report to compare with; may be repeated, the steps of all are pooled")
+	f.baselineFlags.add(flags)
 	flags.StringVar(&f.config, "config", "",
 		"configuration; else "+gate.ConfigFile+" in the working directory or above it")
 	flags.StringVar(&f.failOn, "fail-on", "off",
@@ -70,26 +73,23 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	compares := len(config.Regressions) > 0 && len(f.baseline) > 0
-	if len(config.Budgets) == 0 && !compares && checkOptions.FailOn == report.Off {
-		return usage("write budgets, extend gaprof:recommended, or pass --baseline",
-			"%s asks for nothing that could be checked", file)
+	if err := f.asks(&config, file, checkOptions.FailOn); err != nil {
+		return err
 	}
-	checkOptions.Config = file
 	s.in = bufio.NewReader(s.in) // peeked at: a report and a trace begin differently
-	reports, err := readSide(s, paths, options, f.diffFlags)
+	sides, err := f.read(s, paths, options, outputs)
 	if err != nil {
 		return err
 	}
-	baseline, err := readBaseline(s, f.baseline, f.quiet)
-	if err != nil {
+	checkOptions.Config, checkOptions.FirstRun = file, len(sides.gone) > 0 && len(sides.baseline) == 0
+	result := gate.Check(config, sides.reports, sides.baseline, checkOptions)
+	if err := f.keep(s, sides, f.force, result); err != nil {
 		return err
 	}
-	result := gate.Check(config, reports, baseline, checkOptions)
 	if result.Verdict == gate.Inconclusive && f.allowInconclusive {
 		result.Exit = report.Exit{Reason: result.Exit.Reason + "; allowed"}
 	}
-	checked := render.Checked{Result: result, Reports: reports}
+	checked := render.Checked{Result: result, Reports: sides.reports}
 	if err := writeCheck(s, outputs, checked, render.Options{Quiet: f.quiet, Choices: flagNames}); err != nil {
 		return err
 	}
@@ -99,11 +99,53 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	return &codeError{code: result.Exit.Code, err: errors.New("gate " + result.Exit.Reason)}
 }
 
+// asks returns an error where nothing is asked for.
+func (f *checkFlags) asks(c *gate.Config, file string, failOn report.Severity) error {
+	compares := len(c.Regressions) > 0 && len(f.baseline) > 0
+	if len(c.Budgets) == 0 && !compares && failOn == report.Off {
+		return usage("write budgets, extend gaprof:recommended, or pass --baseline",
+			"%s asks for nothing that could be checked", file)
+	}
+	return nil
+}
+
+// checkSides is what check reads: the run and its baseline.
+type checkSides struct {
+	reports, baseline []*report.Report
+	gone              []string // paths of the baseline that name nothing
+	target            string   // file to write a baseline to; empty: none
+}
+
+// read reads both sides. What is to be written is looked at before anything is read.
+func (f *checkFlags) read(s streams, paths []string, o analyze.Options, list outputs) (c checkSides, err error) {
+	there, gone := f.present()
+	c.gone = gone
+	used, err := baselineFiles(s, there, f.quiet)
+	if err != nil {
+		return c, err
+	}
+	if c.target, err = f.target(f.force, used, list); err != nil {
+		return c, err
+	}
+	if c.reports, err = readSide(s, paths, o, f.diffFlags); err != nil {
+		return c, err
+	}
+	if c.target != "" && len(c.reports) != 1 {
+		return c, usage("pass the traces of one run",
+			"--write-baseline writes one report, and these are %d", len(c.reports))
+	}
+	c.baseline, err = readBaseline(s, used)
+	return c, err
+}
+
 // parse checks every flag before any input is read. What the configuration says of steps
 // and memory gives way to flags.
 func (f *checkFlags) parse(c *gate.Config) (outputs, analyze.Options, gate.Options, error) {
 	o := gate.Options{Version: version, Choices: flagNames}
-	var err error
+	err := f.baselineFlags.check()
+	if err != nil {
+		return nil, analyze.Options{}, o, err
+	}
 	if o.Now, err = madeAt(); err != nil {
 		return nil, analyze.Options{}, o, err
 	}
@@ -174,8 +216,8 @@ func findConfig() (string, error) {
 	}
 }
 
-// readBaseline reads the reports that a baseline is made of.
-func readBaseline(s streams, paths []string, quiet bool) ([]*report.Report, error) {
+// baselineFiles are the files that a baseline is made of.
+func baselineFiles(s streams, paths []string, quiet bool) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
@@ -186,11 +228,16 @@ func readBaseline(s streams, paths []string, quiet bool) ([]*report.Report, erro
 	if !quiet {
 		sayAgain(s, again)
 	}
+	if slices.Contains(files, tracefile.Stdin) {
+		return nil, usage("", "a baseline is a file, not the standard input")
+	}
+	return files, nil
+}
+
+// readBaseline reads the reports that a baseline is made of.
+func readBaseline(s streams, files []string) ([]*report.Report, error) {
 	var reports []*report.Report
 	for _, file := range files {
-		if file == tracefile.Stdin {
-			return nil, usage("", "a baseline is a file, not the standard input")
-		}
 		r, err := openReport(s, file)
 		if err == nil && r == nil {
 			err = &codeError{code: exitInput, err: fmt.Errorf("%s: a baseline is a report, and this is none", file),
