@@ -204,6 +204,22 @@ func TestOtherWindows(t *testing.T) {
 	}
 }
 
+// Made-up ordinals do not make as many devices.
+func TestDevicesAreBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 3 * mostDevices {
+		fmt.Fprintf(&b, "1/1 %d i cpu_instant_event [memory] size=1 devid=%d devtype=1\n", i, i)
+	}
+	list := Find(rank(t, b.String()), twoSteps)
+	events := 0
+	for i := range list {
+		events += list[i].Events
+	}
+	if len(list) != mostDevices+1 || events != 3*mostDevices || list[0].Name != "unknown" {
+		t.Errorf("%d devices of %d events, the first %s", len(list), events, list[0].Name)
+	}
+}
+
 // A merged file holds several ranks, whose memory is their own.
 func TestRanksApart(t *testing.T) {
 	tr, err := text.Read(strings.NewReader(`1/1 0 +1 cuda_runtime l corr=1

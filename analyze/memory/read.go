@@ -42,6 +42,11 @@ const anyKind, noOrdinal = -1, -1
 
 const hostKind = 0
 
+// mostDevices is how many devices a rank may have before those that it names anew are taken
+// for one of unknown kind: far more than any machine has, and few enough that a file full of
+// made-up numbers does not make a device of each.
+const mostDevices = 64
+
 // named returns the name of a device and of its kind. Host memory is one device, whatever
 // ordinal it has.
 func (p place) named() (name, kind string) {
@@ -74,31 +79,50 @@ type stream struct {
 // Events are sorted by time, because several threads write them and an old file may have
 // them in any order; those of one instant stay in the order of their threads.
 func read(x *timeline.Rank) []*stream {
+	rows := rowsOf(x)
+	of := make(map[place]*stream)
+	var args []trace.Arg
+	var last *stream // most events are of the device of the one before
+	for _, row := range rows {
+		args = x.Trace.Event(int(row)).AppendArgs(args[:0])
+		at, e, ok := eventOf(args)
+		if !ok {
+			continue
+		}
+		if last == nil || last.place != at {
+			if last = of[at]; last == nil && len(of) >= mostDevices {
+				at = place{anyKind, noOrdinal}
+				last = of[at]
+			}
+			if last == nil {
+				last = &stream{place: at, events: make([]event, 0, len(rows)/(len(of)+1)), alive: make(map[int64]block)}
+				of[at] = last
+			}
+		}
+		e.row, e.at = row, x.Col.Start[row]
+		last.events = append(last.events, e)
+	}
+	return finished(of)
+}
+
+// rowsOf lists the memory events of a rank, track by track.
+func rowsOf(x *timeline.Rank) []int32 {
 	name, ok := x.Trace.Find(eventName)
 	if !ok {
 		return nil
 	}
-	of := make(map[place]*stream)
-	var args []trace.Arg
+	var rows []int32
 	for id, track := range x.Trace.Tracks() {
-		if !x.Own(trace.TrackID(id)) {
+		if track.Activity || !x.Own(trace.TrackID(id)) {
 			continue
 		}
-		for row := track.First; row < track.First+track.N; row++ {
-			if x.Col.Name[row] != name || x.Col.Phase[row] != trace.Instant {
-				continue
-			}
-			args = x.Trace.Event(row).AppendArgs(args[:0])
-			if at, e, ok := eventOf(args); ok {
-				e.row, e.at = int32(row), x.Col.Start[row]
-				if of[at] == nil {
-					of[at] = &stream{place: at, alive: make(map[int64]block)}
-				}
-				of[at].events = append(of[at].events, e)
+		for i, n := range x.Col.Name[track.First : track.First+track.N] {
+			if n == name && x.Col.Phase[track.First+i] == trace.Instant {
+				rows = append(rows, int32(track.First+i))
 			}
 		}
 	}
-	return finished(of)
+	return rows
 }
 
 // eventOf reads the arguments of a memory event. ok is false where they say neither how
