@@ -28,7 +28,7 @@ func memoryChangeText(m *compare.MemoryChange) string {
 	if m.Delta != nil {
 		text += fmt.Sprintf(", %+.2f %%", 100**m.Delta)
 	}
-	if b.Phase != n.Phase {
+	if b.Phase != n.Phase && b.Phase != "unknown" && n.Phase != "unknown" {
 		text += ", in " + spacedPhase(b.Phase) + " -> in " + spacedPhase(n.Phase)
 	}
 	if b.Held != nil && n.Held != nil && *b.Held != *n.Held {

@@ -42,7 +42,8 @@ func highest(rows []*report.Memory) *report.Memory {
 	return top
 }
 
-// memoryText is the highest peak in a sentence, empty where memory was not recorded.
+// memoryText is the highest peak in words that begin with "peak", empty where memory was not
+// recorded.
 func memoryText(r *report.Report) string {
 	m := highest(memoryRows(r))
 	if m == nil {
@@ -55,19 +56,25 @@ func memoryText(r *report.Report) string {
 	if m.Kind == "cpu" {
 		text += " of host memory"
 	}
-	if m.Phase != "unknown" {
-		text += ", in " + spacedPhase(m.Phase)
-	}
-	if m.Step != nil {
-		text += fmt.Sprintf(" of step %d", *m.Step)
-		if len(r.Source.Ranks) > 1 {
-			text += fmt.Sprintf(" of rank %d", m.Rank)
-		}
+	text += ", in " + whenText(m)
+	if len(r.Source.Ranks) > 1 {
+		text += fmt.Sprintf(" of rank %d", m.Rank)
 	}
 	if held, passes := m.HeldAtPeak, m.HeldAtPeakPasses; held != nil && *held > 0 {
 		text += fmt.Sprintf("; %s of it held by %s until backward", units.Bytes(*held), passesText(*passes))
 	}
 	return text
+}
+
+// whenText is the step and the phase of a peak, as far as they are known.
+func whenText(m *report.Memory) string {
+	switch {
+	case m.Step == nil:
+		return "the whole recording"
+	case m.Phase == "unknown":
+		return fmt.Sprintf("step %d", *m.Step)
+	}
+	return fmt.Sprintf("%s of step %d", spacedPhase(m.Phase), *m.Step)
 }
 
 func passesText(n int) string {
@@ -105,6 +112,7 @@ func memoryTable(r *report.Report) table {
 		note: "held: allocated in forward, released in backward, and alive at the peak; by: forward passes; " +
 			"MB is 10^6 bytes",
 	}
+	relative := false
 	for _, m := range memoryByKind(memoryRows(r)) {
 		step, held, by := "-", "-", "-"
 		if m.Step != nil {
@@ -113,13 +121,13 @@ func memoryTable(r *report.Report) table {
 		if m.HeldAtPeak != nil {
 			held, by = tenths(*m.HeldAtPeak), strconv.Itoa(*m.HeldAtPeakPasses)
 		}
-		sign := ""
-		if m.Relative {
-			sign = "\u2265 "
-		}
+		relative = relative || m.Relative
 		t.rows = append(t.rows, []string{strconv.FormatInt(m.Rank, 10), strings.TrimSpace(m.Kind + " " + ordinal(m)),
-			cmp.Or(m.StepKind, "-"), step, sign + tenths(m.Start), sign + tenths(m.PeakAllocated),
+			cmp.Or(m.StepKind, "-"), step, tenths(m.Start), tenths(m.PeakAllocated),
 			orDash(m.PeakReserved, tenths), strings.ReplaceAll(m.Phase, "_", " "), held, by})
+	}
+	if relative {
+		t.note += "; the trace does not tell all that is allocated: amounts are the least that can be"
 	}
 	return t
 }
@@ -159,10 +167,11 @@ func memoryByKind(rows []*report.Memory) []*report.Memory {
 
 // memorySection is the memory of devices; none where it was not recorded.
 func memorySection(r *report.Report) section {
-	if len(r.Memory) == 0 {
+	text := memoryText(r)
+	if text == "" {
 		return section{}
 	}
-	s := section{id: "memory", title: "Memory over one step", words: []string{"Memory: " + memoryText(r) + "."},
+	s := section{id: "memory", title: "Memory over one step", words: []string{"P" + text[1:] + "."},
 		figures: plots.Of(r, plots.Memory), tables: []table{memoryTable(r)}}
 	if r.Drawing != nil && r.Drawing.MemoryLeftOut > 0 {
 		s.words = append(s.words, fmt.Sprintf("Shown are the %d highest of %d devices.", len(r.Drawing.Memory),
