@@ -15,6 +15,7 @@ func sourceOf(files []placed, list []*Rank) report.Source {
 	s := report.Source{
 		Files:       []string{},
 		Ranks:       []int64{},
+		DataLoaders: []string{},
 		Format:      "unknown",
 		Device:      "unknown",
 		StepSource:  string(steps.None),
@@ -39,7 +40,10 @@ func sourceOf(files []placed, list []*Rank) report.Source {
 	}
 	for _, r := range list {
 		s.Ranks = append(s.Ranks, r.ID)
+		s.DataLoaders = append(s.DataLoaders, r.Loaders...)
 	}
+	slices.Sort(s.DataLoaders)
+	s.DataLoaders = slices.Compact(s.DataLoaders)
 	s.WorldSize = worldSize(list)
 	return s
 }

@@ -144,7 +144,7 @@ type PassSide struct {
 // Setting is one thing that a side as a whole, a kind of step or an optimizer is set to:
 // accumulation_steps, micro_batches, optimizer_in_backward, gradient_sync (its pattern),
 // gradient_collective (its kind), gradient_collectives (by micro-batch), gradient_ranks,
-// token_all_reduce, normalization.
+// token_all_reduce, normalization, data_loader (PyTorch's name of what fetches batches).
 type Setting struct {
 	What string `json:"what"` // one of those names
 	Of   string `json:"of"`   // the kind of step or the optimizer, empty for all
@@ -199,6 +199,10 @@ type Kind struct {
 
 	LowConfidence bool     `json:"low_confidence"` // fewer than five steps on a side
 	Figures       []Figure `json:"figures"`        // those that a side has
+
+	// Parts of a step on a device, which add up to its mean duration on either side, and
+	// whose changes add up to the change of that. Empty on a side without devices.
+	Parts []Part `json:"parts"`
 }
 
 // Figure is one figure of a step on both sides: a time, or a ledger bucket of it. The

@@ -20,11 +20,14 @@ const (
 	significance = 0.05
 )
 
-// figures is the table of all figures. A figure that a row does not have is nil.
-var figures = []struct {
+// figure is a figure of a step; one that a row does not have is nil.
+type figure struct {
 	name, unit string
 	of         func(*report.Step) *int64
-}{
+}
+
+// figures is the table of all figures but the causes of idle time, which follow idle.
+var figures = []figure{
 	{"duration", "ns", func(s *report.Step) *int64 { return s.Duration }},
 	{"compute", "ns", bucket(func(l *report.Ledger) int64 { return l.Compute })},
 	{"memory", "ns", bucket(func(l *report.Ledger) int64 { return l.Memory })},
@@ -71,14 +74,24 @@ func kindOf(p *pair, anyBase, anyNew bool) Kind {
 	k.Only, k.Uncompared = p.only(anyBase, anyNew)
 	k.LowConfidence = k.BaseSteps < Few || k.NewSteps < Few
 	for _, f := range figures {
-		one := Figure{Name: f.name, Unit: f.unit}
-		base, new := p.base.values(f.of), p.new.values(f.of)
-		one.compare(base, new)
-		if one.Base != nil || one.New != nil {
-			k.Figures = append(k.Figures, one)
+		k.add(p, f)
+		if f.name == "idle" {
+			for _, cause := range idleFigures() {
+				k.add(p, cause)
+			}
 		}
 	}
+	k.Parts = partsOf(p)
 	return k
+}
+
+// add compares a figure, unless neither side has it.
+func (k *Kind) add(p *pair, f figure) {
+	one := Figure{Name: f.name, Unit: f.unit}
+	one.compare(p.base.values(f.of), p.new.values(f.of))
+	if one.Base != nil || one.New != nil {
+		k.Figures = append(k.Figures, one)
+	}
 }
 
 // values are a figure of each step: the mean over its ranks and devices, which are not

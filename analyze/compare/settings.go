@@ -39,6 +39,7 @@ func settings(pairs []pair, base, new *side) []Setting {
 	}
 	add("token_all_reduce", "", base.tokens(), new.tokens())
 	add("normalization", "", base.normalization(), new.normalization())
+	add("data_loader", "", base.loaders(), new.loaders())
 	return list
 }
 
@@ -107,6 +108,14 @@ func (s *side) tokens() string {
 
 func (s *side) normalization() string {
 	return s.answers(func(r *report.Report, add func(string)) { add(r.Normalization.Mode) })
+}
+
+func (s *side) loaders() string {
+	return s.answers(func(r *report.Report, add func(string)) {
+		for _, name := range r.Source.DataLoaders {
+			add(name)
+		}
+	})
 }
 
 // answers collects the different answers of a side's reports in order; without any it

@@ -33,6 +33,7 @@ type Rank struct {
 	Work       work.Work       // what its devices do between collectives
 	Steps      []Step          // in order of time; hides Gradients.Steps, which is part of it
 	StepSource steps.Source    // what Steps were cut at
+	Loaders    []string        // kinds of PyTorch's data loaders in the trace, sorted
 	Loss       Loss            // how the loss is derived from the losses of tokens
 	Memory     []memory.Device // by device; empty where memory was not recorded
 	TokenNotes []TokenNote     // in order of time
@@ -115,7 +116,7 @@ func rankOf(x *timeline.Rank) *Rank {
 		r.Problems = problemsOf(x, r)
 	}, func() {
 		placeCollectives(x, r)
-		r.Loss = lossOf(x, g.Backwards)
+		r.Loss, r.Loaders = lossOf(x, g.Backwards), idle.Loaders(x.Trace)
 		r.Memory = memory.Find(x, r.MemoryWindows())
 	})
 	return r

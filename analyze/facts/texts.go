@@ -19,6 +19,9 @@ func (r *Rank) texts(visit func(*string)) {
 	for i := range r.Memory {
 		r.Memory[i].Texts(visit)
 	}
+	for i := range r.Loaders {
+		visit(&r.Loaders[i])
+	}
 	for i := range r.Problems {
 		visit(&r.Problems[i].Detail)
 	}

@@ -69,6 +69,20 @@ func with(r *report.Report, change func(*report.Report)) *report.Report {
 	return r
 }
 
+// idles makes every step of a millisecond idle for so long, a part of it for batches and
+// the rest for a host that waits.
+func idles(all, loading int64) func(*report.Report) {
+	return func(r *report.Report) {
+		for i := range r.Steps {
+			s := &r.Steps[i]
+			duration, gaps, bound, stall := int64(1_000_000), 4, int64(60_000), int64(20_000)
+			s.Duration, s.Ledger = &duration, &report.Ledger{Compute: duration - all, Idle: all}
+			s.Idle = &report.IdleCauses{DataLoading: loading, Synchronization: all - loading}
+			s.LaunchGaps, s.LaunchBound, s.HostStall = &gaps, &bound, &stall
+		}
+	}
+}
+
 func problem(code, severity string) func(*report.Report) {
 	return func(r *report.Report) {
 		r.Health.Problems = append(r.Health.Problems, report.Problem{Code: code, Severity: severity, Message: code})
@@ -119,6 +133,22 @@ func TestCheck(t *testing.T) {
 			"inconclusive 4\n" +
 				"rs.launched_in_optimizer undecidable - (launch sites are unknown: record with ProfilerActivity.CPU, " +
 				"through optimizer.step())"},
+		{
+			"causes of idle time",
+			"budgets: {idle.time: [error, {max: 0ms}], idle.ratio: [error, {max: 0.30}], " +
+				"idle.data_loading.time: [error, {max: 0.2ms}], idle.synchronization.time: [error, {max: 0.1ms}], " +
+				"idle.unlinked.time: [error, {max: 0ms}], launch_bound.time: [warn, {max: 0.05ms}], " +
+				"host_stall.time: [error, {max: 0.02ms}]}",
+			with(made(ten...), idles(300_000, 200_000)), nil,
+			"failed 1\nidle.time fail 0.300 ms of Adam\nidle.ratio pass 30.00 % of Adam\n" +
+				"idle.data_loading.time pass 0.200 ms of Adam\nidle.synchronization.time pass 0.100 ms of Adam\n" +
+				"idle.unlinked.time pass 0.000 ms of Adam\n" +
+				"launch_bound.time fail 0.060 ms of Adam\nhost_stall.time pass 0.020 ms of Adam",
+		},
+		{
+			"a report without causes", "budgets: {idle.kernel_gap.time: [error, {max: 0ms}]}", made(ten...), nil,
+			"inconclusive 4\nidle.kernel_gap.time undecidable - (" + missIdle + ")",
+		},
 		{"structure within", launched, made(tens(8, 1)...), nil, "passed 0\nrs.launched_in_optimizer pass 16"},
 		{"structure beyond", launched, made(tens(9, 1)...), nil, "failed 1\nrs.launched_in_optimizer fail 18"},
 		{

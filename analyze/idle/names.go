@@ -100,7 +100,7 @@ func meaningOfSpan(k kind, name string) (m mask) {
 		return 1 << works
 	}
 	switch {
-	case hasAnyPrefix(name, "enumerate(DataLoader)#", "enumerate(DataPipe)#"):
+	case hasAnyPrefix(name, loaderSpans...):
 		m |= 1 << loadsData
 	case fetches(name):
 		m |= 1 << mayLoadData

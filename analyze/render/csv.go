@@ -69,6 +69,20 @@ func (t csvTable) step(s *report.Step) {
 	for _, b := range ledgerColumns {
 		t.row("steps", s.Rank, index, s.Kind, b.name, b.of(s.Ledger), "ns")
 	}
+	t.idle(s, index)
+}
+
+// idle writes why a device is idle in a step, causes without time as well.
+func (t csvTable) idle(s *report.Step, index string) {
+	if s.Idle == nil {
+		return
+	}
+	for _, c := range report.AllIdleCauses() {
+		t.row("idle_causes", s.Rank, index, s.Kind, c.Name, c.Of(s.Idle), "ns")
+	}
+	t.row("idle_causes", s.Rank, index, s.Kind, "launch_bound", *s.LaunchBound, "ns")
+	t.row("idle_causes", s.Rank, index, s.Kind, "launch_gaps", int64(*s.LaunchGaps), "count")
+	t.row("idle_causes", s.Rank, index, s.Kind, "host_stall", *s.HostStall, "ns")
 }
 
 func (t csvTable) overlap(section string, rank int64, item string, count int, o report.Overlap) {

@@ -111,7 +111,7 @@ func diffTables(d *compare.Diff) []table {
 		}
 		t := table{title: kindTitle(d, k), header: []string{"", "base", "±", "new", "±", "change"}, left: 1}
 		for j := range k.Figures {
-			if row := figureRow(&k.Figures[j]); row != nil {
+			if row := figureRow(&k.Figures[j]); row != nil && matters(k, &k.Figures[j]) {
 				t.rows = append(t.rows, row)
 			}
 		}
@@ -155,7 +155,9 @@ func figureRow(f *compare.Figure) []string {
 		return nil
 	}
 	name := spaced(f.Name)
-	if slices.Contains([]string{"reduce_scatter", "all_gather", "all_reduce", "other_communication"}, f.Name) {
+	if cause, ok := strings.CutPrefix(f.Name, compare.IdlePrefix); ok {
+		name = "  " + spaced(cause)
+	} else if slices.Contains(communicationNames, f.Name) {
 		name = "  " + name
 	}
 	row := []string{name}

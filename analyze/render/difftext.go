@@ -15,7 +15,7 @@ import (
 // compared, how the two sides differ as experiments, what changed in structure, which is
 // exact, and findings.
 func diffSentences(d *compare.Diff) []sentence {
-	list := stepSentences(d)
+	list := append(stepSentences(d), partSentences(d)...)
 	list = append(list, sentence{"BASE", sideText(&d.Base)}, sentence{"NEW", sideText(&d.New)})
 	for _, u := range d.Unlike {
 		list = append(list, sentence{"UNLIKE", spaced(u.What) + ": " + u.Base + " in base, " + u.New + " in new"})
@@ -59,7 +59,11 @@ func structureSentences(d *compare.Diff) []sentence {
 		if s.Of != "" {
 			what += " of " + s.Of
 		}
-		list = append(list, sentence{"SETTING", what + ": " + spaced(s.Base) + " -> " + spaced(s.New)})
+		base, new := spaced(s.Base), spaced(s.New)
+		if s.What == "data_loader" { // names of PyTorch's
+			base, new = s.Base, s.New
+		}
+		list = append(list, sentence{"SETTING", what + ": " + base + " -> " + new})
 	}
 	for i := range d.Orders {
 		list = append(list, orderSentence(&d.Orders[i]))

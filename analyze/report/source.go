@@ -18,6 +18,11 @@ type Source struct {
 	// fallback that may be one per micro-batch) or none.
 	StepSource string `json:"step_source"`
 
+	// DataLoaders are PyTorch's names of what fetches batches, sorted, such as
+	// _SingleProcessDataLoaderIter (in the loop's own process) and
+	// _MultiProcessingDataLoaderIter (in workers); empty where no trace has any.
+	DataLoaders []string `json:"data_loaders"`
+
 	Fingerprint Fingerprint `json:"fingerprint"`
 }
 
