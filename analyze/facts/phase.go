@@ -39,7 +39,11 @@ func NewPhases(x *timeline.Rank, r *Rank) *Phases {
 		if elems == 0 {
 			elems = Unknown
 		}
-		if r.Params.Reduces(c.Kind, elems, c.Site) {
+		reduces := r.Params.Reduces(c.Kind, elems, c.Site)
+		if c.Asked >= 0 {
+			reduces = r.HostCollectives[c.Asked].Gradient
+		}
+		if reduces {
 			l.sync[rows[i]] = true
 		}
 	}

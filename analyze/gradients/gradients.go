@@ -36,11 +36,11 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 		g.Steps = accumulate(s.List, g.Optimizers, &g.Params, g.Backwards)
 		g.HostCollectives, rows = hostCollectives(x, s, &g.Params, g.Backwards)
 		g.NoSync = noSyncs(x)
-		markNoSync(x, s.List, g.Backwards, g.HostCollectives, rows, g.NoSync)
+		markNoSync(x, g.HostCollectives, rows, g.NoSync)
 		g.Sync = synchronization(s.List, g.Steps, g.Backwards, g.HostCollectives, world)
 	})
-	markAveraged(reductions(g.HostCollectives), list)
 	markScattered(x, g.HostCollectives, rows, list)
+	markAveraged(reductions(g.HostCollectives), list)
 	parallel.Both(func() {
 		m := newMatcher(&g.Params, g.Optimizers, cmp.Or(g.Sync.Shards, g.Sync.Ranks, world))
 		f := passFinder{x: x, list: list, collectives: g.HostCollectives, rows: rows}

@@ -22,7 +22,8 @@ type HostCollective struct {
 	Site      timeline.LaunchSite     // the part of the program that calls for it
 	Backward  int                     // index of the last backward pass that begins before it, -1 for none
 	Step      int                     // index of the step, -1 after the last update
-	Gradient  bool                    // it reduces gradients: see Params.Reduces
+	Gradient  bool                    // it reduces gradients: see Params.Reduces and ofModel
+	Again     bool                    // the last backward pass of its step reduces as much once more
 	Replicas  bool                    // it reduces them between replicas of shards (HSDP)
 	NoSync    int                     // index into Gradients.NoSync if no_sync() ought to have prevented it, else -1
 }
@@ -51,12 +52,57 @@ func hostCollectives(
 		c.Step = s.At(c.Event.Start)
 		c.Backward = sort.Search(len(passes), func(i int) bool { return passes[i].Start > c.Event.Start }) - 1
 		c.Site = x.SiteOf(c.row)
-		c.Gradient = params.Reduces(c.Kind, c.Elems, c.Site)
+		c.Gradient = params.Reduces(c.Kind, c.Elems, c.Site) && !ofModel(x, c.row)
 		c.NoSync = -1
 		list[i], rows[i], received[i] = c.HostCollective, c.row, c.received
 	}
+	markAgain(list)
 	markReplicas(x, list, rows, received)
 	return list, rows
+}
+
+// ofModel reports whether a collective is a part of the model's own backward pass: it stands
+// in the node of an autograd.Function, as the all-reduces of tensor parallelism and of
+// SyncBatchNorm do. Such nodes are called XBackward, those of operators XBackward0; what
+// stands in the latter is asked for by a hook. FSDP and DDP have spans inside nodes and
+// reduce gradients there, as compiled code may.
+func ofModel(x *timeline.Rank, row int32) (model bool) {
+	x.Stack(row, func(span int32) bool {
+		class := x.Class(span)
+		if class&(timeline.Framework|timeline.AccumulateGrad|timeline.Compiled) != 0 {
+			model = false
+			return false
+		}
+		model = model || class&timeline.EvaluateFunction != 0 && strings.HasSuffix(x.Name(span), "Backward")
+		return true
+	})
+	return model
+}
+
+// markAgain notes the reductions of gradients that the last backward pass of their step
+// repeats: it has one of the same kind and as many elements. Two models that run backward one
+// after the other, as those of a GAN, reduce different gradients.
+func markAgain(list []HostCollective) {
+	type reduction struct {
+		kind  timeline.CollectiveKind
+		elems int64
+	}
+	last := make(map[reduction]bool) // of the last backward pass of a step
+	for i := len(list) - 1; i >= 0; {
+		step, backward := list[i].Step, list[i].Backward
+		clear(last)
+		for ; i >= 0 && list[i].Step == step; i-- {
+			c := &list[i]
+			of := reduction{c.Kind, c.Elems}
+			switch {
+			case !c.Gradient || step < 0:
+			case c.Backward == backward:
+				last[of] = true
+			default:
+				c.Again = last[of]
+			}
+		}
+	}
 }
 
 // askedFor lists host collectives with what their spans say of them; the rest of their

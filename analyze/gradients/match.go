@@ -199,11 +199,17 @@ func (g *run) elements() int64 {
 // one of them, since a number that a loop computes may be one for some tensors alone.
 func (g *run) byOne() bool {
 	for i := range g.operations {
-		if v, err := strconv.ParseFloat(g.operations[i].factor, 64); err != nil || v != 1 {
+		if !g.operations[i].isOne() {
 			return false
 		}
 	}
 	return true
+}
+
+// isOne reports whether the recorded factor of an operation is one.
+func (t *operation) isOne() bool {
+	v, err := strconv.ParseFloat(t.factor, 64)
+	return err == nil && v == 1
 }
 
 // nearOne reports whether a factor is a decay, of weights or of an average of them: the

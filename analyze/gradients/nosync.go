@@ -6,7 +6,6 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
@@ -35,10 +34,10 @@ func noSyncs(x *timeline.Rank) (list []NoSync) {
 			list = append(list, NoSync{Event: x.Event(s.Row), Start: s.Start, End: s.End})
 		case trace.CatPythonFunction:
 			entered := open[track]
-			switch caller := caller(x, s.Row); {
-			case strings.HasSuffix(caller, "__enter__"):
+			switch enters, leaves := manager(x, s.Row); {
+			case enters:
 				open[track] = append(entered, s)
-			case strings.HasSuffix(caller, "__exit__") && len(entered) > 0:
+			case leaves && len(entered) > 0:
 				from := entered[len(entered)-1]
 				open[track] = entered[:len(entered)-1]
 				list = append(list, NoSync{Event: x.Event(from.Row), Start: from.End, End: s.Start})
@@ -50,13 +49,18 @@ func noSyncs(x *timeline.Rank) (list []NoSync) {
 	return list
 }
 
-// caller returns the name of the span around a row, "" if there is none.
-func caller(x *timeline.Rank, row int32) (name string) {
+// manager reports whether a frame is called to enter or to leave a context: by next() in
+// __enter__ or __exit__ of contextlib.
+func manager(x *timeline.Rank, row int32) (enters, leaves bool) {
+	const between = 2 // next() itself is recorded, too
+	depth := 0
 	x.Stack(row, func(span int32) bool {
-		name = x.Name(span)
-		return false
+		name := x.Name(span)
+		enters, leaves = strings.HasSuffix(name, "__enter__"), strings.HasSuffix(name, "__exit__")
+		depth++
+		return !enters && !leaves && depth <= between
 	})
-	return name
+	return enters, leaves
 }
 
 // forwardsBefore fills in ForwardBefore. DDP decides in forward whether the backward pass
@@ -72,13 +76,10 @@ func forwardsBefore(x *timeline.Rank, list []NoSync) {
 	}
 }
 
-// markNoSync notes which reductions of gradients are launched inside no_sync(): those of
-// hooks at AccumulateGrad, as DDP and FSDP1 have them, and of spans of FSDP; any other may
-// be the program's own. The last backward pass of the step must have at least as many: then
-// these are of the same gradients, rather than of another model's, such as a GAN's.
-func markNoSync(
-	x *timeline.Rank, list []steps.Step, passes []Backward, collectives []HostCollective, rows []int32, inside []NoSync,
-) {
+// markNoSync notes which reductions of gradients are launched inside no_sync() though the
+// last backward pass of the step repeats them: those of hooks at AccumulateGrad, as DDP and
+// FSDP1 have them, and of spans of FSDP. Any other may be the program's own.
+func markNoSync(x *timeline.Rank, collectives []HostCollective, rows []int32, inside []NoSync) {
 	if len(inside) == 0 {
 		return
 	}
@@ -88,28 +89,15 @@ func markNoSync(
 			longest[i] = i
 		}
 	}
-	count := make(map[int]int) // of reductions, by backward pass
-	for i := range collectives {
-		count[collectives[i].Backward] += oneIf(collectives[i].Gradient)
-	}
 	for i := range collectives {
 		c := &collectives[i]
 		at := c.Event.Start
 		n := sort.Search(len(inside), func(k int) bool { return inside[k].Start > at })
-		if n == 0 || inside[longest[n-1]].End <= at || !c.Gradient || c.Step < 0 {
+		if n == 0 || inside[longest[n-1]].End <= at || !c.Again {
 			continue
 		}
-		last := firstFrom(passes, list[c.Step].HostEnd) - 1
-		again := c.Backward < last && count[last] >= count[c.Backward]
-		if again && x.Inside(rows[i], timeline.AccumulateGrad|timeline.Reducer) {
+		if x.Inside(rows[i], timeline.AccumulateGrad|timeline.Reducer) {
 			c.NoSync = longest[n-1]
 		}
 	}
-}
-
-func oneIf(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -1,6 +1,8 @@
 package gradients
 
 import (
+	"math"
+
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
@@ -12,7 +14,7 @@ type operation struct {
 	start, end int64             // ns on the host
 	of         *timeline.Operand // what it touches, nil if nothing is known of that
 	local      int64             // elements on this rank if of is a tensor sharded over ranks, else 0
-	factor     string            // what it multiplies by, if that is a number and recorded, else ""
+	factor     string            // what it multiplies by, or limits to, if that is a number and recorded, else ""
 	row        int32
 	family     family
 	framework  bool // run by DDP, FSDP or a hook at AccumulateGrad
@@ -96,24 +98,29 @@ func familiesOf(t *trace.Trace) []family {
 
 // markAveraged notes which products each follow a gradient collective of their own: the
 // loop reduces and divides gradients one by one. A single such product is no sign of that,
-// as it is the first of a pass after all reductions. reductions are the starts of gradient
-// collectives, ascending.
+// as it is the first of a pass after all reductions. Products right before a reduce-scatter
+// are none of them. Between two products anything else may
+// run, also on threads of a backend. reductions are the starts of gradient collectives,
+// ascending.
 func markAveraged(reductions []int64, list []operation) {
 	if len(reductions) == 0 {
 		return
 	}
 	var products []int
 	follows := make([]bool, len(list))
+	end := int64(math.MinInt64) // of the last product
 	for i := range list {
-		if list[i].family == multiply {
-			follows[i] = i > 0 && steps.AnyIn(reductions, list[i-1].end, list[i].start)
+		if list[i].family == multiply && !list[i].scattered {
+			follows[i] = steps.AnyIn(reductions, end, list[i].start)
+			end = list[i].end
 			products = append(products, i)
 		}
 	}
 	for k, i := range products {
-		before := k > 0 && follows[products[k-1]]
-		after := k+1 < len(products) && follows[products[k+1]]
-		list[i].averaged = follows[i] && (before || after)
+		alike := func(k int) bool {
+			return k >= 0 && k < len(products) && follows[products[k]] && list[products[k]].framework == list[i].framework
+		}
+		list[i].averaged = follows[i] && (alike(k-1) || alike(k+1))
 	}
 }
 

@@ -52,7 +52,8 @@ func (r *reader) count() (n int) {
 }
 
 // read reads one operator; ok is false if it cannot be part of a gradient pass. Out-of-place
-// products count only inside spans of DDP and FSDP; elsewhere they belong to the model.
+// products count only inside spans of DDP and FSDP; elsewhere they belong to the model. What
+// a backend runs inside a collective, as gloo averages, is part of that.
 func (r *reader) read(row int32, f family) (t operation, ok bool) {
 	x := r.x
 	t = operation{
@@ -64,7 +65,7 @@ func (r *reader) read(row int32, f family) (t operation, ok bool) {
 	}
 	nested := false
 	x.Stack(row, func(span int32) bool {
-		nested = nested || r.families[x.Col.Name[span]] == f
+		nested = nested || r.families[x.Col.Name[span]] == f || x.Is(span, timeline.CollectiveSpan)
 		t.framework = t.framework || x.Is(span, timeline.Reducer|timeline.AccumulateGrad)
 		return !nested
 	})
@@ -75,7 +76,11 @@ func (r *reader) read(row int32, f family) (t operation, ok bool) {
 		values := r.in.Values(row)
 		return t, len(values) > 3 && values[3] == "1" // the reduction: 0 none, 1 mean, 2 sum
 	}
-	return t, r.operands(&t)
+	ok = r.operands(&t)
+	if f == clampFactor {
+		t.factor = r.limit(row)
+	}
+	return t, ok
 }
 
 // operands fills in what an operation touches and reports whether that can be gradients.
@@ -101,6 +106,16 @@ func (r *reader) operands(t *operation) bool {
 		}
 	}
 	return t.family != multiply || len(ops) < 2 || scales(ops[1])
+}
+
+// limit returns the upper limit of a clamp of one real number, "" if there is none or it was
+// not recorded: clipping limits its coefficient to one. A count is clamped from below.
+func (r *reader) limit(row int32) string {
+	ops, values := r.in.Of(row), r.in.Values(row)
+	if len(ops) == 0 || !ops[0].Scalar() || ops[0].Dtype == "long int" || len(values) < 2 {
+		return ""
+	}
+	return values[len(values)-1]
 }
 
 // scales reports whether a second operand can be a factor for a whole tensor or for each of

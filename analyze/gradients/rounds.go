@@ -14,8 +14,8 @@ type Rounds struct {
 	Wait        int64   // ns of idle device from the first norm to the last of these; else of host time between norms
 }
 
-// fewRounds is how many all-reduces of one number may follow the norms without being one a
-// gradient, whatever the model: norms of groups, losses, counts, flags for the log.
+// fewRounds is the least number of all-reduces of one number after the norms that counts as
+// one per gradient: fewer may be norms of groups, losses, counts, flags for the log.
 const fewRounds = 8
 
 // rounds looks at what follows each operation of a norm pass up to limit (ns), where its
@@ -55,7 +55,7 @@ func (p *Pass) oneEach(norms []operation, starts []int64) bool {
 		}
 	}
 	enough := func(n int) bool { return p.Parameters > 1 && float64(n) >= coverage*float64(p.Parameters) }
-	return enough(gaps) || enough(len(starts)) && len(starts) > fewRounds
+	return enough(gaps) || enough(len(starts)) && len(starts) >= fewRounds
 }
 
 // readsAfter returns the starts (ns) of aten::item of real numbers between a row and limit, on the

@@ -38,7 +38,7 @@ type window struct {
 //  1. The region follows from the backward passes and the update around an operation.
 //  2. A norm or a clamp ends the runs before it in its region, as clipping goes over the
 //     gradients three times: scale, norms, clip.
-//  3. The first product after norms clips; the next one scales again.
+//  3. The first product after norms, or after a number was limited to one, clips; the next one scales again.
 //
 // Runs of several kinds may be open at the same time, because loops interleave them tensor
 // by tensor, and threads of backward run in between.
@@ -57,6 +57,7 @@ func (w *window) runs(list []operation) []run {
 			afterNorm[at] = true
 		case clampFactor:
 			done, open = closeRuns(done, open, at)
+			afterNorm[at] = afterNorm[at] || t.isOne()
 			continue
 		case countMade:
 			counted[at] = !mean

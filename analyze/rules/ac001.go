@@ -82,7 +82,7 @@ func (e *early) take(r *analyze.Rank, keep func(*gradients.HostCollective) bool)
 	asked := make(map[int32]bool)
 	for i := range r.HostCollectives {
 		c := &r.HostCollectives[i]
-		if !c.Gradient || c.Step < 0 || c.Kind != e.kind || lastPass(r, c) || !keep(c) {
+		if !c.Again || c.Kind != e.kind || !keep(c) {
 			continue
 		}
 		asked[int32(i)] = true
@@ -122,10 +122,4 @@ func shards(r *analyze.Rank) bool {
 	return slices.ContainsFunc(r.HostCollectives, func(c gradients.HostCollective) bool {
 		return c.Gradient && c.Kind == timeline.ReduceScatter
 	})
-}
-
-// lastPass reports whether a call belongs to the last backward pass of its step.
-func lastPass(r *analyze.Rank, c *gradients.HostCollective) bool {
-	b := r.Steps[c.Step].Backwards
-	return len(b) == 0 || c.Event.Start >= b[len(b)-1].Start
 }

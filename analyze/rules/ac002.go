@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/gradients"
@@ -59,7 +60,7 @@ func runAC002(p *analyze.Pass) {
 // noEffect describes calls inside no_sync(), so many of them after a forward pass outside.
 func noEffect(e *early, outside int) report.Finding {
 	f := report.Finding{
-		Message:  fmt.Sprintf("no_sync() has no effect: %s", e.message(e.kind.String())),
+		Message:  fmt.Sprintf("no_sync() has no effect: %s", e.message(strings.ReplaceAll(e.kind.String(), "_", "-"))),
 		Why:      "hooks launch them inside no_sync(), and the last micro-batch reduces the same gradients again",
 		Evidence: e.evidence,
 		Caveats: []string{

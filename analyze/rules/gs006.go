@@ -52,7 +52,7 @@ func multipliesByOne(r *analyze.Rank, gp *gradients.Pass) bool {
 // there is one.
 func dividesByOneRank(r *analyze.Rank, gp *gradients.Pass) bool {
 	ofDDP := gp.Kind == gradients.DividePass && gp.Place == gradients.InBackward && !gp.BeforeScatter
-	return ofDDP && r.Sync.Kind == timeline.AllReduce && r.Sync.Ranks == 1
+	return ofDDP && r.Sync.Kind == timeline.AllReduce && analyze.ReducingRanks(r.Rank) == 1
 }
 
 // claimOne claims what passes cost: with their gaps, but for those that hooks of backward

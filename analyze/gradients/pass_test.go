@@ -1,0 +1,156 @@
+package gradients
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// each calls do with the shapes of two parameters, 2000 and 64 elements.
+func each(do func(i int, shape string)) {
+	do(0, "100,20")
+	do(1, "64")
+}
+
+func (s *script) product(shape, factor string) {
+	s.event(2, "aten::mul_", fmt.Sprintf(`dims=[[%s],[]] type=["float",%s`, shape, factor))
+}
+
+const byTensor, byNumber = `"float"]`, `"Scalar"] concrete=`
+
+func (s *script) norm(shape string) {
+	s.event(2, "aten::linalg_vector_norm", fmt.Sprintf(`dims=[[%s],[]] type=["float","Scalar"]`, shape))
+}
+
+func (s *script) limit(dtype, values string) {
+	s.event(2, "aten::clamp", fmt.Sprintf(`dims=[[],[],[]] type=[%q,"","Scalar"] concrete=%s`, dtype, values))
+}
+
+// TestPassKinds: what a product over all gradients is, by what stands around it.
+func TestPassKinds(t *testing.T) {
+	scale := func(factor string) func(s *script) {
+		return func(s *script) { each(func(_ int, shape string) { s.product(shape, factor) }) }
+	}
+	limit := func(dtype, values string) func(s *script) { return func(s *script) { s.limit(dtype, values) } }
+	after := func(before, then func(s *script)) func(s *script) {
+		return func(s *script) { before(s); then(s) }
+	}
+	shard := func(elems int) string { return fmt.Sprint(elems / 4) }
+	elems := []int{2000, 64}
+	for _, test := range []struct {
+		name string
+		end  func(s *script)
+		want string
+	}{
+		{"by a tensor", scale(byTensor), "scale"},
+		{"by a number", scale(byNumber + `["","0.25"]`), "scale"},
+		{"by one", scale(byNumber + `["","1."]`), "scale by one"},
+		{"one of them by one", func(s *script) {
+			s.product("100,20", byNumber+`["","1"]`)
+			s.product("64", byNumber+`["","0.5"]`)
+		}, "scale"},
+		{"a coefficient limited to one", after(limit("float", `["","","1."]`), scale(byTensor)), "clip"},
+		{"a number limited to ten", after(limit("float", `["","","10"]`), scale(byTensor)), "scale"},
+		{"a count limited from below", after(limit("long int", `["","1",""]`), scale(byTensor)), "scale"},
+		{"averaged after each reduction", func(s *script) {
+			each(func(i int, shape string) {
+				s.asked("allreduce", elems[i], elems[i], "0")
+				fmt.Fprintf(&s.text, "1/9 %dus +9us cpu_op aten::copy_ dims=[[16],[16]]\n", s.now) // a backend's thread
+				s.product(shape, byTensor)
+			})
+		}, "divide"},
+		{"scaled after all reductions", after(func(s *script) {
+			each(func(i int, _ string) { s.asked("allreduce", elems[i], elems[i], "0") })
+		}, scale(byTensor)), "scale"},
+		{"divided by gloo inside a collective", func(s *script) {
+			s.within("user_annotation", "gloo:all_reduce", func() { scale(byTensor)(s) })
+		}, ""},
+		{"each reduce-scattered next", func(s *script) {
+			each(func(i int, shape string) {
+				s.product(shape, byTensor)
+				s.asked("_reduce_scatter_base", elems[i], elems[i]/4, "0")
+			})
+		}, "divide before scatter"},
+		{"the shards as well", func(s *script) {
+			each(func(i int, shape string) {
+				s.product(shape, byTensor)
+				s.asked("_reduce_scatter_base", elems[i], elems[i]/4, "0")
+				s.product(shard(elems[i]), byTensor)
+			})
+		}, "divide before scatter, divide"},
+		{"the shards alone", func(s *script) {
+			each(func(i int, _ string) {
+				s.asked("_reduce_scatter_base", elems[i], elems[i]/4, "0")
+				s.product(shard(elems[i]), byTensor)
+			})
+		}, "divide"},
+		{"all of them, then all reduce-scatters", after(scale(byTensor), func(s *script) {
+			each(func(i int, _ string) { s.asked("_reduce_scatter_base", elems[1-i], elems[1-i]/4, "0") })
+		}), "scale"},
+		{"other gradients reduce-scattered next", func(s *script) {
+			each(func(i int, shape string) {
+				s.product(shape, byTensor)
+				s.asked("_reduce_scatter_base", 4096, 1024, "0")
+			})
+		}, "divide"},
+	} {
+		var got []string
+		for _, p := range one(t, twice(1, func(s *script, _ int) { test.end(s) })).Passes {
+			text := string(p.Kind)
+			if p.One {
+				text += " by one"
+			}
+			if p.BeforeScatter {
+				text += " before scatter"
+			}
+			if p.Step == 1 {
+				got = append(got, text)
+			}
+		}
+		if text := strings.Join(got, ", "); text != test.want {
+			t.Errorf("%s: %q, want %q", test.name, text, test.want)
+		}
+	}
+}
+
+// TestRounds: what is done for each norm by itself.
+func TestRounds(t *testing.T) {
+	sum := func(s *script) { s.asked("allreduce", 1, 1, "0") }
+	for _, test := range []struct {
+		name string
+		end  func(s *script)
+		want int
+	}{
+		{"one for all", func(s *script) { each(func(_ int, shape string) { s.norm(shape) }); sum(s) }, 0},
+		{"one for each", func(s *script) { each(func(_ int, shape string) { s.norm(shape); sum(s) }) }, 2},
+		{"two for each", func(s *script) { each(func(_ int, shape string) { s.norm(shape); sum(s); sum(s) }) }, 4},
+		{"for one of them alone", func(s *script) { s.norm("100,20"); sum(s); s.norm("64") }, 0},
+		{"two for the log", func(s *script) { each(func(_ int, shape string) { s.norm(shape) }); sum(s); sum(s) }, 0},
+		{"many after all norms", func(s *script) {
+			each(func(_ int, shape string) { s.norm(shape) })
+			for range fewRounds {
+				sum(s)
+			}
+		}, fewRounds},
+		{"after the norms are used", func(s *script) {
+			each(func(_ int, shape string) { s.norm(shape) })
+			s.limit("float", `["","","1."]`)
+			for range fewRounds {
+				sum(s)
+			}
+		}, 0},
+		{"of more than a number", func(s *script) {
+			each(func(_ int, shape string) { s.norm(shape); s.asked("allreduce", 2, 2, "0") })
+		}, 0},
+		{"read on a CPU, where that waits for nothing", func(s *script) {
+			each(func(_ int, shape string) { s.norm(shape); s.event(2, "aten::item", `dims=[[]] type=["float"]`) })
+		}, 0},
+	} {
+		r := one(t, twice(1, func(s *script, _ int) { test.end(s) }))
+		p := r.Passes[len(r.Passes)-1]
+		if p.Kind != NormPass || len(p.Rounds.Collectives) != test.want || p.Rounds.Reads != 0 ||
+			(p.Rounds.Wait > 0) != (test.want > 0) {
+			t.Errorf("%s: %s %+v, want %d", test.name, p.Kind, p.Rounds, test.want)
+		}
+	}
+}
