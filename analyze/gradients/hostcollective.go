@@ -64,8 +64,8 @@ func hostCollectives(
 // ofModel reports whether a collective is a part of the model's own backward pass: it stands
 // in the node of an autograd.Function, as the all-reduces of tensor parallelism and of
 // SyncBatchNorm do. Such nodes are called XBackward, those of operators XBackward0; what
-// stands in the latter is asked for by a hook. FSDP and DDP have spans inside nodes and
-// reduce gradients there, as compiled code may.
+// stands in the latter is asked for by a hook. FSDP reduces gradients in a node of its own,
+// FSDP and DDP have spans inside nodes, and compiled code may reduce them there, too.
 func ofModel(x *timeline.Rank, row int32) (model bool) {
 	x.Stack(row, func(span int32) bool {
 		class := x.Class(span)
@@ -73,7 +73,10 @@ func ofModel(x *timeline.Rank, row int32) (model bool) {
 			model = false
 			return false
 		}
-		model = model || class&timeline.EvaluateFunction != 0 && strings.HasSuffix(x.Name(span), "Backward")
+		if class&timeline.EvaluateFunction != 0 {
+			name := x.Name(span)
+			model = strings.HasSuffix(name, "Backward") && !strings.Contains(name, "PostBackward")
+		}
 		return true
 	})
 	return model

@@ -99,8 +99,8 @@ func familiesOf(t *trace.Trace) []family {
 // markAveraged notes which products each follow a gradient collective of their own: the
 // loop reduces and divides gradients one by one. A single such product is no sign of that,
 // as it is the first of a pass after all reductions. Products right before a reduce-scatter
-// are none of them. Between two products anything else may
-// run, also on threads of a backend. reductions are the starts of gradient collectives,
+// and those of hooks, which divide anyway, are left out. Between two products anything else
+// may run, also on threads of a backend. reductions are the starts of gradient collectives,
 // ascending.
 func markAveraged(reductions []int64, list []operation) {
 	if len(reductions) == 0 {
@@ -110,17 +110,15 @@ func markAveraged(reductions []int64, list []operation) {
 	follows := make([]bool, len(list))
 	end := int64(math.MinInt64) // of the last product
 	for i := range list {
-		if list[i].family == multiply && !list[i].scattered {
+		if list[i].family == multiply && !list[i].scattered && !list[i].framework {
 			follows[i] = steps.AnyIn(reductions, end, list[i].start)
 			end = list[i].end
 			products = append(products, i)
 		}
 	}
+	one := func(k int) bool { return k >= 0 && k < len(products) && follows[products[k]] }
 	for k, i := range products {
-		alike := func(k int) bool {
-			return k >= 0 && k < len(products) && follows[products[k]] && list[products[k]].framework == list[i].framework
-		}
-		list[i].averaged = follows[i] && (alike(k-1) || alike(k+1))
+		list[i].averaged = follows[i] && (one(k-1) || one(k+1))
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 
 // asked is a collective on a GPU backend as text: kind, elements sent and received, group.
 func (s *script) asked(kind string, in, out int, group string) {
-	s.event(3, "record_param_comms", fmt.Sprintf("coll=%s in=%d out=%d dtype=Float group=%s gsize=4", kind, in, out, group))
+	const args = "coll=%s in=%d out=%d dtype=Float group=%s gsize=4"
+	s.event(3, "record_param_comms", fmt.Sprintf(args, kind, in, out, group))
 }
 
 // within writes a span around what inside writes.
@@ -51,6 +52,7 @@ func TestOfModel(t *testing.T) {
 	for name, want := range map[string]SyncPattern{
 		accumulateGrad:                          SyncEvery,
 		"MmBackward0":                           SyncEvery, // a hook
+		"RegisterPostBackwardFunctionBackward":  SyncEvery,
 		"SyncBatchNormBackward":                 SyncNone,
 		"_ReduceFromModelParallelBackward":      SyncNone,
 		"FSDP::post_backward_reduce (0)":        SyncEvery,
@@ -113,11 +115,12 @@ func TestReplicas(t *testing.T) {
 // TestNoSync: reductions inside no_sync(), as annotations and as frames of Python show it.
 func TestNoSync(t *testing.T) {
 	annotated := func(s *script, inside func()) { s.within("user_annotation", "no_sync", inside) }
+	const frame = "torch/nn/parallel/distributed.py(1680): no_sync"
 	framed := func(s *script, inside func()) {
 		for _, of := range []string{"__enter__", "__exit__"} {
 			s.within("python_function", "contextlib.py(132): "+of, func() {
 				s.within("python_function", "<built-in function next>", func() {
-					s.within("python_function", "torch/nn/parallel/distributed.py(1680): no_sync", func() { s.now += 2 })
+					s.within("python_function", frame, func() { s.now += 2 })
 				})
 			})
 			if of == "__enter__" {

@@ -25,7 +25,7 @@ var CL001 = analyze.Rule{
 
 func runCL001(p *analyze.Pass) {
 	list := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
-		if gp.Kind != gradients.NormPass || !gp.OnDevice || gp.Launches <= 1 || oneByOne(gp) {
+		if gp.Kind != gradients.NormPass || !gp.OnDevice || 2*gp.Launches <= gp.Parameters || oneByOne(gp) {
 			return false
 		}
 		gaps := gp.Span - gp.OtherIn - gp.Busy

@@ -15,7 +15,6 @@ var averaged = difference{"divide passes", "", "a collective of ours averages; g
 // parameter.
 func ofUnits(perMicroBatch string) []difference {
 	return []difference{
-		averaged,
 		{
 			"copy passes", "",
 			"FSDP2 copies the gradients of a unit into one buffer; ours lie where they are reduced from",
