@@ -28,6 +28,7 @@ type check struct {
 	newViews  []*view
 	baseViews []*view
 	unlike    string // how the baseline is another experiment; empty: it is the same
+	steps     int    // complete ones of the side that is judged
 	stepless  string // how a side has no complete step; empty: it has
 	used      map[int]bool
 }
@@ -55,6 +56,7 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 	}
 	k.new, k.newViews = k.selected(reports)
 	k.base, k.baseViews = k.selected(baseline)
+	k.steps = countSteps(k.new)
 	k.stepless = k.noSteps()
 	if len(baseline) > 0 {
 		k.unlike = mismatch(baseline, reports)
@@ -101,12 +103,16 @@ func (k *check) sayUnlike() {
 	}
 }
 
+// leastTolerant is how many complete steps there must be before a row may stay undecided: one
+// alone does not show what is usual.
+const leastTolerant = 2
+
 // noSteps is how a side has no complete step, of which a gate could say nothing.
 func (k *check) noSteps() string {
 	switch {
-	case countSteps(k.new) == 0 && k.config.Select.asked():
+	case k.steps == 0 && k.config.Select.asked():
 		return "no complete step is selected"
-	case countSteps(k.new) == 0:
+	case k.steps == 0:
 		return "there is no complete step"
 	case len(k.base) > 0 && len(k.config.Regressions) > 0 && countSteps(k.base) == 0:
 		return "the baseline has no complete step"
@@ -142,7 +148,7 @@ func (k *check) add(r Row) {
 	if r.Verdict == Pass || r.Verdict == Ignored {
 		r.Next = ""
 	}
-	r.Tolerated = r.Tolerated && r.Verdict == Undecidable && !r.BadData
+	r.Tolerated = r.Tolerated && r.Verdict == Undecidable && !r.BadData && k.steps >= leastTolerant
 	k.result.Rows = append(k.result.Rows, r)
 }
 

@@ -76,9 +76,10 @@ func (m *Metric) rule() string {
 	return strings.TrimRight(strings.Fields(after)[0], ";")
 }
 
-// steeper is how much more a finding must cost than the baseline's of its rule before a
-// higher severity makes it a new one: a cost at a threshold passes it now and then.
-const steeper = 1.5
+// steeper is how many times as much as the baseline's of its rule a finding must cost before
+// a higher severity makes it a new one: a cost near a threshold passes it now and then, and
+// whether times grew is for statistics to say.
+const steeper = 3
 
 // newFindings judges the findings above a note that the baseline does not have: a row for
 // each, or one for all. Findings about the trace itself, which rules TH make, are of the
@@ -147,7 +148,7 @@ func (k *check) newFinding(row Row, was, f *report.Finding) Row {
 }
 
 // since reports whether a finding is new: the baseline has none of the rule, or one that is
-// less severe and costs clearly less.
+// less severe and costs clearly less, or no time.
 func since(was, f *report.Finding) bool {
 	switch {
 	case !f.Severity.AtLeast(report.Warn):

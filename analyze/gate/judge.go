@@ -68,7 +68,7 @@ func (k *check) exactBudget(b *Budget, row Row) {
 		}
 		row.Verdict = Fail
 	}
-	if n := countSteps(k.new); b.Metric.timed && n < compare.Few {
+	if n := k.steps; b.Metric.timed && n < compare.Few {
 		row.Tolerated = row.Tolerated && row.Verdict == Pass
 		row = row.undecidable(fewSteps(n))
 	}

@@ -296,8 +296,8 @@ var metrics = []Metric{
 		Name: "findings.new",
 		Unit: Count,
 		Path: "findings",
-		Definition: "findings above a note that the baseline does not have, or has less severe and a third cheaper; " +
-			"a row for each; those about the trace itself (TH) are warnings",
+		Definition: "findings above a note that the baseline does not have, or has less severe and for a third " +
+			"of the cost; a row for each; those about the trace itself (TH) are warnings",
 		Next:    toFindings,
 		Missing: missSteps,
 		against: true,

@@ -116,14 +116,20 @@ func TestRecommended(t *testing.T) {
 			[]string{"fail OV001 warn: OV001 costs; new since the baseline [OV001 warn: OV001 costs]"},
 		},
 		{
-			"a finding that grew", with(hooks(), found("OV001", "error", 9)), with(hooks(), found("OV001", "warn", 5)),
+			"a finding that grew", with(hooks(), found("OV001", "error", 9)), with(hooks(), found("OV001", "warn", 3)),
 			"failed: 1 of 17 checks failed, 2 undecidable",
 			[]string{"fail OV001 error: OV001 costs; in the baseline OV001 warn: OV001 costs " +
 				"[OV001 error: OV001 costs]"},
 		},
 		{"a finding at its threshold",
-			with(hooks(), found("OV001", "warn", 6)), with(hooks(), found("OV001", "note", 5)),
+			with(hooks(), found("OV001", "error", 8)), with(hooks(), found("OV001", "warn", 3)),
 			"passed: 15 of 17 checks passed, 2 undecidable", nil},
+		{
+			"a finding without a cost that grew", with(hooks(), found("NM001", "error", 0)),
+			with(hooks(), found("NM001", "warn", 0)), "failed: 1 of 17 checks failed, 2 undecidable",
+			[]string{"fail NM001 error: NM001 costs; in the baseline NM001 warn: NM001 costs " +
+				"[NM001 error: NM001 costs]"},
+		},
 		{
 			"a finding that the baseline could not judge", with(hooks(), found("ST001", "warn", 5)),
 			with(hooks(), func(r *report.Report) { r.Skipped = []report.Skip{{Rule: "ST001", Reason: "one rank"}} }),
@@ -143,6 +149,8 @@ func TestRecommended(t *testing.T) {
 				r.Steps[i].Complete = false
 			}
 		}), nil, "inconclusive: there is no complete step", []string{"~"}},
+		{"one step", parametric(ten[0]), nil,
+			"inconclusive: 1 of 6 checks cannot be decided: collectives.mismatched", []string{"~"}},
 		{"another program", with(parametric(), func(r *report.Report) { r.Steps = nil }), nil,
 			"inconclusive: there is no complete step", []string{"~"}},
 		{"a baseline without a complete step", hooks(), parametric(),
