@@ -44,13 +44,13 @@ func addMemory(r *report.Report, where map[stepKey]*pool) {
 			continue
 		}
 		if p := where[stepKey{m.Rank, *m.Step}]; p != nil {
-			p.keepHighest(m)
+			keepHighest(p, m)
 		}
 	}
 }
 
-// keepHighest keeps the row if no other of the same sort of device has a higher peak.
-func (p *pool) keepHighest(m *report.Memory) {
+// keepHighest keeps the row in a pool if no other of the same sort of device has a higher peak.
+func keepHighest(p *pool, m *report.Memory) {
 	of := &p.deviceMemory
 	if m.Kind == "cpu" {
 		of = &p.hostMemory

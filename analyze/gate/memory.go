@@ -22,7 +22,7 @@ func memoryOf(name, field, definition, next, missing string, of func(*report.Mem
 			var list []sample
 			for i := range v.report.Memory {
 				m := &v.report.Memory[i]
-				if bytes := of(m); bytes != nil && m.Kind != "cpu" && !m.Relative && v.judges(m) {
+				if bytes := of(m); bytes != nil && m.Kind != "cpu" && !m.Relative && judges(v, m) {
 					list = append(list, sampleOf(m, *bytes))
 				}
 			}
@@ -33,7 +33,7 @@ func memoryOf(name, field, definition, next, missing string, of func(*report.Mem
 
 // judges reports whether the step of a row of memory is one of those selected, and complete.
 // A recording without steps is judged as a whole.
-func (v *view) judges(m *report.Memory) bool {
+func judges(v *view, m *report.Memory) bool {
 	return m.Step == nil || v.complete[place{m.Rank, *m.Step}]
 }
 
