@@ -83,8 +83,8 @@ func seriesOf(s *memory.Series, w *memory.Window) report.MemorySeries {
 	return one
 }
 
-// mostSeries bounds the series of a drawing, over all ranks.
-const mostSeries = 9
+// mostSeries bounds the series of a drawing, over all ranks: what matters are the highest.
+const mostSeries = 4
 
 // memoryDrawn are the series of the ranks that were asked for, highest peak first.
 func memoryDrawn(list []*Rank) (series []report.MemorySeries, leftOut int) {
