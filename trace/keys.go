@@ -31,6 +31,7 @@ const (
 	KeySeqNum
 	KeyCommsID
 	KeyGraphID
+	KeyGraphNode
 	KeyModule
 	KeyAutogradPhase
 	KeyWaitStream
@@ -72,6 +73,7 @@ var keyNames = [numFixedKeys]string{
 	KeySeqNum:         "seq_num",
 	KeyCommsID:        "Comms Id",
 	KeyGraphID:        "graph id",
+	KeyGraphNode:      "graph node id",
 	KeyModule:         "module_fqn",
 	KeyAutogradPhase:  "autograd_phase",
 	KeyWaitStream:     "wait_on_stream",

@@ -145,16 +145,24 @@ func link(x *Rows, host []trace.TrackID, devices []*Device) Links {
 	ix := indexLaunches(x, host)
 	links := Links{Duplicates: ix.duplicates()}
 	for _, d := range devices {
-		ix.linkDevice(d, &links)
+		ix.linkDevice(d)
+	}
+	linkReplays(x, host, devices)
+	for _, d := range devices {
+		links.count(x, d)
 	}
 	return links
 }
 
-func (ix *launchIndex) linkDevice(d *Device, links *Links) {
-	col := &ix.x.Col
+func (ix *launchIndex) linkDevice(d *Device) {
 	d.Launch = make([]int32, len(d.Rows))
 	half := len(d.Rows) / 2
 	parallel.Both(func() { ix.findAll(d, 0, half) }, func() { ix.findAll(d, half, len(d.Rows)) })
+}
+
+// count adds how far the events of a device are joined.
+func (links *Links) count(x *Rows, d *Device) {
+	col := &x.Col
 	unlinked, linked := 0, false
 	for i, l := range d.Launch {
 		switch row := d.Rows[i]; {

@@ -30,7 +30,7 @@ func TestArgumentsOf2026(t *testing.T) {
 		{`"Comms Id":null,"Seq":[1],"graph id":{"a":1}`, `Comms Id=2:null Seq=2:[1] graph id=2:{"a":1}`},
 		{`"Comms Id":1e19,"Seq":true`, "Comms Id=2:1e19 Seq=2:true"},
 		{`"graph id":0,"graph node id":0,"priority":0`, ""},
-		{`"graph id":3,"graph node id":12884901899,"priority":-5`, "graph id=0:3"},
+		{`"graph id":3,"graph node id":12884901899,"priority":-5`, "graph id=0:3 graph node id=0:12884901899"},
 		{`"graph id":"0"`, ""},
 		{`"graph id":-1`, "graph id=0:-1"},
 		{`"module_fqn":"layers.0.attention.wq","autograd_phase":"backward","name":"phase A","original_stream":9`,

@@ -31,6 +31,7 @@ var aliases = []struct {
 	{"reserved", trace.KeyTotalReserved},
 	{"comms", trace.KeyCommsID},
 	{"graph", trace.KeyGraphID},
+	{"node", trace.KeyGraphNode},
 	{"module", trace.KeyModule},
 	{"phase", trace.KeyAutogradPhase},
 	{"grid", trace.KeyGrid},

@@ -94,11 +94,15 @@ func (r *Reader) keepArg(a trace.Arg, at int) {
 		r.ev.row.Corr = a.Num
 	case a.Key == trace.KeyExternalID && a.Kind == trace.Int:
 		r.ev.row.External = a.Num
-	case a.Key == trace.KeyGraphID && a.Kind == trace.Int && a.Num == 0 && !r.opts.KeepArgs:
-		// in no graph, as nearly all kernels say
+	case isNoGraph(a) && !r.opts.KeepArgs: // as nearly all kernels say
 	default:
 		r.addArg(a, at)
 	}
+}
+
+// isNoGraph reports whether an argument says that a kernel is in no graph.
+func isNoGraph(a trace.Arg) bool {
+	return (a.Key == trace.KeyGraphID || a.Key == trace.KeyGraphNode) && a.Kind == trace.Int && a.Num == 0
 }
 
 // argValue makes an argument of a token.
