@@ -57,8 +57,10 @@ func TestReplaysWithIDsOfTheirOwn(t *testing.T) {
 		{"far behind the host", graphRun{[]int{10, 14}, [][2]int{{3, 20}, {3, 120}}}, nil, "0 10 10 10 14 14 14"},
 		{"two graphs in turn", graphRun{[]int{10, 60, 110, 160}, [][2]int{{3, 20}, {4, 70}, {3, 120}, {4, 170}}}, nil,
 			"0 10 10 10 60 60 60 110 110 110 160 160 160"},
-		{"one launched before the recording", graphRun{[]int{110}, [][2]int{{3, 20}, {3, 120}}}, nil, "0 - - - 110 110 110"},
-		{"one that ran after it", graphRun{[]int{10, 110, 190}, [][2]int{{3, 20}, {3, 120}}}, nil, "0 10 10 10 110 110 110"},
+		{"one launched before the recording", graphRun{[]int{110}, [][2]int{{3, 20}, {3, 120}}}, nil,
+			"0 - - - 110 110 110"},
+		{"one that ran after it", graphRun{[]int{10, 110, 190}, [][2]int{{3, 20}, {3, 120}}}, nil,
+			"0 10 10 10 110 110 110"},
 		{"two graphs, a call too few", graphRun{[]int{60, 110}, [][2]int{{3, 20}, {4, 70}, {3, 120}}}, nil,
 			"0 - - - - - - - - -"},
 		{"before its call", graphRun{[]int{10, 125}, [][2]int{{3, 20}, {3, 120}}}, nil, "0 - - - - - -"},
@@ -74,7 +76,8 @@ func TestReplaysWithIDsOfTheirOwn(t *testing.T) {
 		{"ids of calls that are not there", graphRun{[]int{1}, [][2]int{{3, 20}}},
 			[]string{"corr=1001", "corr=1000", "corr=1002", "corr=1000"}, "0 - - -"},
 		{"ids of one call", graphRun{[]int{10, 110}, [][2]int{{3, 20}, {3, 120}}},
-			[]string{"corr=1000", "corr=100", "corr=1001", "corr=100", "corr=1002", "corr=100"}, "0 10 10 10 110 110 110"},
+			[]string{"corr=1000", "corr=100", "corr=1001", "corr=100", "corr=1002", "corr=100"},
+			"0 10 10 10 110 110 110"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := only(t, strings.NewReplacer(c.edit...).Replace(c.run.source()))
