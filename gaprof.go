@@ -35,7 +35,8 @@ var ErrNothing = errors.New("nothing to analyze: no operators, launches or devic
 // Analyze reads the traces of one run and reports on them. Paths are those of [OpenAll]. It
 // reads several files at a time, within the memory that is free or GOMEMLIMIT, and keeps
 // only what the report needs. A file that cannot be read is an error, and so is a log
-// beside the traces.
+// beside the traces. The error for traces that are not of one run is *analyze.SeveralRuns,
+// which lists the files of each.
 func Analyze(paths []string, o Options) (*report.Report, error) {
 	files, err := tracefile.Expand(paths)
 	if err != nil {
@@ -50,6 +51,9 @@ func Analyze(paths []string, o Options) (*report.Report, error) {
 	if err := errors.Join(failures...); err != nil {
 		return nil, err
 	}
+	if runs := a.Runs(); len(runs) > 1 {
+		return nil, &analyze.SeveralRuns{Runs: runs}
+	}
 	r := a.Result().Report
 	if len(r.Source.Ranks) == 0 {
 		return nil, fmt.Errorf("%s: %w", strings.Join(files, ", "), ErrNothing)
@@ -58,9 +62,16 @@ func Analyze(paths []string, o Options) (*report.Report, error) {
 }
 
 // AnalyzeTraces reports on traces of one run that are in memory, such as those of
-// [OpenAll]. It reads no logs, and the error is ErrNothing or nil.
+// [OpenAll]. It reads no logs, and the error is ErrNothing, *analyze.SeveralRuns or nil.
 func AnalyzeTraces(inputs []Input, o Options) (*report.Report, error) {
-	r := analyze.Run(inputs, withDefaults(o))
+	a := analyze.New(withDefaults(o))
+	for i, in := range inputs {
+		a.Add(i, in)
+	}
+	if runs := a.Runs(); len(runs) > 1 {
+		return nil, &analyze.SeveralRuns{Runs: runs}
+	}
+	r := a.Result().Report
 	if len(r.Source.Ranks) == 0 {
 		return nil, ErrNothing
 	}

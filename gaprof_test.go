@@ -74,6 +74,29 @@ func TestWaysToARun(t *testing.T) {
 	}
 }
 
+// Traces of several runs are an error that lists the files of each, from files and from memory.
+func TestSeveralRuns(t *testing.T) {
+	folders := []string{"traces/demo-before", "traces/demo-after"}
+	_, fromFiles := gaprof.Analyze(folders, gaprof.Options{})
+	inputs, err := gaprof.OpenAll(folders...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, fromMemory := gaprof.AnalyzeTraces(inputs, gaprof.Options{})
+	for _, err := range []error{fromFiles, fromMemory} {
+		var several *analyze.SeveralRuns
+		if !errors.As(err, &several) {
+			t.Fatal(err)
+		}
+		for i, run := range several.Runs {
+			folder := filepath.FromSlash(folders[i])
+			if len(several.Runs) != 2 || len(run.Files) != 2 || filepath.Dir(run.Files[0]) != folder {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -17,6 +17,7 @@ type Identity struct {
 	DeviceName     string             // of the first device, "" unknown
 	Host           string             // the machine it ran on, as the trace says; "" unknown, also in merged files
 	BaseTime       int64              // ns since 1970 at instant 0 of the trace's clock, 0 unknown
+	First, Last    int64              // ns on the trace's clock: when its first and its last event start
 	Distributed    *trace.Distributed // a copy of the trace's, in merged files of any rank; nil if not recorded
 	Communicates   bool               // the host threads carry collectives, of any backend
 	Categorised    bool               // the writer gave categories; without them little is known
@@ -47,6 +48,7 @@ func identify(x *timeline.Rank) Identity {
 	if x.Only {
 		id.Host = meta.Host
 	}
+	id.First, id.Last = recorded(x)
 	var size int64
 	id.Senders, size = senders(x)
 	if meta.Distributed == nil {
@@ -57,6 +59,29 @@ func identify(x *timeline.Rank) Identity {
 	}
 	slices.Sort(id.Senders)
 	return id
+}
+
+// recorded returns when the first and the last event of a rank start, in ns; 0 without any.
+func recorded(x *timeline.Rank) (first, last int64) {
+	empty := true
+	add := func(from, to int32) {
+		start, end := x.Col.Start[from], x.Col.Start[to]
+		if empty {
+			first, last, empty = start, end, false
+		}
+		first, last = min(first, start), max(last, end)
+	}
+	for _, id := range x.Host {
+		if track := x.Trace.Tracks()[id]; track.N > 0 {
+			add(int32(track.First), int32(track.First+track.N-1))
+		}
+	}
+	for _, d := range x.Devices {
+		if n := len(d.Rows); n > 0 {
+			add(d.Rows[0], d.Rows[n-1])
+		}
+	}
+	return first, last
 }
 
 // clone copies what a trace says of a distributed run, except for its texts, which Compute

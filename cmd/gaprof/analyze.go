@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
-	"github.com/gaprof/gaprof/internal/ingest"
 )
 
 // analyzeFlags are the flags of analyze.
@@ -20,6 +20,7 @@ type analyzeFlags struct {
 	show    []string
 	failOn  string
 	drawing bool
+	eachRun bool
 }
 
 func newAnalyzeCommand(s streams) *cobra.Command {
@@ -29,7 +30,9 @@ func newAnalyzeCommand(s streams) *cobra.Command {
 		Short: "findings and summary of the traces of one run",
 		Long: `analyze reads the traces of one run, one file a rank, and says how much of each
 step is exposed communication, where it is launched from and what to change.
-It exits with 0 whenever anything was analysed, unless --fail-on says otherwise.`,
+It exits with 0 whenever anything was analysed, unless --fail-on says otherwise.
+Files that are not of one run (two of one rank, other world sizes, other times) are
+refused with exit code 3 and the list of runs, or analyzed run by run with --each-run.`,
 		Example: "  gaprof analyze rank0.json.gz\n  gaprof analyze traces/ --format json -o report.json\n" +
 			"  gaprof analyze 'rank*.json.gz' --show findings --fail-on error",
 		Args: cobra.MinimumNArgs(1),
@@ -40,6 +43,7 @@ It exits with 0 whenever anything was analysed, unless --fail-on says otherwise.
 	flags.StringSliceVar(&f.show, "show", nil, "more sections in text and md: "+strings.Join(render.Sections(), ", "))
 	flags.BoolVar(&f.drawing, "drawing", false,
 		"put into json what figures need of the events too, so that report can draw all of them from it")
+	flags.BoolVar(&f.eachRun, eachRun, false, eachRunHelp)
 	flags.StringVar(&f.failOn, "fail-on", "off",
 		"exit with 1 if a finding is at least this severe: off, note, warn, error")
 	return cmd
@@ -61,19 +65,51 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	defer machine.Apply()() // until the report is made too
 	options.Version = version
 	options.Drawing = f.drawing || outputs.has("html")
-	r, err := reportOf(s, paths, f.runFlags, machine, options)
+	accept := oneRun
+	if f.eachRun {
+		accept = outputs.apart
+	}
+	runs, err := runsOf(s, paths, f.inputFlags, machine, options, accept)
 	if err != nil {
 		return err
 	}
-	failed := failing(r.Findings, threshold)
-	if failed != nil {
-		r.Exit = report.Exit{Code: exitGate, Reason: failed.Error()}
-	}
 	drawn := render.Options{Show: f.show, Quiet: f.quiet, Made: made, Choices: flagNames}
-	if err := outputs.write(s, r, drawn); err != nil {
-		return err
+	var failed []error
+	for i := range runs {
+		if len(runs) > 1 {
+			runs[i].head(s, outputs, i+1, len(runs))
+		}
+		failure, err := writeRun(s, &runs[i], outputs.numbered(i+1), f.selectFlags, threshold, drawn)
+		if err != nil {
+			return err
+		}
+		failed = append(failed, failure)
 	}
-	return failed
+	return joined(failed)
+}
+
+// writeRun writes the report of one run. failed is the error of a finding at or above the
+// threshold.
+func writeRun(
+	s streams, r *tracedRun, list outputs, f selectFlags, threshold report.Severity, drawn render.Options,
+) (failed, err error) {
+	made, err := reportOfRun(r.result, f)
+	if err != nil {
+		return nil, err
+	}
+	if failed = failing(made.Findings, threshold); failed != nil {
+		made.Exit = report.Exit{Code: exitGate, Reason: failed.Error()}
+	}
+	return failed, list.write(s, made, drawn)
+}
+
+// joined is the one error of several runs, nil without any.
+func joined(failed []error) error {
+	failed = slices.DeleteFunc(failed, func(err error) bool { return err == nil })
+	if len(failed) < 2 {
+		return errors.Join(failed...)
+	}
+	return &codeError{code: exitGate, err: errors.Join(failed...)}
 }
 
 // parse checks every flag before any input is read.
@@ -102,17 +138,12 @@ func (f *analyzeFlags) parse() (report.Severity, outputs, analyze.Options, error
 	return threshold, outputs, o, f.readTokens(&o)
 }
 
-// reportOf makes one report of the traces that paths name, or says that there is nothing to
-// report on.
-func reportOf(s streams, paths []string, f runFlags, m ingest.Limits, o analyze.Options) (*report.Report, error) {
-	result, err := analyzePaths(s, paths, f.inputFlags, m, o)
-	if err != nil {
-		return nil, err
-	}
+// reportOfRun is the report of a result, or the error that there is nothing to report on.
+func reportOfRun(result *analyze.Result, f selectFlags) (*report.Report, error) {
 	if r := result.Report; len(r.Source.Ranks) > 0 {
 		return r, nil
 	}
-	return nil, nothingToAnalyse(result.Report.Source.Files, f.selectFlags)
+	return nil, nothingToAnalyse(result.Report.Source.Files, f)
 }
 
 // nothingToAnalyse explains a run in which no rank was found.

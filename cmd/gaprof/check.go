@@ -79,7 +79,7 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	s.in = bufio.NewReader(s.in) // peeked at: a report and a trace begin differently
 	sides, err := f.read(s, paths, options, outputs)
 	if err != nil {
-		return err
+		return f.undecided(s, err)
 	}
 	checkOptions.Config, checkOptions.FirstRun = file, len(sides.gone) > 0 && len(sides.baseline) == 0
 	result := gate.Check(config, sides.reports, sides.baseline, checkOptions)

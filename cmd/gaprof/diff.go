@@ -36,7 +36,8 @@ func newDiffCommand(s streams) *cobra.Command {
 		Long: `diff compares two runs. Each side is a trace, a directory, a glob, @LIST, or a
 report that analyze --format json wrote. Several files of a side are the ranks of
 one run; where a rank occurs again, a further run of the same, and all its steps
-count. --base and --new name more of a side.
+count. Runs of another world size, device or model on one side are refused. --base
+and --new name more of a side.
 
 It says first how the time of a step changed and whether that is significant, then in
 what the two are not alike and what changed in structure, which is exact: launch
@@ -144,13 +145,26 @@ func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*rep
 		}
 	}
 	if len(traces) > 0 {
-		r, err := reportOf(s, traces, f.runFlags, f.machine, o)
+		made, err := pooled(s, traces, f, o)
 		if err != nil {
 			return nil, err
 		}
-		reports = append([]*report.Report{r}, reports...)
+		reports = append(made, reports...)
 	}
 	return reports, nil
+}
+
+// pooled makes a report of each run that traces are of, if they are alike: then the steps of
+// all count.
+func pooled(s streams, traces []string, f diffFlags, o analyze.Options) ([]*report.Report, error) {
+	runs, err := runsOf(s, traces, f.inputFlags, f.machine, o, alike)
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) > 1 && !f.quiet {
+		s.say("%s: %d runs that are alike; the steps of all count", runs[0].Files[0], len(runs))
+	}
+	return reportsOf(runs, f.selectFlags)
 }
 
 // reportHead is how many bytes of a file are looked at to tell a report from a trace.

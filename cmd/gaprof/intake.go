@@ -4,36 +4,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
-
-// analyzePaths reads the traces that paths name and returns their analysis. What cannot
-// be read is named on stderr and left out as long as anything can be, unless damage is
-// refused.
-func analyzePaths(
-	s streams, paths []string, f inputFlags, l ingest.Limits, o analyze.Options,
-) (*analyze.Result, error) {
-	files, again, err := tracefile.ExpandOnce(paths)
-	if err != nil {
-		return nil, err
-	}
-	if !f.quiet {
-		sayAgain(s, again)
-	}
-	readLogs(s, files, &o)
-	defer l.Apply()()
-	p := startProgress(s.err, f, files)
-	defer p.done()
-	analysis := analyze.New(o)
-	result := ingest.Read(files, analysis, f.options(s, p, l))
-	p.done()
-	if err := tell(s, result, f.strict); err != nil {
-		return nil, err
-	}
-	return analysis.Result(), nil
-}
 
 // sayAgain notes files that were named more than once, the first few one by one.
 func sayAgain(s streams, again []tracefile.Again) {

@@ -6,9 +6,11 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/pprof"
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/internal/ingest"
+	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
@@ -21,10 +23,11 @@ func convertToProfile(
 		return err
 	}
 	o := pprof.Options{Version: version, Communication: declared}
+	apart := &separation{analysis: analyze.New(analyze.Options{RankOf: ingest.RankOfFile}), wanted: len(files) > 1}
 	p := startProgress(s.err, f.inputFlags, files)
 	var parts []*profile.Profile
-	for _, file := range files {
-		list, err := profilesOf(s, p, file, f, limits, o)
+	for i, file := range files {
+		list, err := profilesOf(s, p, file, f, limits, o, apart.of(i, file))
 		if err != nil {
 			p.done()
 			return err
@@ -32,6 +35,9 @@ func convertToProfile(
 		parts = append(parts, list...)
 	}
 	p.done()
+	if runs := apart.analysis.Runs(); len(runs) > 1 {
+		return oneRun(runs)
+	}
 	whole := parts[0]
 	if len(parts) > 1 {
 		if whole, err = profile.Merge(parts); err != nil {
@@ -41,9 +47,25 @@ func convertToProfile(
 	return deliver(s, f.out, f.force, func(w io.Writer) error { return whole.Write(w) })
 }
 
+// separation tells the traces of several files apart by run.
+type separation struct {
+	analysis *analyze.Analysis
+	wanted   bool // there are several files
+}
+
+// of returns what takes in the traces of a file.
+func (r *separation) of(place int, file string) func(*trace.Trace) {
+	return func(t *trace.Trace) {
+		if r.wanted {
+			r.analysis.Add(place, analyze.Input{File: file, Trace: t})
+		}
+	}
+}
+
 // profilesOf returns the profiles of the traces in a file.
 func profilesOf(
 	s streams, p *progress, file string, f convertFlags, limits ingest.Limits, o pprof.Options,
+	add func(*trace.Trace),
 ) ([]*profile.Profile, error) {
 	o.Rank = func() (int64, bool) { return ingest.RankOfFile(file) }
 	if at, ok, err := sourceDate(); err != nil {
@@ -60,6 +82,7 @@ func profilesOf(
 		if !f.quiet {
 			sayProblems(s, file, t)
 		}
+		add(t)
 		one, err := pprof.Profile(t, o)
 		if err != nil {
 			return nil, &codeError{

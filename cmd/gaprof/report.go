@@ -21,6 +21,7 @@ import (
 // reportFlags are the flags of report.
 type reportFlags struct {
 	runFlags
+	eachRun bool
 }
 
 // reportFormats are the forms that show figures.
@@ -45,6 +46,7 @@ has no timeline then, and says so.`,
 	}
 	flags := cmd.Flags()
 	f.runFlags.add(flags)
+	flags.BoolVar(&f.eachRun, eachRun, false, eachRunHelp)
 	return cmd
 }
 
@@ -58,16 +60,18 @@ func runReport(s streams, paths []string, f reportFlags) error {
 		return err
 	}
 	s.in = bufio.NewReader(s.in) // peeked at: a report and a trace begin differently
-	r, err := f.read(s, paths, machine, options)
+	reports, err := f.read(s, paths, machine, options, outputs)
 	if err != nil {
 		return err
 	}
-	for _, out := range outputs {
-		if err := writeReport(s, out, r, render.Options{Made: made, Choices: flagNames}); err != nil {
-			return err
-		}
-		if !f.quiet && !isStream(out.file) {
-			s.say("wrote %s", out.file)
+	for i, r := range reports {
+		for _, out := range outputs.numbered(i + 1) {
+			if err := writeReport(s, out, r, render.Options{Made: made, Choices: flagNames}); err != nil {
+				return err
+			}
+			if !f.quiet && !isStream(out.file) {
+				s.say("wrote %s", out.file)
+			}
 		}
 	}
 	return nil
@@ -138,8 +142,10 @@ func refusedFigures(out output) error {
 	return nil
 }
 
-// read makes a report of some traces, or reads one made earlier.
-func (f *reportFlags) read(s streams, paths []string, m ingest.Limits, o analyze.Options) (*report.Report, error) {
+// read makes a report of each run of some traces, or reads one made earlier.
+func (f *reportFlags) read(
+	s streams, paths []string, m ingest.Limits, o analyze.Options, list outputs,
+) ([]*report.Report, error) {
 	files, err := tracefile.Expand(paths)
 	if err != nil {
 		return nil, err
@@ -157,10 +163,18 @@ func (f *reportFlags) read(s streams, paths []string, m ingest.Limits, o analyze
 			return nil, usage("pass the traces that it was made of",
 				"--steps, --ranks and --communication cannot be applied to the report %s", file)
 		default:
-			return r, nil
+			return []*report.Report{r}, nil
 		}
 	}
-	return reportOf(s, paths, f.runFlags, m, o)
+	accept := oneRun
+	if f.eachRun {
+		accept = list.apart
+	}
+	runs, err := runsOf(s, paths, f.inputFlags, m, o, accept)
+	if err != nil {
+		return nil, err
+	}
+	return reportsOf(runs, f.selectFlags)
 }
 
 // writeReport draws one output and, of Markdown, the files of its figures first, so that
