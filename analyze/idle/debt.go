@@ -19,6 +19,8 @@ type debt struct {
 	updates []int64        // ends of updates, host time, ascending
 	at      int64          // up to where it is known
 	ns      int64
+	wait    int     // the wait at that moment
+	of      reading // what the threads do whose debt it is
 }
 
 // advance goes on to a moment, which is not before the last one. Together all calls take
@@ -29,7 +31,7 @@ func (d *debt) advance(to int64) {
 		from, d.ns = d.updates[i-1], 0
 	}
 	if d.waits != nil {
-		d.waits.EachWithin(from, to, func(start, end int64) {
+		d.wait = d.waits.EachFrom(d.wait, from, to, func(start, end int64) {
 			d.ns += end - start - d.device.Ledger(start, end)[timeline.IdleBucket]
 		})
 	}

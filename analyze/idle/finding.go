@@ -1,6 +1,7 @@
 package idle
 
 import (
+	"math"
 	"sort"
 
 	"github.com/gaprof/gaprof/analyze/steps"
@@ -44,6 +45,11 @@ type Shown struct {
 	Event    timeline.Event // what the host does then: the loader, the call, the launch, the longest operator
 	Operator string         // around Event, "" none
 	Python   string         // innermost Python frame around Event, "" where stacks were not recorded
+
+	// Unseen says that no operator runs in most of the gap. Event is then the launch that
+	// ends it, Operator the innermost annotation that is open in its middle, and Python the
+	// innermost frame there.
+	Unseen bool
 }
 
 // Texts calls visit for every text that may be a piece of the trace's own.
@@ -92,6 +98,10 @@ func (c *charger) show(w *Window, l *longest, s *steps.Step) {
 			row = one.gap.launch
 		case StalledHost:
 			row = c.most(threads, from, to, 1<<works|1<<optimizes)
+			if row < 0 || 2*(min(to, c.x.End(row))-max(from, c.x.Col.Start[row])) < to-from {
+				w.Shown[f] = c.unseen(one.ns, one.gap, threads)
+				continue
+			}
 		}
 		if row < 0 {
 			row = one.gap.launch
@@ -99,6 +109,36 @@ func (c *charger) show(w *Window, l *longest, s *steps.Step) {
 		w.Shown[f] = Shown{NS: one.ns, Event: c.x.Event(row), Operator: c.around(row, c.isOperator),
 			Python: c.around(row, func(span int32) bool { return c.x.Col.Cat[span] == trace.CatPythonFunction })}
 	}
+}
+
+// unseen shows a gap in which the host does what the profiler does not see.
+func (c *charger) unseen(ns int64, g gap, threads []trace.TrackID) Shown {
+	middle := g.start + (g.end-g.start)/2
+	return Shown{NS: ns, Event: c.x.Event(g.launch), Unseen: true,
+		Operator: c.openAt(threads, middle, trace.CatUserAnnotation),
+		Python:   c.openAt(threads, middle, trace.CatPythonFunction)}
+}
+
+// openAt is the name of the span of a category that is open on some threads at a moment and
+// began last, "" for none.
+func (c *charger) openAt(threads []trace.TrackID, at int64, cat trace.Cat) string {
+	name, begun := "", int64(math.MinInt64)
+	look := func(row int32) bool {
+		if c.x.Col.Cat[row] == cat && c.x.End(row) > at && c.x.Col.Start[row] >= begun {
+			name, begun = c.x.Name(row), c.x.Col.Start[row]
+		}
+		return true
+	}
+	for _, id := range threads {
+		track := c.x.Trace.Tracks()[id]
+		starts := c.x.Col.Start[track.First : track.First+track.N]
+		if n := sort.Search(len(starts), func(i int) bool { return starts[i] > at }); n > 0 {
+			last := int32(track.First + n - 1)
+			c.x.Stack(last, look)
+			look(last)
+		}
+	}
+	return name
 }
 
 // most is the row of some meanings that is open longest in [from, to) on some threads,

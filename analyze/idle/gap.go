@@ -32,6 +32,8 @@ type charger struct {
 	rest   []interval     // of the stretch that is charged: what nothing was found for yet
 	left   []interval     // room for the next rest
 
+	anywhere reading // what threads do that counts wherever it stands
+
 	longest longest // gaps of the window that is charged
 	between between // what is charged between cuts
 }
@@ -94,13 +96,14 @@ func (c *charger) hostLate(w *Charges, g gap, until int64) {
 	of := c.host.doing(c.x.Col.Track[g.launch])
 	d := c.debts[of]
 	if d == nil {
-		d = &debt{waits: of[waits], device: c.device, updates: c.host.updates, at: c.first}
+		d = &debt{waits: of[waits], device: c.device, updates: c.host.updates, at: c.first, of: reading{of: of}}
 		c.debts[of] = d
+		c.anywhere.of = c.host.anywhere
 	}
 	d.advance(g.start)
 	for from := g.start; from < until; {
 		to := d.next(from, until)
-		c.stretch(w, of, d, from, to)
+		c.stretch(w, d, from, to)
 		d.advance(to)
 		from = to
 	}
@@ -108,33 +111,40 @@ func (c *charger) hostLate(w *Charges, g gap, until int64) {
 
 // stretch charges a part of a gap in which no update ends. Each nanosecond goes to the
 // first that applies: the order here is that of the table in docs/definitions.md.
-func (c *charger) stretch(w *Charges, of *doing, d *debt, from, to int64) {
-	all := c.host.anywhere
+func (c *charger) stretch(w *Charges, d *debt, from, to int64) {
+	of, all := &d.of, &c.anywhere
 	c.rest = append(c.rest[:0], interval{from, to})
-	c.take(w, DataLoading, of[loadsData])
-	c.take(w, Compilation, of[compiles])
-	c.take(w, Compilation, all[compiles])
-	c.take(w, MemoryManagement, of[manages])
-	c.take(w, Synchronization, of[waits])
-	c.take(w, Profiler, all[profiles])
+	c.take(w, DataLoading, of, loadsData)
+	c.take(w, Compilation, of, compiles)
+	c.take(w, Compilation, all, compiles)
+	c.take(w, MemoryManagement, of, manages)
+	c.take(w, Synchronization, of, waits)
+	c.take(w, Profiler, all, profiles)
 	c.pay(w, d)
-	c.take(w, Optimizer, of[optimizes])
-	c.take(w, HostOperators, of[works])
-	c.take(w, Synchronization, all[waitsOnHost])
+	c.take(w, Optimizer, of, optimizes)
+	c.take(w, HostOperators, of, works)
+	c.take(w, Synchronization, all, waitsOnHost)
 	for _, r := range c.rest {
 		w.Causes[NoOperator] += r.end - r.start
 	}
 }
 
-// take charges to a cause what a set has of the rest; nil is an empty set.
-func (c *charger) take(w *Charges, cause Cause, set *timeline.Set) {
+// reading is what some threads do, read from front to back.
+type reading struct {
+	of *doing
+	at [numMeanings]int // where the set of each meaning is
+}
+
+// take charges to a cause what the set of a meaning has of the rest; nil is an empty set.
+func (c *charger) take(w *Charges, cause Cause, from *reading, m meaning) {
+	set := from.of[m]
 	if set == nil || len(c.rest) == 0 {
 		return
 	}
 	left := c.left[:0]
 	for _, r := range c.rest {
 		at := r.start
-		set.EachWithin(r.start, r.end, func(start, end int64) {
+		from.at[m] = set.EachFrom(from.at[m], r.start, r.end, func(start, end int64) {
 			if start > at {
 				left = append(left, interval{at, start})
 			}
@@ -151,13 +161,15 @@ func (c *charger) take(w *Charges, cause Cause, set *timeline.Set) {
 // pay charges to synchronization as much of the rest, in the order of time, as there is
 // debt.
 func (c *charger) pay(w *Charges, d *debt) {
-	for len(c.rest) > 0 && d.ns > 0 {
-		r := &c.rest[0]
+	n := 0 // of what is paid as a whole
+	for n < len(c.rest) && d.ns > 0 {
+		r := &c.rest[n]
 		paid := min(d.ns, r.end-r.start)
 		d.ns -= paid
 		w.Causes[Synchronization] += paid
 		if r.start += paid; r.start == r.end {
-			c.rest = c.rest[1:]
+			n++
 		}
 	}
+	c.rest = append(c.rest[:0], c.rest[n:]...)
 }

@@ -20,6 +20,10 @@ var ID005 = analyze.Rule{
 	},
 	Needs: idleNeeds,
 	Run: idleRule{idle.StalledHost, "the host stalls and leaves the device idle", func(s *idle.Shown) string {
+		if s.Unseen {
+			return fmt.Sprintf("gaps longer than a millisecond, %s, in most of which no operator runs%s", longestGap(s),
+				inside(s))
+		}
 		return fmt.Sprintf("gaps longer than a millisecond, %s; the longest operator in them is %s%s",
 			longestGap(s), s.Event.Name, inside(s))
 	}}.run,

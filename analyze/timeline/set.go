@@ -156,6 +156,17 @@ func (s *Set) EachWithin(start, end int64, visit func(start, end int64)) {
 	}
 }
 
+// EachFrom is EachWithin for a reader that goes forward: start is never less than in the
+// call before. It looks from the index that that returned, 0 at first, and returns the one
+// for the next, so a scan in many short steps is linear.
+func (s *Set) EachFrom(at int, start, end int64, visit func(start, end int64)) int {
+	at = s.endingAfter(start, at)
+	for i := at; i < len(s.start) && s.start[i] < end; i++ {
+		visit(max(s.start[i], start), min(s.end(i), end))
+	}
+	return at
+}
+
 // Plus returns the instants that are in s or in o.
 func (s *Set) Plus(o *Set) *Set {
 	all := NewSet(len(s.start) + len(o.start))
