@@ -86,7 +86,7 @@ var plants = []plant{
 	{"ID005", "the host does something else between steps",
 		shortKernels(setting{"host-delay", "25ms"}), 0},
 	{"CL002", "clipping all-reduces the norm of each gradient by itself",
-		[]setting{{"scale", "loss"}, {"reduce-scatter", "hook"}, {"clip-grad-norm", "1"}}, normEach},
+		[]setting{{"scale", "loss"}, {"reduce-scatter", "hook"}, {"clip-grad-norm", "0.05"}}, normEach},
 	{"CL004", "gradients are clipped after every micro-batch",
 		[]setting{{"scale", "loss"}, {"clip-grad-norm", "0.05"}}, clipEach},
 	{"OP002", "the optimizer runs in every backward of an accumulation, on gradients that are kept",

@@ -103,6 +103,7 @@ func TestGlobalWaysAgree(t *testing.T) {
 			"backward=step grad-sync=reduce-then-accumulate scale=optimizer",
 			"read-loss=micro-batch empty-cache=true", "read-loss=micro-batch backward=step", "read-loss=step",
 			"launch-delay=1us loader-delay=1=1us",
+			"plant=GS004", "plant=GS006", "plant=AC002", // what they do changes nothing but the time
 		} {
 			t.Run(counts+" "+way, func(t *testing.T) {
 				got := train(t, small(t, append(strings.Fields(way), counts)...), nil, cpu.Backend{Poison: true})
@@ -122,6 +123,21 @@ func TestGlobalWaysAgree(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Norms that are reduced one by one clip as one that is reduced once does.
+func TestNormOneByOne(t *testing.T) {
+	run := func(options string) *trained {
+		return train(t, small(t, strings.Fields(options)...), nil, cpu.Backend{Poison: true})
+	}
+	free, once := run("reduce-scatter=hook"), run("reduce-scatter=hook clip-grad-norm=0.05")
+	each := run("plant=CL002")
+	if off := apart(each.weights[1], once.weights[1]); !(off < 1e-9) {
+		t.Errorf("weights are off by %.2g", off)
+	}
+	if apart(free.weights[1], once.weights[1]) < 1e-6 {
+		t.Error("nothing is clipped, so this test shows nothing")
 	}
 }
 

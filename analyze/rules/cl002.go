@@ -20,7 +20,8 @@ var CL002 = analyze.Rule{
 		Title: "a collective or a read for each gradient's norm",
 		Why: "The norm of all gradients needs one sum over ranks, of the squares that each rank has. A loop " +
 			"that all-reduces the norm of each gradient by itself pays the latency of a collective for " +
-			"each, and one that calls .item() on each stops the host until the device has caught up.",
+			"each, and one that calls .item() on each stops the host until the device has caught up. " +
+			"Norms that are written as grad.pow(2).sum() are not recognized.",
 		Fix: "torch.nn.utils.clip_grad_norm_(parameters, max_norm), which is one collective for DTensors; by " +
 			"hand: norms = torch._foreach_norm(grads); square = torch.stack(norms).pow(2).sum(); " +
 			"dist.all_reduce(square); norm = square.sqrt(), and .item() at most once, after it",
