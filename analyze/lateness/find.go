@@ -10,8 +10,12 @@ import (
 // good as that of thousands.
 const mostOthers = 63
 
+// hidden is the share of what a rank is late by below which compute hides it on the others.
+const hidden = 0.1
+
 // Find says why a rank keeps the others waiting; nil where it keeps nobody waiting in
-// collectives whose times are known, or where nothing of it can be compared.
+// collectives whose times are known, where compute hides that, or where nothing can be
+// compared.
 func Find(r *ranks.Result, late int) *Lateness {
 	var group *ranks.Group
 	most := int64(0)
@@ -51,7 +55,7 @@ func find(r *ranks.Result, g *ranks.Group, late int, chain []int) *Lateness {
 		}
 	}
 	n := members[0].compareSteps(g)
-	if !judged || n == 0 {
+	if !judged || n == 0 || float64(s.late) < hidden*float64(s.later) {
 		return nil
 	}
 	l.Steps = n

@@ -9,6 +9,7 @@ import (
 type sums struct {
 	own, others spent              // of the late rank, and the medians of the others
 	late        int64              // ns: how much longer the others stand in collectives of the group
+	later       int64              // ns by which it enters collectives later than the next to last
 	parts       [NumCauses]int64   // ns beyond the others; compute is not in it
 	compute     int64              // likewise
 	waitsFor    map[int]*waited    // by source
@@ -24,6 +25,7 @@ func newSums() *sums {
 type ofOneStep struct {
 	late  int64
 	parts [NumCauses]int64 // MoreWork is all compute
+	spans int              // further steps that a period before its end has as a whole
 }
 
 // has reports whether a member has the period.
@@ -52,7 +54,7 @@ func (s *sums) add(members []*member, p *period) bool {
 			return false
 		}
 	}
-	s.late += late
+	s.late, s.later = s.late+late, s.later+p.later
 	s.own.add(&own)
 	s.others.add(&middle)
 	step := s.stepOf(members[0], p)
@@ -97,20 +99,24 @@ func (m *member) start(after int32) int64 {
 
 // stepOf is the step of the late rank in which a period ends. It notes all around it.
 func (s *sums) stepOf(m *member, p *period) *ofOneStep {
-	start, end, at := m.start(p.after[0]), m.work.Stretches[p.last[0]].End, -1
+	start, end, at, whole := m.start(p.after[0]), m.work.Stretches[p.last[0]].End, -1, 0
 	for i := range m.Steps {
 		for _, w := range m.Steps[i].Windows {
-			if w.Device == m.device && w.Start < end {
-				at = i
-				if w.End > start {
-					s.around[i] = true
-				}
+			if w.Device != m.device || w.Start >= end {
+				continue
+			}
+			if at = i; w.End > start {
+				s.around[i] = true
+			}
+			if w.Start >= start && w.End < end {
+				whole++
 			}
 		}
 	}
 	if s.steps[at] == nil {
 		s.steps[at] = &ofOneStep{}
 	}
+	s.steps[at].spans += whole
 	return s.steps[at]
 }
 
@@ -179,9 +185,10 @@ func (s *sums) judge(l *Lateness, d *differences, n int64) {
 			part = step.parts[MoreWork]
 		}
 		if at >= 0 && step.late > 0 && float64(part) >= enough*float64(step.late) {
-			l.LateIn++
+			l.LateIn += 1 + step.spans
 		}
 	}
+	l.LateIn = min(l.LateIn, l.Steps)
 	l.Around = slices.Sorted(maps.Keys(s.around))
 }
 

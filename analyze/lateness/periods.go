@@ -6,6 +6,7 @@ import "github.com/gaprof/gaprof/analyze/ranks"
 // recordings, on all of its ranks.
 type period struct {
 	after, last []int32 // by member: its stretches; last is -1 for a member that was not held up
+	later       int64   // ns by which the late rank is later than the next to last, summed
 	open        bool    // it begins or ends with the recordings, which do so at different moments
 }
 
@@ -34,19 +35,19 @@ func (of *compared) periods() []period {
 		if !ok {
 			continue
 		}
-		if of.blames(from, i+1) {
-			list = append(list, period{begin, cut, atStart})
+		if later := of.later(from, i+1); later > 0 {
+			list = append(list, period{begin, cut, later, atStart})
 		}
 		begin, from, atStart = resume(cut), i+1, false
 	}
-	if from < len(of.group.Collectives) && of.blames(from, len(of.group.Collectives)) {
+	if later := of.later(from, len(of.group.Collectives)); later > 0 {
 		last := make([]int32, n)
 		for m := range last {
 			if last[m] = int32(len(of.members[m].work.Stretches) - 1); begin[m] == notHeld {
 				last[m] = -1
 			}
 		}
-		list = append(list, period{begin, last, true})
+		list = append(list, period{begin, last, later, true})
 	}
 	return list
 }
@@ -90,9 +91,9 @@ func resume(cut []int32) []int32 {
 	return begin
 }
 
-// blames reports whether in some collectives of the group the first member is later than
-// all others together.
-func (of *compared) blames(from, to int) bool {
+// later is by how much the first member is later than the next to last in some collectives of
+// the group; 0 if others are by more.
+func (of *compared) later(from, to int) int64 {
 	var own, others int64
 	for i := from; i < to; i++ {
 		c := &of.group.Collectives[i]
@@ -104,5 +105,8 @@ func (of *compared) blames(from, to int) bool {
 			others += c.LatestAt - c.NextAt
 		}
 	}
-	return own > others
+	if own <= others {
+		return 0
+	}
+	return own
 }

@@ -241,7 +241,7 @@ func rankSection(r *report.Report) section {
 		title:   "Ranks: waiting and transfer",
 		words:   []string{waitText(r)},
 		figures: plots.Of(r, plots.Waits),
-		tables:  []table{rankTable(r), matchTable(r)},
+		tables:  []table{rankTable(r), lateTable(r), matchTable(r)},
 	}
 	if m := &r.Matching; m.TransferMedian != nil {
 		s.words = append(s.words, fmt.Sprintf("Transfer, from the latest start to the earliest end: "+
@@ -254,7 +254,7 @@ func rankSection(r *report.Report) section {
 func findingSection(r *report.Report) section {
 	s := section{id: "findings", title: "Findings and their evidence"}
 	for i := range r.Findings {
-		s.findings = append(s.findings, finding{&r.Findings[i], evidenceTable(r.Findings[i].Evidence)})
+		s.findings = append(s.findings, finding{&r.Findings[i], evidenceTable(evidenceOf(&r.Findings[i]))})
 	}
 	if len(s.findings) == 0 {
 		s.words = []string{"None."}

@@ -44,8 +44,8 @@ func tables(r *report.Report, o Options) []table {
 		section string
 		make    func(*report.Report) table
 	}{
-		{"memory", memoryTable}, {"ranks", rankTable}, {"ranks", matchTable}, {"groups", groupTable},
-		{"top", topTable}, {"health", healthTable},
+		{"memory", memoryTable}, {"ranks", rankTable}, {"ranks", lateTable}, {"ranks", matchTable},
+		{"groups", groupTable}, {"top", topTable}, {"health", healthTable},
 	} {
 		if o.shows(extra.section) {
 			list = append(list, extra.make(r))
@@ -221,7 +221,7 @@ func details(b *strings.Builder, f *report.Finding) {
 	if len(f.Also) > 0 {
 		fmt.Fprintf(b, "  also applies: %s\n", escape.Control(strings.Join(f.Also, ", ")))
 	}
-	for _, e := range f.Evidence {
+	for _, e := range evidenceOf(f) {
 		fmt.Fprintf(b, "  see rank %d, row %s, ts %s us, %s us: %s\n",
 			e.Rank, escape.Control(e.Track), micros(e.Start), micros(e.Duration), short(e.Name))
 	}

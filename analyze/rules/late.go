@@ -29,6 +29,39 @@ func explainLate(f *report.Finding, m *analyze.Matched) {
 	}
 }
 
+// sameChain says by source which ranks are late because of the straggler, or it because of
+// them: a rank that waits in one process group comes late in the next. Asked are those that
+// cause about as much waiting.
+func sameChain(m *analyze.Matched) []bool {
+	same := make([]bool, len(m.Figures))
+	if len(m.Groups) < 2 {
+		return same
+	}
+	least := m.Figures[m.Straggler].Caused / standsOut
+	asked := false
+	for i, f := range m.Figures {
+		if i == m.Straggler || f.Caused <= least {
+			continue
+		}
+		if !asked { // of the straggler itself, once
+			asked = true
+			each := func(source int) { same[source] = true }
+			chainOf(lateness.Find(m.Result, m.Straggler), each)
+		}
+		if !same[i] {
+			chainOf(lateness.Find(m.Result, i), func(source int) { same[i] = same[i] || source == m.Straggler })
+		}
+	}
+	return same
+}
+
+// chainOf calls do for every rank that a late one waits for, directly or not.
+func chainOf(l *lateness.Lateness, do func(source int)) {
+	for ; l != nil && l.WaitsFor >= 0; l = l.Because {
+		do(l.WaitsFor)
+	}
+}
+
 // lateRank is one link of a chain of ranks that wait for each other.
 func lateRank(m *analyze.Matched, l *lateness.Lateness) report.LateRank {
 	r := m.Ranks[l.Rank]

@@ -21,7 +21,9 @@ var ST001 = analyze.Rule{
 		Title: "straggler",
 		Why: "A collective moves data when its last rank has entered it; until then its kernel only waits on all " +
 			"the others. One rank that comes late again and again takes its delay from every rank. Who comes " +
-			"last most often is not who costs most: the time by which it is later than the next to last counts.",
+			"last most often is not who costs most: the time by which it is later than the next to last counts. " +
+			"Why it is late shows in the time before these collectives: what it does there beyond the others, their " +
+			"median, is taken apart, and if it waits itself for a rank of another group, that one is looked at.",
 		Fix: "look at what the late rank does before these collectives and the others do not: data loading, logging, " +
 			"checkpoints and garbage collection on its host, longer samples, a device that is throttled or shared",
 	},
@@ -38,10 +40,14 @@ const standsOut = 2
 
 func runST001(p *analyze.Pass) {
 	m := p.Matched()
-	if m.Straggler < 0 || m.Figures[m.Straggler].Caused < standsOut*secondMost(m) {
+	if m.Straggler < 0 {
 		return
 	}
-	if led, steps := leads(m); !steady(led, steps, len(m.Sources)) {
+	same := sameChain(m)
+	if m.Figures[m.Straggler].Caused < standsOut*secondMost(m, same) {
+		return
+	}
+	if led, steps := leads(m, same); !steady(led, steps, len(m.Sources)) {
 		reportUnsteady(p, m, led, steps)
 		return
 	}
@@ -84,11 +90,12 @@ func reportUnsteady(p *analyze.Pass, m *analyze.Matched, led, steps int) {
 	}
 }
 
-// secondMost is the most wait that any rank but the straggler causes, in ns.
-func secondMost(m *analyze.Matched) int64 {
+// secondMost is the most wait that any rank but the straggler and those of its chain causes,
+// in ns.
+func secondMost(m *analyze.Matched, same []bool) int64 {
 	second := int64(0)
 	for i, f := range m.Figures {
-		if i != m.Straggler {
+		if i != m.Straggler && !same[i] {
 			second = max(second, f.Caused)
 		}
 	}

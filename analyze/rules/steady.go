@@ -16,8 +16,9 @@ const (
 )
 
 // leads counts the steps in which waits were caused, and those of them in which the
-// straggler caused the most. Collectives launched outside the recording are left out.
-func leads(m *analyze.Matched) (led, steps int) {
+// straggler caused the most, but for ranks that are late because of it, or it of them.
+// Collectives launched outside the recording are left out.
+func leads(m *analyze.Matched, same []bool) (led, steps int) {
 	caused := make(map[int][]int64) // by step, by rank
 	for _, g := range m.Groups {
 		for i := range g.Collectives {
@@ -38,7 +39,7 @@ func leads(m *analyze.Matched) (led, steps int) {
 	for _, by := range caused {
 		most := true
 		for rank, ns := range by {
-			most = most && (rank == m.Straggler || ns < by[m.Straggler])
+			most = most && (rank == m.Straggler || same[rank] || ns < by[m.Straggler])
 		}
 		if most {
 			led++
