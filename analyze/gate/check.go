@@ -60,7 +60,9 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 	k.stepless = k.noSteps()
 	if len(baseline) > 0 {
 		k.unlike = mismatch(baseline, reports)
-		k.result.StepTimes = compare.Between(k.base, k.new, "").StepTimes
+		if k.unlike == "" {
+			k.result.StepTimes = compare.Between(k.base, k.new, "").StepTimes
+		}
 		k.sayUnlike()
 	}
 	k.job()

@@ -477,6 +477,22 @@ func TestUnlikeRanks(t *testing.T) {
 	}
 }
 
+// A count of findings that is too great quotes them.
+func TestQuoted(t *testing.T) {
+	c, err := Parse("f", []byte("version: 1\nbudgets: {findings.warn: [error, {max: 0}]}"), ruleIDs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := with(made(1, 2), found("OV004", "note", 1))
+	for _, rule := range []string{"A", "B", "C", "D", "E"} {
+		found(rule, "warn", 1)(r)
+	}
+	got := Check(c, []*report.Report{r}, nil, Options{}).Rows[0].Finding
+	if want := "A warn: A costs; B warn: B costs; C warn: C costs; and 2 more"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // Findings gate where the command asks for it.
 func TestFailOn(t *testing.T) {
 	r := with(made(1), func(r *report.Report) {

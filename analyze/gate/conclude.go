@@ -27,11 +27,11 @@ func (k *check) conclude() {
 		r.Summary = fmt.Sprintf("%d of %s failed", n.failed, checks)
 	case k.unlike != "":
 		r.Summary = "the baseline is of another experiment: " + k.unlike
-	case k.stepless != "":
-		r.Summary = k.stepless
 	case len(n.hidden) > 0:
 		r.Summary = fmt.Sprintf("%d of %s cannot be decided on unhealthy data: %s",
 			len(n.hidden), checks, firstNames(n.hidden))
+	case k.stepless != "":
+		r.Summary = k.stepless
 	case len(n.open) > 0:
 		r.Summary = fmt.Sprintf("%d of %s cannot be decided: %s", len(n.open), checks, firstNames(n.open))
 	case !k.options.FirstRun && n.idle():

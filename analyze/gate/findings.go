@@ -49,23 +49,32 @@ func sentenceOf(f *report.Finding) string {
 	return f.Rule + " " + string(f.Severity) + ": " + f.Message
 }
 
-// related adds to a row that did not pass the finding of the rule that explains its metric.
+// related adds to a row that failed the findings of the rule that explains its metric, or those
+// that the metric counts.
 func (k *check) related(row Row) Row {
 	m, ok := FindMetric(row.Metric)
 	if !ok || row.Verdict != Fail || row.Finding != "" {
 		return row
 	}
+	var said []string
 	for _, r := range k.new {
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			if f.Rule == m.rule() || m.findings == f.Severity && m.findings != "" && k.ignoring(f.Rule) < 0 {
-				row.Finding = sentenceOf(f)
-				return row
+			counted := m.findings != "" && m.findings == f.Severity && k.ignoring(f.Rule) < 0
+			if f.Rule == m.rule() || counted {
+				said = append(said, sentenceOf(f))
 			}
 		}
 	}
+	if n := len(said); n > mostFindings {
+		said = append(said[:mostFindings], fmt.Sprintf("and %d more", n-mostFindings))
+	}
+	row.Finding = strings.Join(said, "; ")
 	return row
 }
+
+// mostFindings is how many findings a row of a metric quotes.
+const mostFindings = 3
 
 // rule is the rule that the table names for a metric, or "".
 func (m *Metric) rule() string {

@@ -188,16 +188,7 @@ var metrics = []Metric{
 		touched: hostEvents | deviceEvents | links,
 		all:     launchedInOptimizer,
 	},
-	{
-		Name:       "reductions.missing",
-		Unit:       Count,
-		Path:       "gradient_sync[pattern=none]",
-		Definition: "optimizers of a run of several ranks whose gradients no collective reduces",
-		Next:       toBaseline,
-		Missing:    missSync,
-		touched:    hostEvents | deviceEvents | links,
-		all:        unreduced,
-	},
+	missingReductions,
 	inOptimizer("rs", "reduce_scatter", "reduce-scatters"),
 	inOptimizer("ar", "all_reduce", "all-reduces"),
 	groupCount("rs.per_step", "reduce_scatter", "reduce-scatters"),
@@ -291,18 +282,7 @@ var metrics = []Metric{
 		touched:    hostEvents | deviceEvents,
 		all:        unlinkedShare,
 	},
-	findingsOf(report.Error), findingsOf(report.Warn), findingsOf(report.Note),
-	{
-		Name: "findings.new",
-		Unit: Count,
-		Path: "findings",
-		Definition: "findings above a note that the baseline does not have, or has less severe and for a third " +
-			"of the cost; a row for each; those about the trace itself (TH) are warnings",
-		Next:    toFindings,
-		Missing: missSteps,
-		against: true,
-		touched: hostEvents | deviceEvents | clocks | links,
-	},
+	findingsOf(report.Error), findingsOf(report.Warn), findingsOf(report.Note), newFindings,
 }
 
 // Metrics lists all metrics in the order of the table.

@@ -41,6 +41,18 @@ func inOptimizer(short, kind, what string) Metric {
 		})
 }
 
+// missingReductions is the metric of gradients that no rank shares.
+var missingReductions = Metric{
+	Name:       "reductions.missing",
+	Unit:       Count,
+	Path:       "gradient_sync[pattern=none]",
+	Definition: "optimizers of a run of several ranks whose gradients no collective reduces",
+	Next:       toBaseline,
+	Missing:    missSync,
+	touched:    hostEvents | deviceEvents | links,
+	all:        unreduced,
+}
+
 // unreduced is 1 for each optimizer whose gradients are never reduced over ranks although
 // there are several.
 func unreduced(v *view) []sample {
@@ -217,4 +229,17 @@ func findingsOf(severity report.Severity) Metric {
 			return []sample{{float64(n), -1, -1}}
 		},
 	}
+}
+
+// newFindings is the metric of what rules find that they did not find in the baseline.
+var newFindings = Metric{
+	Name: "findings.new",
+	Unit: Count,
+	Path: "findings",
+	Definition: "findings above a note that the baseline does not have, or has less severe and for a third " +
+		"of the cost; a row for each; those about the trace itself (TH) are warnings",
+	Next:    toFindings,
+	Missing: missSteps,
+	against: true,
+	touched: hostEvents | deviceEvents | clocks | links,
 }

@@ -13,15 +13,16 @@ const Schema = "gaprof.check/1"
 
 // Result is the judgement of a gate on some reports.
 type Result struct {
-	Schema    string             `json:"schema"`         // Schema
-	Version   string             `json:"gaprof_version"` // of the program that judged
-	Config    string             `json:"config"`         // the file, empty where none was found
-	Extends   string             `json:"extends"`        // the preset with its prefix, gaprof:off where there is none
-	Files     []string           `json:"files"`          // of the reports that were judged
-	Baseline  []string           `json:"baseline"`       // likewise of the baseline; empty without one
-	Verdict   Outcome            `json:"verdict"`        // of all rows together
-	Summary   string             `json:"summary"`        // the verdict and what led to it, in a sentence
-	StepTimes []compare.StepTime `json:"step_time"`      // against the baseline; empty without one
+	Schema   string   `json:"schema"`         // Schema
+	Version  string   `json:"gaprof_version"` // of the program that judged
+	Config   string   `json:"config"`         // the file, empty where none was found
+	Extends  string   `json:"extends"`        // the preset with its prefix, gaprof:off where there is none
+	Files    []string `json:"files"`          // of the reports that were judged
+	Baseline []string `json:"baseline"`       // likewise of the baseline; empty without one
+	Verdict  Outcome  `json:"verdict"`        // of all rows together
+	Summary  string   `json:"summary"`        // the verdict and what led to it, in a sentence
+	// StepTimes are against the baseline; empty without one of the same experiment.
+	StepTimes []compare.StepTime `json:"step_time"`
 
 	Rows   []Row       `json:"rows"`         // of the job, budgets, regressions, findings
 	Notes  []string    `json:"notes"`        // what was not judged and why, a sentence each

@@ -74,8 +74,9 @@ func checkSentences(r *gate.Result) []sentence {
 	for i := range r.StepTimes {
 		list = append(list, sentence{"STEP", stepText(&r.StepTimes[i])})
 	}
-	for _, row := range unpassed(r) {
-		list = append(list, sentence{rowHead(row), rowText(row)})
+	for _, g := range unpassed(r) {
+		row := g[0]
+		list = append(list, sentence{rowHead(row), g.text()})
 		if row.Finding != "" && row.Check != "finding" {
 			list = append(list, sentence{"WHY", row.Finding})
 		}
@@ -94,10 +95,31 @@ func checkSentences(r *gate.Result) []sentence {
 	return list
 }
 
+// rowGroup is rows that are said in one sentence, at least one.
+type rowGroup []*gate.Row
+
+// text is the sentence on the rows of a group.
+func (g rowGroup) text() string {
+	if len(g) == 1 {
+		return rowText(g[0])
+	}
+	names := make([]string, len(g))
+	for i, row := range g {
+		names[i] = row.Metric
+	}
+	return fmt.Sprintf("%d checks: %s (%s)", len(g), g[0].Reason, strings.Join(names, ", "))
+}
+
+// takes reports whether a further row is undecidable for the very reason of the group.
+func (g rowGroup) takes(r *gate.Row) bool {
+	unknown := func(r *gate.Row) bool { return r.Verdict == gate.Undecidable && r.Value == nil && r.Check != "finding" }
+	return unknown(g[0]) && unknown(r) && g[0].Reason == r.Reason && g[0].Kind == r.Kind && g[0].Next == r.Next
+}
+
 // unpassed are the rows that did not pass: what failed the gate, other failures, what makes it
 // inconclusive, and what could not be decided but need not be.
-func unpassed(r *gate.Result) []*gate.Row {
-	var lists [4][]*gate.Row
+func unpassed(r *gate.Result) []rowGroup {
+	var lists [4][]rowGroup
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		at := 0
@@ -112,7 +134,12 @@ func unpassed(r *gate.Result) []*gate.Row {
 		default:
 			at = 3
 		}
-		lists[at] = append(lists[at], row)
+		i := slices.IndexFunc(lists[at], func(g rowGroup) bool { return g.takes(row) })
+		if i < 0 {
+			lists[at] = append(lists[at], rowGroup{row})
+		} else {
+			lists[at][i] = append(lists[at][i], row)
+		}
 	}
 	return slices.Concat(lists[:]...)
 }
@@ -245,8 +272,12 @@ func CheckGitHub(w io.Writer, c Checked, _ Options) error {
 	}
 	says = append(says, r.Notes...)
 	annotation(&b, severity, "gaprof check "+string(r.Verdict), says...)
-	for _, row := range unpassed(r) {
-		text := []string{rowText(row)}
+	for _, g := range unpassed(r) {
+		row, title := g[0], "gaprof check: "+g[0].Metric
+		text := []string{g.text()}
+		if n := len(g) - 1; n > 0 {
+			title += fmt.Sprintf(" and %d more", n)
+		}
 		if row.Finding != "" && row.Check != "finding" {
 			text = append(text, row.Finding)
 		}
@@ -255,13 +286,13 @@ func CheckGitHub(w io.Writer, c Checked, _ Options) error {
 		}
 		switch row.Verdict {
 		case gate.Fail:
-			annotation(&b, row.Severity, "gaprof check: "+row.Metric, text...)
+			annotation(&b, row.Severity, title, text...)
 		case gate.Undecidable:
 			severity := report.Note
 			if row.BadData || row.Severity == report.Error && !row.Tolerated {
 				severity = report.Warn
 			}
-			annotation(&b, severity, "gaprof check: "+row.Metric+" undecidable", text...)
+			annotation(&b, severity, title+" undecidable", text...)
 		}
 	}
 	return flush(w, &b)

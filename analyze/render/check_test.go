@@ -25,6 +25,45 @@ func TestMarkdownText(t *testing.T) {
 	}
 }
 
+// What is unknown for one reason is said once; a failure comes before it, and a warning too.
+func TestCheckSentences(t *testing.T) {
+	two := 2.0
+	row := func(metric string, v gate.Verdict, s report.Severity, reason string) gate.Row {
+		return gate.Row{Check: "regression", Metric: metric, Verdict: v, Severity: s, Reason: reason, Limit: "+0"}
+	}
+	few := row("few", gate.Undecidable, report.Error, "few steps")
+	few.Value, few.BaselineValue = &two, &two
+	r := &gate.Result{Rows: []gate.Row{
+		row("a", gate.Undecidable, report.Error, "no shapes"),
+		row("passed", gate.Pass, report.Error, ""),
+		row("warned", gate.Fail, report.Warn, ""),
+		row("b", gate.Undecidable, report.Error, "no shapes"),
+		few,
+		row("c", gate.Undecidable, report.Error, "no ranks"),
+		row("d", gate.Undecidable, report.Warn, "no shapes"),
+		row("failed", gate.Fail, report.Error, ""),
+	}}
+	r.Rows[7].Finding = "OV004 warn: exposed"
+	var got []string
+	for _, s := range checkSentences(r)[2:] {
+		got = append(got, s.head+" "+s.text)
+	}
+	want := []string{
+		"FAIL failed; +0 []", "WHY OV004 warn: exposed", "WARN warned; +0 []", "UNKNOWN 2 checks: no shapes (a, b)",
+		"UNKNOWN few went from 2 to 2 (no change); +0: few steps []", "UNKNOWN c; +0: no ranks []",
+		"UNKNOWN d; +0: no shapes []",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	var b strings.Builder
+	if err := CheckGitHub(&b, Checked{Result: r}, Options{}); err != nil ||
+		!strings.Contains(b.String(),
+			"\n::warning title=gaprof check%3A a and 1 more undecidable::2 checks: no shapes (a, b)\n") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
 // No format of check lets a name out of its place, also where lines are wrapped.
 func TestCheckNasty(t *testing.T) {
 	value, word := 2.0, strings.Repeat(nasty+" ::error::x ##[y] ", 20)
