@@ -6,11 +6,12 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Warmup is the compilation and loading of code in each step. Steps with much of it are no
-// measure of those to come.
+// Warmup is the compilation and loading of code, and the instantiation of graphs, in each
+// step. Steps with much of it are no measure of those to come.
 type Warmup struct {
 	Compiling []int64          // ns by step, in its host window; what overlaps counts once
 	Compiled  []timeline.Event // the first few spans
+	Graphs    bool             // graphs are instantiated in some step
 }
 
 // compilation are the names of spans of compilers and autotuners, and of the loading of
@@ -31,6 +32,9 @@ func warmupOf(x *timeline.Rank, s *steps.Steps) Warmup {
 			spans = append(spans, spansNamed(x, id)...)
 		}
 	}
+	graphs := x.Spans(x.Host, timeline.GraphInstantiate)
+	w.Graphs = len(graphs) > 0
+	spans = append(spans, graphs...)
 	timeline.SortSpans(spans)
 	sets := make([]*timeline.Set, len(s.List))
 	for _, span := range spans {

@@ -14,8 +14,8 @@ var TH006 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "warm-up or compilation inside the recorded steps",
-		Why: "Steps in which code is compiled, tuned or loaded are longer " +
-			"than those that follow; means over them say nothing about training.",
+		Why: "Steps in which code is compiled, tuned or loaded, or a CUDA graph is captured and " +
+			"instantiated, are longer than those that follow; means over them say nothing about training.",
 		Fix: "give the profiler's schedule more wait and warmup steps, or select later steps with {steps}",
 	},
 	Needs: []analyze.Need{analyze.NeedSteps},
@@ -49,9 +49,19 @@ func runTH006(p *analyze.Pass) {
 		return
 	}
 	p.Report(report.Warn, report.Finding{
-		Message: fmt.Sprintf("code is compiled or loaded during %s of those recorded, first in step %d",
-			units.Count(len(steps), "step"), steps[0]),
+		Message: fmt.Sprintf("code is compiled or loaded%s during %s of those recorded, first in step %d",
+			orGraphs(p.Ranks), units.Count(len(steps), "step"), steps[0]),
 		Why:      "at least 1 % of their host time; figures of these steps are not those of training",
 		Evidence: evidence,
 	})
+}
+
+// orGraphs says that graphs are instantiated as well, where any rank does so.
+func orGraphs(ranks []*analyze.Rank) string {
+	for _, r := range ranks {
+		if r.Graphs {
+			return ", or a CUDA graph instantiated,"
+		}
+	}
+	return ""
 }

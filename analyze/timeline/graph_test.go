@@ -110,7 +110,7 @@ func TestManyStreams(t *testing.T) {
 }
 
 // TestCounters: samples of performance monitors stand on rows of their own. They are no
-// activity and make neither a host nor a device.
+// activity and make neither a host nor a device; nor does the profiler's own work.
 func TestCounters(t *testing.T) {
 	r := only(t, `
 1/1 1 +5 cuda_runtime cudaLaunchKernel corr=1
@@ -118,6 +118,7 @@ func TestCounters(t *testing.T) {
 "GPU 0 Counters"/0 5 C counter "SM active (%)" ""=80.5
 "GPU 0 Counters"/0 9 C counter "SM active (%)" ""=81
 0/0 6 C counter "DRAM read" "value"=3
+-1/0 1 +9 overhead "Activity Buffer Request" corr=1
 0/7 10 +1 cuda_profiler_range a "smsp__inst_executed.sum"=3`)
 	if len(r.Devices) != 1 || len(r.Devices[0].Rows) != 1 || len(r.Host) != 1 || r.Links.Events != 1 {
 		t.Errorf("%d devices, %d host threads, %+v", len(r.Devices), len(r.Host), r.Links)

@@ -33,6 +33,7 @@ const (
 	FusedOptimizer                     // PyTorch's fused optimizers: aten::_fused_adam*, aten::_fused_sgd*
 	NoSync                             // no_sync of DDP and FSDP: a frame of Python, or an annotation of the program
 	GraphLaunch                        // calls that replay a CUDA or HIP graph
+	GraphInstantiate                   // calls that make a graph of a capture, once before its replays
 
 	// operator is the classes that nearly every row of a host thread is in. They are left
 	// out of the marks of a track (see markTracks), which stay short that way.
@@ -105,6 +106,9 @@ var prefixClasses = []prefixClass{
 	{"cudaGraphLaunch", GraphLaunch},
 	{"cuGraphLaunch", GraphLaunch},
 	{"hipGraphLaunch", GraphLaunch},
+	{"cudaGraphInstantiate", GraphInstantiate},
+	{"cuGraphInstantiate", GraphInstantiate},
+	{"hipGraphInstantiate", GraphInstantiate},
 	{TokenNotePrefix, TokenNote},
 }
 
