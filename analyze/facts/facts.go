@@ -37,7 +37,9 @@ type Rank struct {
 	Loss       Loss            // how the loss is derived from the losses of tokens
 	Memory     []memory.Device // by device; empty where memory was not recorded
 	TokenNotes []TokenNote     // in order of time
-	Problems   []trace.Problem // of the trace, then of the rank
+
+	BufferWaits []BufferWait    // of backward passes for reduce-scatters, by From
+	Problems    []trace.Problem // of the trace, then of the rank
 }
 
 // Step is one optimizer step of a rank: its windows and what its gradients show.

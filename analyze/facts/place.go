@@ -23,6 +23,7 @@ func placeCollectives(x *timeline.Rank, r *Rank) {
 		}
 	}
 	lastBackwards(x, r)
+	r.BufferWaits = bufferWaits(x, r.Collectives)
 }
 
 // lastBackwards fills in LastBackward of every step. Launches of one device come mostly in

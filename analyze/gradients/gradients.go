@@ -37,6 +37,7 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 		g.HostCollectives, rows = hostCollectives(x, s, &g.Params, g.Backwards)
 		g.NoSync = noSyncs(x)
 		markNoSync(x, g.HostCollectives, rows, g.NoSync)
+		readiness(x, g.Backwards, g.HostCollectives)
 		g.Sync = synchronization(s.List, g.Steps, g.Backwards, g.HostCollectives, world)
 	})
 	markScattered(x, g.HostCollectives, rows, list)

@@ -26,6 +26,11 @@ type HostCollective struct {
 	Again     bool                    // the last backward pass of its step reduces as much once more
 	Replicas  bool                    // it reduces them between replicas of shards (HSDP)
 	NoSync    int                     // index into Gradients.NoSync if no_sync() ought to have prevented it, else -1
+
+	// Waited is for how long, in ns on the host, as many elements had been ready as it and the
+	// collectives of gradients before it in its backward pass reduce, when it was called for;
+	// Ready is how many elements were. 0 also where that is unknown: see readiness.
+	Waited, Ready int64
 }
 
 // asked is a host collective and its row.

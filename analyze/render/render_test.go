@@ -48,6 +48,10 @@ func nastyReport() *report.Report {
 				Evidence: []report.Evidence{{Name: nasty, Track: nasty}}},
 		},
 		Skipped: []report.Skip{{Rule: "OV001", Reason: nasty}},
+		Time: &report.Time{Of: "step", Count: 1, Length: 9, Parts: []report.Part{
+			{What: nasty, Mean: 2, Share: 0.2, Claims: []report.PartClaim{{Rule: nasty, Mean: 1}}},
+			{What: "compute", Mean: 7, Share: 0.8},
+		}},
 	}
 }
 

@@ -10,6 +10,8 @@
 //	all.go       All, the order in which rules may claim time; Find
 //	gradient.go  gradient passes: needs, what they cost, evidence
 //	exposed.go   exposed communication: claims, evidence, launch sites
+//	exposure.go  the rules about exposed communication, one a kind: where in a step it lies
+//	reductions.go  reductions of gradients that are launched only after backward
 //	steady.go    whether a straggler is one in step after step
 //	nm.go        steps whose tokens count wrongly
 //	cost.go      a cost in words

@@ -62,9 +62,12 @@ Not rules yet, with the evidence that each would need:
 
 | id | would find | needs |
 |---|---|---|
-| OV002 | launches serialised by CUDA_DEVICE_MAX_CONNECTIONS=1 | a trace of such a run and one without |
-| OV003 | waiting for a recycled reduce-scatter buffer | stream waits tied to allocations |
-| OV005 | all-gather and reduce-scatter delaying each other on one stream | a cost, not only the order |
-| OV006 | tail reduce-scatter of the first layers | parameters of each message |
-| OV007 | launch order that differs from the order in which gradients are ready | gradient-ready times per parameter |
-`
+` +
+	"| OV002 | reduce-scatters serialised by CUDA_DEVICE_MAX_CONNECTIONS=1 | traces of one loop with and without it: " +
+	"one hardware queue starts the kernels of all streams in the order of their launches, but so do streams that " +
+	"wait for each other, and no trace records the variable |\n" +
+	"| OV005 | all-gather and reduce-scatter delaying each other on one stream | when each could have started: what " +
+	"an all-gather waits for beside its stream is not recorded, and both share the links, so that order alone is no " +
+	"cost |\n" +
+	"| OV006 | tail reduce-scatter of the first layers | nothing of its own: OV001 says how much lies after the last " +
+	"kernel of backward; which layers it is of would take the parameters of each message |\n"
