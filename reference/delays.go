@@ -52,8 +52,8 @@ func parseDelays(option, text string, world int) (delays, error) {
 	return list, nil
 }
 
-// parseDelays parses all delays of the options.
-func (p *plan) parseDelays() (err error) {
+// parseAllDelays parses the delays of the options.
+func parseAllDelays(p *plan) (err error) {
 	for _, o := range []struct {
 		option, text string
 		to           *delays

@@ -110,7 +110,7 @@ func (p *plan) ranges() error {
 	if p.times, err = parseMoreRows(p.MoreRows, p.WorldSize); err != nil {
 		return err
 	}
-	return p.parseDelays()
+	return parseAllDelays(p)
 }
 
 // fill supplies defaults that depend on other choices.

@@ -72,7 +72,7 @@ var plants = []plant{
 	{"ST001-kernels", "the kernels of rank 1 take longer",
 		[]setting{{"straggler", "1=3"}}, 0},
 	{"ST001-data", "rank 1 loads its batches slowly, in the thread of its loop",
-		shortKernels(setting{"loader-delay", "1=40ms"}), 0},
+		shortKernels(setting{"world-size", "2"}, setting{"loader-delay", "1=40ms"}), 0},
 	{"ST001-tokens", "rank 1 has three times as many tokens",
 		[]setting{{"more-rows", "1=3"}}, 0},
 	{"ID001", "batches are loaded in the thread of the loop, slowly",
@@ -82,7 +82,7 @@ var plants = []plant{
 	{"ID003", "freed memory is given back after every step, and allocated anew in the next",
 		shortKernels(setting{"empty-cache", "true"}), 0},
 	{"ID004", "launching a kernel takes longer than running it",
-		shortKernels(setting{"world-size", "1"}, setting{"launch-delay", "200us"}), 0},
+		shortKernels(setting{"optimizer", "sgd"}, setting{"launch-delay", "200us"}), 0},
 	{"ID005", "the host does something else between steps",
 		shortKernels(setting{"host-delay", "25ms"}), 0},
 	{"CL002", "clipping all-reduces the norm of each gradient by itself",
@@ -117,12 +117,12 @@ var plants = []plant{
 		[]setting{{"scale", "skip"}, {"global-batch-size", "-1"}}, anyway},
 }
 
-// shortKernels are the settings of a device that has little to do beside what the host
-// does, and more, which go before them.
+// shortKernels are the settings of one rank whose device has little to do beside what the
+// host does and waits for nobody else, and more, which go before them.
 func shortKernels(more ...setting) []setting {
-	return append([]setting{{"scale", "loss"}, {"token-counts", ""}, {"global-batch-size", "-1"},
-		{"local-batch-size", "2"}, {"layers", "1"}, {"width", "32"}, {"heads", "2"}, {"hidden", "0"},
-		{"sequence-length", "48"}}, more...)
+	return append([]setting{{"scale", "loss"}, {"token-counts", ""}, {"world-size", "1"},
+		{"global-batch-size", "-1"}, {"local-batch-size", "2"}, {"layers", "1"}, {"width", "32"},
+		{"heads", "2"}, {"hidden", "0"}, {"sequence-length", "48"}}, more...)
 }
 
 // Plants returns the names of all deliberate faults.

@@ -48,7 +48,7 @@ func partsOf(p *pair) []Part {
 	}
 	idle := idleFigures()
 	for _, f := range idle {
-		if !p.base.knows(f.of) || !p.new.knows(f.of) {
+		if !known(p.base, f.of) || !known(p.new, f.of) {
 			idle = []figure{figureNamed("idle")}
 			break
 		}
@@ -79,8 +79,8 @@ func figureNamed(name string) figure {
 	panic("compare: no figure " + name)
 }
 
-// knows reports whether any row has a figure and none that has a ledger lacks it.
-func (p *pool) knows(of func(*report.Step) *int64) bool {
+// known reports whether any row of a pool has a figure and none that has a ledger lacks it.
+func known(p *pool, of func(*report.Step) *int64) bool {
 	found := false
 	for _, u := range p.units {
 		for _, row := range p.rows[u] {
