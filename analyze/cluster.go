@@ -122,21 +122,33 @@ func (c *cluster) contradicts(p *piece) string {
 			return fmt.Sprintf("rank %d occurs again", r)
 		}
 	}
-	if reason := c.outgrown(p); reason != "" {
-		return reason
-	}
-	apart, timed := c.gap(p)
-	later := time.Duration(apart).Round(time.Second).String()
+	return cmp.Or(c.outgrown(p), c.another(p), c.longAgo(p))
+}
+
+// another says why a file is of another program.
+func (c *cluster) another(p *piece) string {
+	shared := func(name string) bool { return c.optimizers[name] }
 	switch {
 	case p.backend != "" && c.backend != "" && p.backend != c.backend:
 		return "backend " + p.backend + ", not " + c.backend
-	case timed && apart > apartAlways:
-		return "recorded " + later + " apart"
-	case timed && apart > apartModels && p.model != "unknown" && len(c.models) > 0 && !c.models[p.model]:
-		return "another model, recorded " + later + " apart"
-	case len(p.optimizers) > 0 && len(c.optimizers) > 0 &&
-		!slices.ContainsFunc(p.optimizers, func(name string) bool { return c.optimizers[name] }):
+	case len(p.optimizers) > 0 && len(c.optimizers) > 0 && !slices.ContainsFunc(p.optimizers, shared):
 		return "other optimizers: " + strings.Join(slices.Compact(slices.Sorted(slices.Values(p.optimizers))), ", ")
+	}
+	return ""
+}
+
+// longAgo says how far apart a file was recorded, if that is too far.
+func (c *cluster) longAgo(p *piece) string {
+	apart, ok := c.gap(p)
+	if !ok || apart <= apartModels {
+		return ""
+	}
+	text := "recorded " + time.Duration(apart).Round(time.Second).String() + " apart"
+	switch {
+	case apart > apartAlways:
+		return text
+	case p.model != "unknown" && len(c.models) > 0 && !c.models[p.model]:
+		return "another model, " + text
 	}
 	return ""
 }
