@@ -1,6 +1,10 @@
 package timeline
 
-import "github.com/gaprof/gaprof/trace"
+import (
+	"strings"
+
+	"github.com/gaprof/gaprof/trace"
+)
 
 // Device is one accelerator of a rank. Its slices are parallel: entry i of each is about
 // the same device event.
@@ -53,7 +57,8 @@ func bucketOfRow(x *Rows, row int32, kind CollectiveKind) Bucket {
 
 // kindOfRow returns the collective kind of a device event. What the user declares of its
 // name decides, for copies too; then the kernel's name; where that says nothing (Generic) or
-// only names the transport (all-to-all runs as SendRecv), the recorded "Collective name".
+// only names the transport (all-to-all runs as SendRecv), the recorded "Collective name" or
+// else the annotation around the launch.
 func kindOfRow(x *Rows, row, launch int32) CollectiveKind {
 	name := x.names.kernel[x.Col.Name[row]]
 	if name.declared {
@@ -70,7 +75,28 @@ func kindOfRow(x *Rows, row, launch int32) CollectiveKind {
 			return k
 		}
 	}
+	if k := x.kindAround(launch); k != NotCommunication {
+		return k
+	}
 	return name.kind
+}
+
+// kindAround returns the kind that the innermost span around a launch call names, such as
+// nccl:all_reduce or c10d::allreduce_; -1 is no launch call.
+func (x *Rows) kindAround(launch int32) CollectiveKind {
+	kind := NotCommunication
+	if launch < 0 {
+		return kind
+	}
+	x.Stack(launch, func(span int32) bool {
+		if x.Is(span, CollectiveSpan) {
+			_, name, _ := strings.Cut(x.Name(span), ":")
+			name, _, _ = strings.Cut(name, " ") // nccl:send 0->1
+			kind = kindOfMessage(strings.Trim(name, ":"))
+		}
+		return kind == NotCommunication
+	})
+	return kind
 }
 
 // kindOfMessage is KindOf with the collective that moves nothing.
