@@ -53,8 +53,8 @@ func parseMoreRows(text string, world int) ([]int, error) {
 	return times, nil
 }
 
-// rows returns how many rows the micro-batches of a rank have.
-func (p *plan) rows(rank int) int {
+// rowsOf returns how many rows the micro-batches of a rank have.
+func rowsOf(p *plan, rank int) int {
 	if p.times == nil {
 		return p.LocalBatchSize
 	}
@@ -62,7 +62,7 @@ func (p *plan) rows(rank int) int {
 }
 
 // mostRows returns the largest number of rows of any rank.
-func (p *plan) mostRows() int {
+func mostRows(p *plan) int {
 	if p.times == nil {
 		return p.LocalBatchSize
 	}

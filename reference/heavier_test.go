@@ -38,7 +38,7 @@ func TestMoreRows(t *testing.T) {
 	o := Defaults()
 	o.MoreRows, o.Uniform = "1=3", true
 	p, err := o.plan()
-	if err != nil || p.rows(0) != o.LocalBatchSize || p.rows(1) != 3*o.LocalBatchSize || p.even() {
-		t.Errorf("%v: %d and %d rows", err, p.rows(0), p.rows(1))
+	if err != nil || rowsOf(&p, 0) != o.LocalBatchSize || rowsOf(&p, 1) != 3*o.LocalBatchSize || p.even() {
+		t.Errorf("%v: %d and %d rows", err, rowsOf(&p, 0), rowsOf(&p, 1))
 	}
 }

@@ -21,7 +21,7 @@ type inputs struct {
 
 func newInputs(p *plan, dev *device.Rank, data Data) *inputs {
 	in := &inputs{plan: p, dev: dev, data: data}
-	rows := p.rows(dev.Index)
+	rows := rowsOf(p, dev.Index)
 	for range p.accumulation {
 		in.tokens = append(in.tokens, dev.Malloc(device.I64, rows, p.SequenceLength))
 		in.targets = append(in.targets, dev.Malloc(device.I64, rows, p.SequenceLength))

@@ -143,7 +143,7 @@ func (p *plan) memory() error {
 		}
 		elements += n
 	}
-	kept := p.Activations(p.mostRows())
+	kept := p.Activations(mostRows(p))
 	if p.Backward == "step" {
 		kept *= float64(p.accumulation)
 	}

@@ -156,21 +156,14 @@ const enough = 0.5
 func (s *sums) judge(l *Lateness, d *differences, n int64) {
 	s.splitCompute(l, d)
 	l.Late = s.late / n
-	explained, best := int64(0), Unknown
+	l.Rest = l.Late
 	for c := range NumCauses {
 		l.Parts[c] = s.parts[c] / n
-		explained += l.Parts[c]
-		if c != OtherIdle && c != OtherCommunication && (best == Unknown || s.parts[c] > s.parts[best]) {
-			best = c
-		}
+		l.Rest -= l.Parts[c]
 	}
-	l.Rest = l.Late - explained
-	share := s.parts[best]
-	if best == LaunchBound || best == HostStall { // one thing in shorter and in longer gaps
-		share = s.parts[LaunchBound] + s.parts[HostStall]
-	}
+	best := s.largest()
 	rest := max(l.Rest, -l.Rest)
-	if l.Cause = best; l.Late <= 0 || float64(share) < enough*float64(s.late) || 2*rest > l.Late {
+	if l.Cause = best; l.Late <= 0 || float64(s.share(best)) < enough*float64(s.late) || 2*rest > l.Late {
 		l.Cause = Unknown
 		return
 	}
@@ -179,17 +172,40 @@ func (s *sums) judge(l *Lateness, d *differences, n int64) {
 		l.Own, l.Others = s.own.compute/n, s.others.compute/n
 		l.Kernels.most(d, best)
 	}
-	for at, step := range s.steps {
-		part := step.parts[best]
-		if best == SlowerKernels {
-			part = step.parts[MoreWork]
-		}
-		if at >= 0 && step.late > 0 && float64(part) >= enough*float64(step.late) {
-			l.LateIn += 1 + step.spans
+	l.LateIn = min(s.stepsOf(best), l.Steps)
+	l.Around = slices.Sorted(maps.Keys(s.around))
+}
+
+// largest is the cause with the largest part.
+func (s *sums) largest() Cause {
+	best := DataLoading
+	for c := range NumCauses {
+		if c != OtherIdle && c != OtherCommunication && s.parts[c] > s.parts[best] {
+			best = c
 		}
 	}
-	l.LateIn = min(l.LateIn, l.Steps)
-	l.Around = slices.Sorted(maps.Keys(s.around))
+	return best
+}
+
+// share is what a cause explains of the lateness.
+func (s *sums) share(c Cause) int64 {
+	if c == LaunchBound || c == HostStall { // one thing in shorter and in longer gaps
+		return s.parts[LaunchBound] + s.parts[HostStall]
+	}
+	return s.parts[c]
+}
+
+// stepsOf is in how many steps a cause makes the rank late.
+func (s *sums) stepsOf(c Cause) (n int) {
+	if c == SlowerKernels {
+		c = MoreWork
+	}
+	for at, step := range s.steps {
+		if at >= 0 && step.late > 0 && float64(step.parts[c]) >= enough*float64(step.late) {
+			n += 1 + step.spans
+		}
+	}
+	return n
 }
 
 // splitCompute divides what the rank computes longer by what the kernels show: it may run

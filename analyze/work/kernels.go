@@ -39,8 +39,8 @@ type kernels struct {
 	}
 }
 
-// last is where a kernel was counted last.
-type last struct{ stretch, at int32 }
+// last is where a kernel was counted last, and the row of its longest launch.
+type last struct{ stretch, at, longest int32 }
 
 func newKernels(x *timeline.Rank) *kernels { return &kernels{x: x, index: make(map[shape]int32)} }
 
@@ -54,18 +54,19 @@ func (k *kernels) count(amounts []Amount, stretch, row, launch int32) []Amount {
 		}
 		n = int32(len(k.list))
 		k.index[key] = n
-		k.list = append(k.list, k.kernel(key, row))
-		k.last = append(k.last, last{-1, 0})
+		k.list = append(k.list, k.kernel(key))
+		k.last = append(k.last, last{-1, 0, row})
 	}
 	ns := k.x.Col.Dur[row]
-	if ns > k.list[n].Longest.Duration {
-		k.list[n].Longest = k.x.Event(row)
+	l := &k.last[n]
+	if ns > k.x.Col.Dur[l.longest] {
+		l.longest = row
 	}
-	if k.last[n].stretch != stretch {
-		k.last[n] = last{stretch, int32(len(amounts))}
+	if l.stretch != stretch {
+		l.stretch, l.at = stretch, int32(len(amounts))
 		amounts = append(amounts, Amount{Kernel: n})
 	}
-	a := &amounts[k.last[n].at]
+	a := &amounts[l.at]
 	a.Count++
 	a.NS += ns
 	return amounts
@@ -104,13 +105,21 @@ func (k *kernels) text(row int32, key trace.Key) trace.StringID {
 	return slot.text
 }
 
-// kernel describes the kernel of a row.
-func (k *kernels) kernel(s shape, row int32) Kernel {
+// all are the kernels that were counted.
+func (k *kernels) all() []Kernel {
+	for i := range k.list {
+		k.list[i].Longest = k.x.Event(k.last[i].longest)
+	}
+	return k.list
+}
+
+// kernel describes a kernel but for its longest launch.
+func (k *kernels) kernel(s shape) Kernel {
 	size := largest(k.x.Trace.String(s.dims))
 	if s.dims == 0 && s.grid != 0 {
 		size = largest(k.x.Trace.String(s.grid))
 	}
-	return Kernel{k.x.Name(row), k.shapeText(s), size, k.x.Event(row)}
+	return Kernel{Name: k.x.Trace.String(s.name), Shape: k.shapeText(s), Size: size}
 }
 
 // mostElements ends products of hostile shapes.

@@ -66,7 +66,7 @@ func Find(x *timeline.Rank, s *steps.Steps, collectives []Collective) ([][]idle.
 		of.count(k, d)
 		w.longestCopy(x, d)
 	}
-	w.Kernels = k.list
+	w.Kernels = k.all()
 	return windows, w
 }
 
