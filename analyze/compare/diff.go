@@ -35,6 +35,23 @@ type Diff struct {
 	RecordSteps *int            `json:"record_steps"` // steps to record for firm times; null where there are enough
 }
 
+// StepTime is how the time of a step of one kind changed: what people ask first of two runs,
+// and therefore what a difference begins with, whatever else changed.
+type StepTime struct {
+	Kind      string   `json:"kind"`       // the Name of a Kind
+	Of        string   `json:"of"`         // device, or host where the steps have no time on a device
+	BaseSteps int      `json:"base_steps"` // as in Kind
+	NewSteps  int      `json:"new_steps"`
+	Base      int64    `json:"base_ns"` // median
+	New       int64    `json:"new_ns"`
+	Change    int64    `json:"change_ns"` // New - Base
+	Delta     *float64 `json:"delta"`     // New/Base - 1; null from zero
+	P         float64  `json:"p"`         // of the two-sided Mann-Whitney U test, 0..1
+
+	Significant   bool `json:"significant"`    // P is below 0.05
+	LowConfidence bool `json:"low_confidence"` // fewer than five steps on a side
+}
+
 // Side describes the reports of one side. Device, WorldSize, Model and StepSource are
 // those of its first report.
 type Side struct {

@@ -16,7 +16,7 @@
 //	findings.go  findings that came or went
 //	steptime.go  the change of step time, which comes first
 //	figures.go   times, and whether their change is significant
-//	utest.go     the Mann-Whitney U test, exact with ties
-//	samples.go   Match and P, for a gate that compares values of its own
+//	utest.go     P: the Mann-Whitney U test, exact with ties
+//	samples.go   Match, for a gate that compares values of its own
 //	gap.go       GapOf, the answers of one report in figures
 package compare

@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gaprof/gaprof/analyze/report"
 )
@@ -38,6 +39,15 @@ func (p *pool) addGroup(g *report.CollectiveGroup) {
 	}
 	sum.addKernels(g.Kernels)
 }
+
+func (s *placeSum) addKernels(kernels []string) {
+	joined := strings.Join(kernels, "\x00")
+	s.kernels.add(joined)
+	s.sequence[joined] = kernels
+}
+
+// kernelsOf is the sequence of kernels that most steps have.
+func (s *placeSum) kernelsOf() []string { return s.sequence[s.kernels.most()] }
 
 // perStep is the bytes of a step, nil where unknown.
 func (s *placeSum) perStep(steps int) *int64 {

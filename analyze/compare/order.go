@@ -5,15 +5,6 @@ import (
 	"strings"
 )
 
-func (s *placeSum) addKernels(kernels []string) {
-	joined := strings.Join(kernels, "\x00")
-	s.kernels.add(joined)
-	s.sequence[joined] = kernels
-}
-
-// kernelsOf is the sequence of kernels that most steps have.
-func (s *placeSum) kernelsOf() []string { return s.sequence[s.kernels.most()] }
-
 // addOrder compares the kernels of a group on both sides by start on the device. Groups
 // of which only a part moved, or that differ in number, have no order to compare.
 func (d *Diff) addOrder(p *pair, f flow) {

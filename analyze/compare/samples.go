@@ -27,20 +27,3 @@ func Match(base, new []*report.Report) []Steps {
 	}
 	return list
 }
-
-// steps are the rows of each complete step in the order of the reports.
-func (p *pool) steps() [][]*report.Step {
-	if p == nil {
-		return nil
-	}
-	var list [][]*report.Step
-	for _, u := range p.units {
-		list = append(list, p.rows[u])
-	}
-	return list
-}
-
-// P is the probability that two samples of one distribution differ as much as these, by
-// the two-sided Mann-Whitney U test, from 0 to 1; it is exact for small samples, ties
-// included. It is the same for P(new, base).
-func P(base, new []float64) float64 { return mannWhitney(base, new).differs }

@@ -153,6 +153,18 @@ func (p *pool) add(row *report.Step, u unit, first bool) {
 	p.rows[u] = append(p.rows[u], row)
 }
 
+// steps are the rows of each complete step in the order of the reports.
+func (p *pool) steps() [][]*report.Step {
+	if p == nil {
+		return nil
+	}
+	var list [][]*report.Step
+	for _, u := range p.units {
+		list = append(list, p.rows[u])
+	}
+	return list
+}
+
 // addStructure adds what a report says of collectives and gradient passes to the pools
 // of their steps. What belongs to no step or to an incomplete one is left out.
 func addStructure(r *report.Report, where map[stepKey]*pool) {

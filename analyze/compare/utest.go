@@ -17,6 +17,11 @@ type uTest struct {
 	differs float64 // two-sided: twice the smaller of the two, and never more than 1
 }
 
+// P is the probability that two samples of one distribution differ as much as these, by
+// the two-sided Mann-Whitney U test, from 0 to 1; it is exact for small samples, ties
+// included. It is the same for P(new, base).
+func P(base, new []float64) float64 { return mannWhitney(base, new).differs }
+
 // mostExact bounds the work of the exact distribution, in additions: 30 values against 30
 // need less. Beyond it the normal approximation is used, with the corrections for ties and
 // for continuity; there it agrees with the exact p to a few percent of it.

@@ -258,3 +258,39 @@ func (k *check) spoiled(row *Row, m *Metric, reports []*report.Report) bool {
 	row.Next = "record again; gaprof analyze {show} health"
 	return true
 }
+
+// conclude derives the verdict from all rows.
+//
+//  1. A row of severity error that fails is a failure, whatever else is unknown.
+//  2. A baseline of another experiment, a side without any complete step, a row of severity
+//     error that cannot be decided (unless the configuration says that it need not be, and
+//     no damage hides it), or nothing decided that could have failed is inconclusive: a
+//     gate is never green on bad data.
+//  3. Otherwise it passed.
+func (k *check) conclude() {
+	n := countRows(k.result.Rows)
+	r, checks := k.result, units.Count(len(k.result.Rows), "check")
+	r.Record = k.recordSteps()
+	r.Verdict, r.Exit = Inconclusive, report.Exit{Code: exitInconclusive}
+	switch {
+	case n.failed > 0:
+		r.Verdict, r.Exit = Failed, report.Exit{Code: exitFailed}
+		r.Summary = fmt.Sprintf("%d of %s failed", n.failed, checks)
+	case k.unlike != "":
+		r.Summary = "the baseline is of another experiment: " + k.unlike
+	case len(n.hidden) > 0:
+		r.Summary = fmt.Sprintf("%d of %s cannot be decided on unhealthy data: %s",
+			len(n.hidden), checks, firstNames(n.hidden))
+	case k.stepless != "":
+		r.Summary = k.stepless
+	case len(n.open) > 0:
+		r.Summary = fmt.Sprintf("%d of %s cannot be decided: %s", len(n.open), checks, firstNames(n.open))
+	case !k.options.FirstRun && n.idle():
+		r.Summary = fmt.Sprintf("none of %s that can fail could be decided", units.Count(n.canFail(), "check"))
+	default:
+		r.Verdict, r.Exit = Passed, report.Exit{}
+		r.Summary = fmt.Sprintf("%d of %s passed", n.passed+n.failed, checks)
+	}
+	r.Summary += n.rest(r.Verdict)
+	r.Exit.Reason = string(r.Verdict) + ": " + r.Summary
+}

@@ -10,7 +10,7 @@
 // Where things are:
 //
 //	check.go     Check: every row judged, then one verdict
-//	conclude.go  the verdict of all rows
+//	conclude.go  rows counted for the verdict
 //	judge.go     one budget on its values
 //	regress.go   one regression on the values of both sides
 //	findings.go  findings: those that the command asks for, and those that are new

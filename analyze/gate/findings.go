@@ -231,15 +231,3 @@ func skippedIn(reports []*report.Report, rule string) string {
 	}
 	return reason
 }
-
-// worked reports whether some complete step of a side is known to do anything: no rule can
-// find a fault in steps of which nothing was recorded.
-func worked(reports []*report.Report) bool {
-	return slices.ContainsFunc(reports, func(r *report.Report) bool {
-		return slices.ContainsFunc(r.Steps, func(s report.Step) bool {
-			counted := func(o report.Optimizer) bool { return o.Accumulation != nil && *o.Accumulation > 0 }
-			known := s.LinkedEvents > 0 || s.MicroBatches != nil && *s.MicroBatches > 0
-			return s.Complete && (known || slices.ContainsFunc(s.Optimizers, counted))
-		})
-	})
-}

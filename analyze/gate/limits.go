@@ -2,6 +2,7 @@ package gate
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gaprof/gaprof/analyze/report"
 )
@@ -189,4 +190,10 @@ func (r *reader) notNegative(n *node, v float64) {
 	if v < 0 {
 		r.fail(n, "", "%s is less than nothing", n.text)
 	}
+}
+
+// cutPercent is what precedes the percent sign.
+func cutPercent(n *node) (string, bool) {
+	head, ok := strings.CutSuffix(strings.TrimSpace(n.text), "%")
+	return strings.TrimSpace(head), ok && n.form == scalar
 }

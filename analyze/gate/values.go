@@ -119,9 +119,3 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
-
-// cutPercent is what precedes the percent sign.
-func cutPercent(n *node) (string, bool) {
-	head, ok := strings.CutSuffix(strings.TrimSpace(n.text), "%")
-	return strings.TrimSpace(head), ok && n.form == scalar
-}
