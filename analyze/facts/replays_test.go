@@ -198,3 +198,15 @@ func TestHostOfRank(t *testing.T) {
 		}
 	}
 }
+
+// TestEagerBesideReplays: compute of a graph that is drawn on the stream of a collective is
+// no sign of wrong tracks.
+func TestEagerBesideReplays(t *testing.T) {
+	const eager = "1/1 15us +2us cuda_runtime launch corr=700\n0/7 250us +100us kernel " + reduceScatter + " corr=700\n"
+	if r := one(t, eager+replays(1, "cudaGraphLaunch", "", "")); r.SelfOverlap || r.OnCompute > 0 {
+		t.Errorf("overlap %v, %d on streams of compute", r.SelfOverlap, r.OnCompute)
+	}
+	if r := one(t, eager+replays(1, "launch", "", "")); !r.SelfOverlap {
+		t.Error("without a graph it is one")
+	}
+}

@@ -143,3 +143,22 @@ func TestOneNumberTwoKernels(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsOfAGraph: the numbers of the capture tell the parts of a graph apart, where ends
+// alone would fit one part later nearly as well.
+func TestPartsOfAGraph(t *testing.T) {
+	graph := func(int) (string, string) { return "", "cudaGraphLaunch" }
+	near := func(late int, seq func(i int) int) []call {
+		return edit(reductions(10, "0", 9, 64, 0, 1), func(i int, c *call) {
+			c.start, c.end, c.seq = 1000+50*i+late, 1040+50*i+late, seq(i)
+		})
+	}
+	parts := func(i int) int { return 7 + i%2 }
+	if g := pairWith(t, near(0, parts), near(5, parts), graph, graph); len(g.Collectives) != 10 {
+		t.Errorf("%d matched: %s", len(g.Collectives), g.Reason)
+	}
+	alike := func(int) int { return 7 }
+	if g := pairWith(t, near(0, alike), near(5, alike), graph, graph); g.Status != Unmatched {
+		t.Errorf("%s: nothing tells them apart", g.Status)
+	}
+}
