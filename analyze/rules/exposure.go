@@ -41,6 +41,7 @@ const (
 	inForward                  // launched in forward
 	inBackward                 // launched in backward, while it computes
 	afterCompute               // launched in backward, after its last kernel
+	inModel                    // launched in backward by a node of the model, for activations
 	afterBackward              // launched between backward and the optimizer
 	inOptimizer                // launched by the optimizer
 	anywhere                   // launched where the trace does not say
@@ -52,6 +53,7 @@ var placeWords = [numPlaces]string{
 	inForward:     "launched in forward",
 	inBackward:    "launched in backward, between its kernels",
 	afterCompute:  "after the last kernel of backward, where nothing is left to hide it",
+	inModel:       "launched by nodes of the model in backward, which wait for it",
 	afterBackward: "launched between backward and the optimizer",
 	inOptimizer:   "launched inside Optimizer.step",
 	anywhere:      "launched at a place that the trace does not tell",
@@ -234,7 +236,16 @@ func (e *exposure) placeOf(r *analyze.Rank, i int) place {
 	if at == inForward && e.first && computedBefore(r, c) < c.End-c.Start {
 		return beforeFirst
 	}
+	if at == inBackward && e.reduce && ofActivations(r, c) {
+		return inModel
+	}
 	return at
+}
+
+// ofActivations reports whether a reduction of some size in backward is none of gradients by
+// the facts of gradients: one of tensor parallelism, in a node of the model.
+func ofActivations(r *analyze.Rank, c *facts.Collective) bool {
+	return c.Bytes >= smallReduction && c.Asked >= 0 && !r.HostCollectives[c.Asked].Gradient
 }
 
 // computedBefore is how long compute kernels run in the step of a collective before it

@@ -22,6 +22,8 @@ var OV001 = exposureRule("OV001", analyze.Doc{
 			"the largest gradients first, and look for a late rank",
 		inBackward: "give it compute to hide behind (smaller, more even groups: fully_shard each layer) and look for " +
 			"a late rank",
+		inModel: "tensor parallelism: overlap it with the matrix product beside it (Megatron's tp_comm_overlap, " +
+			"torch._inductor.config._micro_pipeline_tp), fewer ranks per tensor, within a node",
 		afterBackward: "launch it from a gradient hook while backward goes on " +
 			"(Megatron's overlap_grad_reduce, DeepSpeed's overlap_comm)",
 	},

@@ -24,6 +24,8 @@ var OV008 = exposureRule("OV008", analyze.Doc{
 			"which gradients become ready; and look for a late rank",
 		inForward: "tensor parallelism: sequence parallelism with overlapped communication (tp_comm_overlap, " +
 			"torch._inductor.config._micro_pipeline_tp); SyncBatchNorm: larger batches per rank",
+		inModel: "tensor parallelism: overlap it with the matrix product beside it (Megatron's tp_comm_overlap, " +
+			"torch._inductor.config._micro_pipeline_tp), fewer ranks per tensor, within a node",
 		afterBackward: "one all-reduce for all norms and counts of a step, and no wait for it before the next " +
 			"kernel is launched; look for a late rank",
 		inOptimizer: "one all-reduce for all norms and counts of a step, and no wait for it before the next " +
