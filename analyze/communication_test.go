@@ -70,6 +70,8 @@ func communicationLines(r *report.Report) (lines []string) {
 	for _, p := range r.Health.Problems {
 		if p.Code == string(trace.PossibleCommunication) {
 			lines = append(lines, p.Action)
+		} else if p.Severity != "note" {
+			lines = append(lines, p.Code)
 		}
 	}
 	return lines

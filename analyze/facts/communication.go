@@ -194,7 +194,8 @@ func joinHost(list []Collective, records, rows []int32) {
 // communication stream may compute a little (FSDP2 adds up reduced gradients there), so
 // a stream counts as one of compute kernels only if it has half of their time. The replay of
 // a graph is left out: it runs by the graph's edges, and what tracks it is drawn on is up to
-// the driver, or to the tool that merged them.
+// the driver, or to the tool that merged them. Kernels that no process group launches, such
+// as a custom all-reduce, are meant to run between compute kernels.
 func checkStreams(x *timeline.Rank, c *collector) (overlap bool, shared int) {
 	if len(c.out.Collectives) == 0 {
 		return false, 0
@@ -218,12 +219,16 @@ func checkStreams(x *timeline.Rank, c *collector) (overlap bool, shared int) {
 			busy[stream] += x.Col.Dur[row]
 		}
 	}
+	grouped := make([]bool, len(c.out.Kernels))
+	for i, name := range c.out.Kernels {
+		grouped[i] = timeline.OfProcessGroup(name)
+	}
 	for i := range c.out.Collectives {
 		one := &c.out.Collectives[i]
 		if set := computes[one.Stream]; set != nil && !one.Replayed {
 			over := set.Within(one.Start, one.End) > 0
 			overlap = overlap || over
-			shared += oneIf(over || 2*busy[one.Stream] >= total)
+			shared += oneIf(over || grouped[one.Kernel] && 2*busy[one.Stream] >= total)
 		}
 	}
 	return overlap, shared
