@@ -1,6 +1,6 @@
 """Small training loops under torch.profiler, each with the truth about itself beside its trace.
 
-    python interop/loops.py OUT [--only WORD]... [--world 1|2] [--list]
+    python interop/loops.py OUT [--only WORD]... [--world N]... [--list]
 
 Every loop writes OUT/NAME.json.gz, which is what torch.profiler exports, and OUT/NAME.truth.json. The truth is counted by
 the loop while it works (a forward is counted where forward is called, and so on); it never looks at the trace.
@@ -10,12 +10,14 @@ import argparse
 import contextlib
 import dataclasses
 import datetime
-import gzip
+import importlib
 import json
+import pathlib
 import os
 import shutil
 import socket
 import sys
+import traceback
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -24,6 +26,8 @@ import torch.distributed as dist
 import torch.nn.functional as F
 import torch.utils.checkpoint
 from torch import nn
+
+from harness import Truth, Written, pack, record
 
 VOCABULARY, WIDTH, LENGTH, BATCH = 61, 16, 8, 2  # 61 does not divide by two: FSDP2's shards are uneven
 IGNORE = -100
@@ -109,6 +113,16 @@ class Loop:
 
 
 def loops():
+    """All loops by the number of ranks: those below, and those that interop/loops_*.py write out."""
+    one, two = described()
+    worlds = {1: one, 2: two}
+    for file in sorted(pathlib.Path(__file__).resolve().parent.glob("loops_*.py")):
+        for loop in importlib.import_module(file.stem).LOOPS:
+            worlds.setdefault(loop.world, []).append(loop)
+    return worlds
+
+
+def described():
     both = dict(loss="sum", scale="per_parameter")
     one = [
         # accumulation 1
@@ -213,30 +227,6 @@ class NestedAdamW(torch.optim.AdamW):
         return super().step(closure)
 
 
-class Truth:
-    """Counts what the loop does, one Counter-like dict per update."""
-
-    def __init__(self):
-        self.updates = []
-        self.now = {}
-
-    def count(self, what, n=1):
-        self.now[what] = self.now.get(what, 0) + n
-
-    def append(self, what, value):
-        self.now.setdefault(what, []).append(value)
-
-    def update(self):
-        self.updates.append(self.now)
-        self.now = {}
-
-    def each(self, what, default=0):
-        """The value of every recorded update; they must agree."""
-        values = [u.get(what, default) for u in self.updates]
-        assert all(v == values[0] for v in values), (what, values)
-        return values[0]
-
-
 def batches(rank, update, accum):
     """Micro-batches whose token counts differ, the same in every run."""
     generator = torch.Generator().manual_seed(1000 * rank + update)
@@ -263,16 +253,6 @@ def optimizers(loop, model):
         return [(NestedAdamW(parameters, **options), "NestedAdamW", 1)]
     assert loop.optimizer == "two"
     return [(torch.optim.AdamW(parameters[:6], **options), "AdamW", 1), (torch.optim.SGD(parameters[6:], **options), "SGD", 2)]
-
-
-def pack(file, target):
-    """Compresses a trace; the only byte that changes is the name of the machine, which Kineto writes into its head."""
-    with open(file, "rb") as source:
-        text = source.read()
-    text = text.replace(json.dumps(socket.gethostname()).encode(), b'"localhost"')
-    with open(target, "wb") as out, gzip.GzipFile("", "wb", 9, out, mtime=0) as packed:
-        packed.write(text)
-    os.remove(file)
 
 
 def train(loop, rank, world, out):
@@ -604,23 +584,35 @@ def choose(loops, only):
     return [loop for loop in loops if not only or any(word in loop.name for word in only)]
 
 
+def lacks(loop):
+    """What this machine lacks for a loop, None if nothing."""
+    if isinstance(loop, Written):
+        module = loop.lacks()
+        return module and f"no module {module}"
+    if loop.scale == "compiled" and not (shutil.which("c++") or shutil.which("g++")):
+        return "torch.compile needs a C++ compiler"
+    return None
+
+
 def work(rank, world, port, out, only):
     torch.set_num_threads(1)
     if world > 1:
         os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE=str(world), GLOO_SOCKET_IFNAME="lo")
         dist.init_process_group("gloo", rank=rank, world_size=world, timeout=datetime.timedelta(seconds=60))
     failed = []
-    for loop in choose(loops()[world > 1], only):
-        if loop.scale == "compiled" and not (shutil.which("c++") or shutil.which("g++")):
-            print(f"{loop.name}: SKIPPED: torch.compile needs a C++ compiler", file=sys.stderr, flush=True)
+    for loop in choose(loops()[world], only):
+        if lack := lacks(loop):
+            print(f"{loop.name}: SKIPPED: {lack}", file=sys.stderr, flush=True)
             continue
         try:
-            train(loop, rank, world, ".")
+            (record if isinstance(loop, Written) else train)(loop, rank, world, ".")
             if rank == 0:
                 print(f"{loop.name}: {os.path.getsize(loop.name + ('-rank0' if world > 1 else '') + '.json.gz')} bytes", flush=True)
         except Exception as err:
             failed.append(loop.name)
             print(f"{loop.name}: {type(err).__name__}: {err}", file=sys.stderr, flush=True)
+            if isinstance(loop, Written):
+                traceback.print_exc()
     if world > 1:
         dist.barrier()
         dist.destroy_process_group()
@@ -632,24 +624,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", nargs="?", default="interop/out")
     parser.add_argument("--only", action="append", help="loops whose name contains this")
-    parser.add_argument("--world", type=int, choices=(1, 2), action="append")
+    parser.add_argument("--world", type=int, action="append", help="loops of so many ranks")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
-    one, two = loops()
+    worlds = loops()
     if options.list:
-        for loop in one + two:
+        for loop in sum(worlds.values(), []):
             print(loop.name)
         return
     os.makedirs(options.out, exist_ok=True)
     os.chdir(options.out)  # a trace keeps the path it was written to
-    worlds = options.world or [1, 2]
-    if 1 in worlds:
-        work(0, 1, 0, ".", options.only)
-    if 2 in worlds and choose(two, options.only):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        torch.multiprocessing.spawn(work, (2, port, ".", options.only), nprocs=2)
+    for world in sorted(options.world or worlds):
+        if world == 1:
+            work(0, 1, 0, ".", options.only)
+        elif choose(worlds[world], options.only):
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                port = probe.getsockname()[1]
+            torch.multiprocessing.spawn(work, (world, port, ".", options.only), nprocs=world)
 
 
 if __name__ == "__main__":

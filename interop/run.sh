@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Traces of a current PyTorch, with their truth, in interop/out. Quick when the virtual environment stands already.
-#   interop/run.sh [--only WORD]... [--world 1|2]
+#   interop/run.sh [--only WORD]... [--world N]...
 #   KEEP=1 interop/run.sh      the traces named in keep.txt become interop/testdata
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -21,13 +21,14 @@ import (
 // truth is what a training loop did, counted where it did it: the file beside a trace
 // of interop, and, converted, of ../shared/traces/torch-cpu.
 type truth struct {
-	WorldSize    int64 `json:"world_size"`
-	Steps        int   `json:"optimizer_steps"`
-	Accumulation *int  `json:"accumulation_steps"`
-	MicroBatches int   `json:"micro_batches"`
+	WorldSize    int64  `json:"world_size"`
+	Steps        int    `json:"optimizer_steps"`
+	Accumulation *int   `json:"accumulation_steps"`
+	MicroBatches *int   `json:"micro_batches"`
+	ByStep       []*int `json:"micro_batches_by_step"` // where they differ
 	Optimizers   []struct {
 		Name         string `json:"name"`
-		Accumulation int    `json:"accumulation_steps"`
+		Accumulation *int   `json:"accumulation_steps"`
 	} `json:"optimizers"`
 	Params    int       `json:"params"`
 	Numel     int64     `json:"param_numel"`
@@ -130,7 +131,7 @@ func TestTruthOfTorchCPU(t *testing.T) {
 func (o *oldTruth) convert() truth {
 	w := o.truth
 	w.Needless, w.Avoidable = o.Needless, o.Avoidable
-	w.MicroBatches = *w.Accumulation
+	w.MicroBatches = w.Accumulation
 	if o.Loss == "1875" { // its accumulation_steps are micro-batches; see ../shared/traces/README.md
 		one := 1
 		w.Accumulation = &one
@@ -139,8 +140,8 @@ func (o *oldTruth) convert() truth {
 	name := map[bool]string{true: "ManualAdam", false: "AdamW"}[strings.HasPrefix(o.Optimizer, "Manual")]
 	w.Optimizers = append(w.Optimizers, struct {
 		Name         string `json:"name"`
-		Accumulation int    `json:"accumulation_steps"`
-	}{name, *w.Accumulation})
+		Accumulation *int   `json:"accumulation_steps"`
+	}{name, w.Accumulation})
 	w.Scale = scaleFact{Kind: "none"}
 	if o.Scale != "none" {
 		kind := map[bool]string{true: "foreach", false: "per_parameter"}[strings.Contains(o.Scale, "_foreach_mul_")]
@@ -153,7 +154,7 @@ func (o *oldTruth) convert() truth {
 		"last micro-batch only": "last_micro_batch",
 		"none":                  "none",
 	}[o.Sync]
-	if w.Sync == "every_micro_batch" && w.MicroBatches > 1 {
+	if w.Sync == "every_micro_batch" && *w.MicroBatches > 1 {
 		w.Planted = append(w.Planted, "AC001")
 	}
 	places := map[string]string{"before scale pass": "before_scale", "before first forward": "before_forward"}
@@ -216,19 +217,28 @@ func checkSteps(t *testing.T, r *report.Report, want *truth) {
 	same(t, "steps", len(r.Steps), want.Steps)
 	same(t, "accumulation steps", orUnknown(r.AccumulationSteps), orUnknown(want.Accumulation))
 	same(t, "world size", *cmp.Or(r.Source.WorldSize, new(int64)), want.WorldSize)
-	accumulations := make(map[string]string)
+	accumulations := make(map[string]*int) // nil where unknown, and where they differ from step to step
+	known := make(map[string]bool)
 	for _, s := range r.Steps {
-		same(t, fmt.Sprintf("micro-batches of step %d", s.Index), orUnknown(s.MicroBatches),
-			fmt.Sprint(want.MicroBatches))
+		micro := want.MicroBatches
+		if s.Index < len(want.ByStep) {
+			micro = want.ByStep[s.Index]
+		}
+		same(t, fmt.Sprintf("micro-batches of step %d", s.Index), orUnknown(s.MicroBatches), orUnknown(micro))
 		for _, o := range s.Optimizers {
-			if o.Accumulation != nil {
-				accumulations[o.Name] = fmt.Sprint(*o.Accumulation)
+			switch before := accumulations[o.Name]; {
+			case o.Accumulation == nil && !known[o.Name]:
+				accumulations[o.Name] = nil
+			case o.Accumulation != nil && !known[o.Name]:
+				accumulations[o.Name], known[o.Name] = o.Accumulation, true
+			case o.Accumulation != nil && before != nil && *before != *o.Accumulation:
+				accumulations[o.Name] = nil
 			}
 		}
 	}
 	same(t, "optimizers", len(accumulations), len(want.Optimizers))
 	for _, o := range want.Optimizers {
-		same(t, "accumulation of "+o.Name, accumulations[o.Name], fmt.Sprint(o.Accumulation))
+		same(t, "accumulation of "+o.Name, orUnknown(accumulations[o.Name]), orUnknown(o.Accumulation))
 	}
 }
 
@@ -303,7 +313,7 @@ func checkClip(t *testing.T, r *report.Report, want *truth) {
 		count[passKey{"clip", "after_backward", want.Params, report.Required}] = want.Steps
 	case "between_micro_batches":
 		inside := passKey{"clip", "between_micro_batches", want.Params, report.Required}
-		count[inside] = want.Steps * (want.MicroBatches - 1)
+		count[inside] = want.Steps * (*want.MicroBatches - 1)
 		count[passKey{"clip", "after_backward", want.Params, report.Required}] = want.Steps
 	}
 	if want.Unscale {
