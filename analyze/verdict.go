@@ -54,7 +54,12 @@ func VerdictOf(r *facts.Rank, p *gradients.Pass, uniform bool) (report.Verdict, 
 		return report.UnknownVerdict, "the same scaling stands inside " +
 			"the accumulation, which is the first thing to change"
 	}
-	ranks, micro := ReducingRanks(r), r.Steps[p.Step].MicroBatches
+	return foldable(ReducingRanks(r), r.Steps[p.Step].MicroBatches, uniform)
+}
+
+// foldable judges a scale pass by how many ranks reduce the gradients and how many micro-batches
+// a step has: what the loss would have to carry instead.
+func foldable(ranks int64, micro int, uniform bool) (report.Verdict, string) {
 	switch {
 	case ranks == 0:
 		return report.UnknownVerdict, "how many ranks reduce the gradients is unknown"

@@ -80,3 +80,8 @@ func longestStep(list []Step) string {
 	}
 	return fmt.Sprintf(", the longest step %.1f s", float64(longest)/1e9)
 }
+
+// problem is a problem of no particular place in the file.
+func problem(code trace.Code, n int, detail string) trace.Problem {
+	return trace.Problem{Code: code, Count: int64(n), Offset: -1, Detail: detail}
+}

@@ -55,12 +55,6 @@ func lastBackwards(x *timeline.Rank, r *Rank) {
 	}
 }
 
-// holds reports whether the host window of a step holds instant t. Step -1 holds none.
-func (r *Rank) holds(step int, t int64) bool {
-	return step >= 0 && step < len(r.Steps) && t < r.Steps[step].HostEnd &&
-		(step == 0 || t >= r.Steps[step-1].HostEnd)
-}
-
 // extendBackward adds a kernel of the last backward pass.
 func (s *Step) extendBackward(device int, start, end int64) {
 	for w := range s.Windows {

@@ -25,7 +25,7 @@ func (c *Collective) Captured() int64 {
 
 // hideSync says that nobody knows when gradients are reduced, where no span of the host shows
 // it and graphs replay reductions: they may be those of the gradients.
-func (r *Rank) hideSync() {
+func hideSync(r *Rank) {
 	if r.Sync.Pattern != gradients.SyncNone {
 		return
 	}

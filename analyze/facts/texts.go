@@ -1,5 +1,7 @@
 package facts
 
+import "strings"
+
 // texts calls visit for every text in the facts that may be a piece of the trace's memory,
 // and so would keep all of it alive. This file knows them all; a test walks over facts by
 // reflection to find those it forgot.
@@ -97,4 +99,15 @@ func (s *Step) texts(visit func(*string)) {
 	for i := range s.PerOptimizer {
 		visit(&s.PerOptimizer[i].Name)
 	}
+}
+
+// own returns a copy of a text that keeps no larger one in memory. texts holds the copies
+// made so far: equal texts share one.
+func own(texts map[string]string, text string) string {
+	copied, ok := texts[text]
+	if !ok {
+		copied = strings.Clone(text)
+		texts[copied] = copied
+	}
+	return copied
 }

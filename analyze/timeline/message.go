@@ -84,6 +84,10 @@ func (x *Rows) MessageAt(row int32) Message {
 	var okIn, okOut bool
 	args := e.AppendArgs(buffer[:0])
 	for _, a := range slices.Backward(args) { // if a key occurs twice, the first one counts
+		if text := m.text(trace.Key(a.Key)); text != nil {
+			*text = e.TextOf(a)
+			continue
+		}
 		switch a.Key {
 		case trace.KeyInElems:
 			m.InElems, okIn = a.Num, a.Kind == trace.Int
@@ -91,14 +95,6 @@ func (x *Rows) MessageAt(row int32) Message {
 			m.OutElems, okOut = a.Num, a.Kind == trace.Int
 		case trace.KeyGroupSize:
 			m.GroupSize = a.Num
-		case trace.KeyDtype:
-			m.Dtype = e.TextOf(a)
-		case trace.KeyGroupName:
-			m.Group = e.TextOf(a)
-		case trace.KeyGroupDesc:
-			m.Desc = e.TextOf(a)
-		case trace.KeyGroupRanks:
-			m.Members = e.TextOf(a)
 		case trace.KeySeq, trace.KeySeqNum:
 			if a.Kind == trace.Int {
 				m.Seq = max(a.Num, UnknownMessage.Seq)
@@ -111,6 +107,21 @@ func (x *Rows) MessageAt(row int32) Message {
 		m.Bytes = max(m.InElems, m.OutElems) * size
 	}
 	return m
+}
+
+// text is the part of a message that a text argument says, nil for other arguments.
+func (m *Message) text(key trace.Key) *string {
+	switch key {
+	case trace.KeyDtype:
+		return &m.Dtype
+	case trace.KeyGroupName:
+		return &m.Group
+	case trace.KeyGroupDesc:
+		return &m.Desc
+	case trace.KeyGroupRanks:
+		return &m.Members
+	}
+	return nil
 }
 
 // commsID reads a Comms Id: the hash that PyTorch makes of what identifies an operation

@@ -5,18 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/gaprof/gaprof/trace"
 )
-
-// Suspect returns what the name of a kernel speaks of, although the kernel is in no family
-// of communication and the user declared nothing of it: all-reduce, all-to-all (also
-// dispatch and combine), or waiting (notify, signal); NotCommunication for other names, and
-// for those that are compute for certain.
-func (x *Rows) Suspect(id trace.StringID) CollectiveKind { return x.names.kernel[id].suspect }
-
-// AnySuspect reports whether the trace has such a name at all.
-func (x *Rows) AnySuspect() bool { return x.names.suspects }
 
 // PatternFor returns a regular expression for a Declaration that fits a kernel's
 // function with its namespaces, whatever its template arguments and parameters.

@@ -199,6 +199,19 @@ func (d *reader) take(key string, t token.Token) {
 		return
 	}
 	text := d.jsonText(t)
+	d.takeText(key, t, text)
+	if len(text) > maxExtra {
+		d.Note(trace.LongString, t.Start)
+		return
+	}
+	if json.Valid(text) {
+		m.Extra = append(m.Extra, trace.Extra{Key: key, JSON: string(text)})
+	}
+}
+
+// takeText takes over what the model holds of an entry that is kept as a whole.
+func (d *reader) takeText(key string, t token.Token, text []byte) {
+	m := d.b.Meta()
 	switch key {
 	case "deviceProperties":
 		d.Counts.Kineto = true
@@ -216,13 +229,6 @@ func (d *reader) take(key string, t token.Token) {
 		for range lines {
 			d.Note(trace.DroppedDevice, t.Start)
 		}
-	}
-	if len(text) > maxExtra {
-		d.Note(trace.LongString, t.Start)
-		return
-	}
-	if json.Valid(text) {
-		m.Extra = append(m.Extra, trace.Extra{Key: key, JSON: string(text)})
 	}
 }
 
