@@ -44,7 +44,7 @@ func (d *Diff) structure(p *pair) {
 	}
 	d.Collectives = append(d.Collectives, changes...)
 	d.Passes = append(d.Passes, p.passChanges()...)
-	if c, ok := p.memory(); ok {
+	if c, ok := memoryChange(p.name(), p.base.memory, p.new.memory); ok {
 		d.Memory = append(d.Memory, c)
 	}
 }

@@ -36,40 +36,32 @@ func (m *MemoryChange) Changed() bool {
 // differ reports whether two amounts that are both known differ.
 func differ(a, b *int64) bool { return a != nil && b != nil && *a != *b }
 
-// addMemory adds the memory of complete steps to the pools of their kinds.
-func addMemory(r *report.Report, where map[stepKey]*pool) {
-	for i := range r.Memory {
-		m := &r.Memory[i]
-		if m.Step == nil || !m.Complete {
-			continue
-		}
-		if p := where[stepKey{m.Rank, *m.Step}]; p != nil {
-			keepHighest(p, m)
-		}
-	}
-}
+// peaks are the rows of memory with the highest peak of some steps; nil where it was not
+// recorded.
+type peaks struct{ device, host *report.Memory }
 
-// keepHighest keeps the row in a pool if no other of the same sort of device has a higher peak.
-func keepHighest(p *pool, m *report.Memory) {
-	of := &p.deviceMemory
+// add keeps the row if no other of the same sort of device has a higher peak.
+func (p *peaks) add(m *report.Memory) {
+	of := &p.device
 	if m.Kind == "cpu" {
-		of = &p.hostMemory
+		of = &p.host
 	}
 	if *of == nil || m.PeakAllocated > (*of).PeakAllocated {
 		*of = m
 	}
 }
 
-// memory compares the memory of a pair; ok is false where a side did not record it.
-func (p *pair) memory() (c MemoryChange, ok bool) {
-	base, new := p.base.deviceMemory, p.new.deviceMemory
+// memoryChange compares the memory of a kind of step; ok is false where a side did not
+// record it.
+func memoryChange(kind string, b, n peaks) (c MemoryChange, ok bool) {
+	base, new := b.device, n.device
 	if base == nil || new == nil {
-		base, new = p.base.hostMemory, p.new.hostMemory
+		base, new = b.host, n.host
 	}
 	if base == nil || new == nil {
 		return c, false
 	}
-	c = MemoryChange{Kind: p.name(), Base: memorySide(base), New: memorySide(new)}
+	c = MemoryChange{Kind: kind, Base: memorySide(base), New: memorySide(new)}
 	if base.PeakAllocated != 0 && base.Relative == new.Relative {
 		delta := float64(new.PeakAllocated)/float64(base.PeakAllocated) - 1
 		c.Delta = &delta

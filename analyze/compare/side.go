@@ -33,7 +33,7 @@ type pool struct {
 	places     map[placeKey]*placeSum
 	passes     map[passKey]*passSum
 
-	deviceMemory, hostMemory *report.Memory // with the highest peak; nil where it was not recorded
+	memory peaks // of complete steps
 }
 
 // stepKey is one step of one rank in one report.
@@ -57,7 +57,6 @@ func newSide(reports []*report.Report) *side {
 			p.add(row, unit{runs[row.Rank], row.Index}, first)
 		}
 		addStructure(r, where)
-		addMemory(r, where)
 	}
 	return s
 }
@@ -165,7 +164,7 @@ func (p *pool) steps() [][]*report.Step {
 	return list
 }
 
-// addStructure adds what a report says of collectives and gradient passes to the pools
+// addStructure adds what a report says of collectives, gradient passes and memory to the pools
 // of their steps. What belongs to no step or to an incomplete one is left out.
 func addStructure(r *report.Report, where map[stepKey]*pool) {
 	complete := make(map[stepKey]bool)
@@ -182,6 +181,12 @@ func addStructure(r *report.Report, where map[stepKey]*pool) {
 		row := &r.GradientPasses[i]
 		if k := (stepKey{row.Rank, row.Step}); complete[k] {
 			where[k].addPass(row)
+		}
+	}
+	for i := range r.Memory {
+		m := &r.Memory[i]
+		if m.Step != nil && m.Complete && complete[stepKey{m.Rank, *m.Step}] {
+			where[stepKey{m.Rank, *m.Step}].memory.add(m)
 		}
 	}
 }
