@@ -92,6 +92,9 @@ func fingerprintOf(r *facts.Rank) report.Fingerprint {
 	for _, line := range lines {
 		fmt.Fprintln(h, line)
 	}
+	if slices.Contains(f.Accumulation, facts.Unknown) {
+		f.Accumulation = []int{} // which of several it is could not be said
+	}
 	f.Model = fmt.Sprintf("%016x", h.Sum64())
 	return f
 }

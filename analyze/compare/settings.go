@@ -183,7 +183,7 @@ func ranksText(ranks []int64) string {
 }
 
 // accumulationText prints the accumulation steps of a fingerprint; one that is unknown
-// makes all unknown.
+// makes all unknown, which earlier reports said by -1.
 func accumulationText(steps []int) string {
 	if len(steps) == 0 || slices.Contains(steps, -1) {
 		return unknown

@@ -104,7 +104,12 @@ var fingerprint = []struct {
 	}},
 	{"framework", func(r *report.Report) string { return r.Source.Format }},
 	{"model", func(r *report.Report) string { return r.Source.Fingerprint.Model }},
-	{"accumulation steps", func(r *report.Report) string { return fmt.Sprint(r.Source.Fingerprint.Accumulation) }},
+	{"accumulation steps", func(r *report.Report) string {
+		if len(r.Source.Fingerprint.Accumulation) == 0 {
+			return ""
+		}
+		return fmt.Sprint(r.Source.Fingerprint.Accumulation)
+	}},
 	{"steps by", func(r *report.Report) string { return r.Source.StepSource }},
 }
 

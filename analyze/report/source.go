@@ -32,8 +32,8 @@ type Fingerprint struct {
 	// Model is a hash of optimizers and parameters, in hexadecimal; "unknown" without shapes.
 	Model string `json:"model"`
 
-	// Accumulation is accumulation steps by optimizer name, -1 unknown; empty where Model
-	// is unknown.
+	// Accumulation is accumulation steps by optimizer name; empty where those of any of them,
+	// or Model, are unknown.
 	Accumulation []int `json:"accumulation"`
 }
 

@@ -24,13 +24,9 @@ var CL001 = analyze.Rule{
 }
 
 func runCL001(p *analyze.Pass) {
-	list := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
-		if gp.Kind != gradients.NormPass || !gp.OnDevice || 2*gp.Launches <= gp.Parameters || oneByOne(gp) {
-			return false
-		}
-		gaps := gp.Span - gp.OtherIn - gp.Busy
-		return float64(gaps) > launchBoundGap*float64(gp.Span)
-	})
+	list := steadyPasses(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
+		return gp.Kind == gradients.NormPass && gp.OnDevice && 2*gp.Launches > gp.Parameters && !oneByOne(gp)
+	}, func(_ *analyze.Rank, gp *gradients.Pass) bool { return gapShare(gp) > launchBoundGap })
 	if len(list) == 0 {
 		return
 	}

@@ -40,7 +40,7 @@ func slowness(gp *gradients.Pass, bandwidth int64) string {
 	if !gp.OnDevice || gp.Span == 0 || gp.Busy == 0 {
 		return ""
 	}
-	gaps := float64(max(0, gp.Span-gp.OtherIn-gp.Busy)) / float64(gp.Span)
+	gaps := gapShare(gp)
 	achieved := float64(gp.Bytes) / float64(gp.Busy) * 1e9
 	switch {
 	case gaps > launchBoundGap:
@@ -59,19 +59,15 @@ func small(gp *gradients.Pass, bandwidth int64) bool {
 }
 
 func runGS003(p *analyze.Pass) {
-	slow := func(r *analyze.Rank, gp *gradients.Pass) bool {
+	list := steadyPasses(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
 		switch gp.Kind {
 		case gradients.ClipPass, gradients.UnscalePass:
+			return true
 		case gradients.ScalePass:
-			if gp.Doubtful || gp.One {
-				return false
-			}
-		default:
-			return false
+			return !gp.Doubtful && !gp.One
 		}
-		return slowness(gp, p.Bandwidth(r)) != ""
-	}
-	list := passes(p, slow)
+		return false
+	}, func(r *analyze.Rank, gp *gradients.Pass) bool { return slowness(gp, p.Bandwidth(r)) != "" })
 	if len(list) == 0 {
 		return
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
@@ -15,8 +16,10 @@ var OP001 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "launch-bound optimizer",
-		Why:   "An optimizer that launches many short kernels for every tensor leaves the device idle between them.",
-		Fix:   "fused=True, or foreach=True, or compile the step",
+		Why: "An optimizer that launches many short kernels for every tensor leaves the device idle between them. " +
+			"It does so in most steps: the device is idle for a quarter of the optimizer's span in more than half of " +
+			"them, and for half of it in those that count. A host that is held up once is another matter.",
+		Fix: "fused=True, or foreach=True, or compile the step",
 	},
 	Needs: []analyze.Need{analyze.NeedDevice, needOptimizerSteps, analyze.NeedLaunches},
 	Run:   runOP001,
@@ -26,26 +29,48 @@ var OP001 = analyze.Rule{
 // normal way of working and not an accident.
 const manyKernels = 20
 
-// launchBound reports whether the device is mostly idle while o runs in a selected step
-// whose time on the device is known.
-func launchBound(r *analyze.Rank, o *facts.OptimizerRun) bool {
-	if o.InBackward || o.Step < 0 || !r.Selected(o.Step) || len(r.Steps[o.Step].Windows) == 0 {
-		return false
+// judged reports whether o runs behind backward, with many kernels, in a selected step whose
+// time on the device is known.
+func judged(r *analyze.Rank, o *facts.OptimizerRun) bool {
+	return !o.InBackward && o.Step >= 0 && r.Selected(o.Step) && len(r.Steps[o.Step].Windows) > 0 &&
+		o.Events >= manyKernels
+}
+
+// idleFor reports whether the device is idle for more than a share of the time in which o runs.
+func idleFor(o *facts.OptimizerRun, share float64) bool {
+	return float64(o.Idle) > share*float64(o.End-o.Start)
+}
+
+// launchBoundRuns lists the runs in which the device is mostly idle, of the optimizers that
+// show it in most of the steps in which they run: a host that was held up once is no finding.
+func launchBoundRuns(r *analyze.Rank) []*facts.OptimizerRun {
+	most := make(map[string]*majority)
+	var list []*facts.OptimizerRun
+	for i := range r.OptimizerRuns {
+		o := &r.OptimizerRuns[i]
+		if !judged(r, o) {
+			continue
+		}
+		if most[o.Name] == nil {
+			most[o.Name] = &majority{}
+		}
+		most[o.Name].add(o.Step, idleFor(o, steadyGap))
+		if idleFor(o, launchBoundGap) {
+			list = append(list, o)
+		}
 	}
-	return o.Events >= manyKernels && float64(o.Idle) > launchBoundGap*float64(o.End-o.Start)
+	return slices.DeleteFunc(list, func(o *facts.OptimizerRun) bool { return !most[o.Name].holds() })
 }
 
 // optimizersIdle reports whether the steps of a rank with launch-bound optimizers lose
 // enough in those for them to be said. Where they do not, the idle time is left to rules
 // about all of a step.
-func optimizersIdle(r *analyze.Rank) bool {
+func optimizersIdle(r *analyze.Rank, runs []*facts.OptimizerRun) bool {
 	idle, all := int64(0), int64(0)
 	kinds := make(map[string]bool)
-	for i := range r.OptimizerRuns {
-		if o := &r.OptimizerRuns[i]; launchBound(r, o) {
-			idle += o.Idle
-			kinds[r.Steps[o.Step].Kind] = true
-		}
+	for _, o := range runs {
+		idle += o.Idle
+		kinds[r.Steps[o.Step].Kind] = true
 	}
 	for i := range r.Steps {
 		if s := &r.Steps[i]; kinds[s.Kind] && r.Selected(i) {
@@ -60,14 +85,11 @@ func runOP001(p *analyze.Pass) {
 	var evidence []report.Evidence
 	why := ""
 	for _, r := range p.Ranks {
-		if !optimizersIdle(r) {
+		runs := launchBoundRuns(r)
+		if !optimizersIdle(r, runs) {
 			continue
 		}
-		for i := range r.OptimizerRuns {
-			o := &r.OptimizerRuns[i]
-			if !launchBound(r, o) {
-				continue
-			}
+		for _, o := range runs {
 			span := o.End - o.Start
 			got, others := p.Claim(r, o.Step, 0, timeline.IdleBucket, o.Idle)
 			p.Remark(others)

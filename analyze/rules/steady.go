@@ -2,8 +2,10 @@ package rules
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/ranks"
 )
 
@@ -83,4 +85,59 @@ func binomialTail(k, n int, p float64) float64 {
 func lgamma(n int) float64 {
 	v, _ := math.Lgamma(float64(n))
 	return v
+}
+
+// majority counts in how many steps something that costs the time of the host is possible,
+// and in how many of them it is so. What the host does once in a recording, because the
+// operating system or the profiler holds it up, is no habit of the loop.
+type majority struct {
+	steps map[int]bool // whether it is so, by step
+	have  int
+}
+
+// add notes one case of a step: one that is so is enough.
+func (m *majority) add(step int, so bool) {
+	if m.steps == nil {
+		m.steps = make(map[int]bool)
+	}
+	if so && !m.steps[step] {
+		m.have++
+	}
+	m.steps[step] = m.steps[step] || so
+}
+
+// holds reports whether it is so in more than half of the steps.
+func (m *majority) holds() bool { return 2*m.have > len(m.steps) }
+
+// steadyGap is the share of a span that is gaps from which a step shows the habit, half of
+// the one that makes it a finding: a step just below that bound does not speak against it.
+const steadyGap = launchBoundGap / 2
+
+// steadyPasses lists the passes of each rank for which slow is true, if most of the steps
+// with a pass of that kind for which of is true show it: they are slow, or have steadyGap.
+func steadyPasses(p *analyze.Pass, of, slow func(*analyze.Rank, *gradients.Pass) bool) []found {
+	type habit struct {
+		rank *analyze.Rank
+		kind gradients.PassKind
+	}
+	most := make(map[habit]*majority)
+	all := passes(p, of)
+	for _, f := range all {
+		h := habit{f.rank, f.pass.Kind}
+		if most[h] == nil {
+			most[h] = &majority{}
+		}
+		most[h].add(f.pass.Step, slow(f.rank, f.pass) || gapShare(f.pass) > steadyGap)
+	}
+	return slices.DeleteFunc(all, func(f found) bool {
+		return !slow(f.rank, f.pass) || !most[habit{f.rank, f.pass.Kind}].holds()
+	})
+}
+
+// gapShare is the share of a pass in which the device does nothing.
+func gapShare(gp *gradients.Pass) float64 {
+	if gp.Span == 0 {
+		return 0
+	}
+	return float64(max(0, gp.Span-gp.OtherIn-gp.Busy)) / float64(gp.Span)
 }

@@ -16,8 +16,8 @@ var TH004 = analyze.Rule{
 		Why: "Work that was launched before the recording began belongs to no step and " +
 			"has no known launch site. At the start of a recording that is normal: the " +
 			"device runs behind the host. Elsewhere it means that launches were lost.",
-		Fix: "record a step more than you look at (schedule(wait=1, " +
-			"warmup=1, active=N)); keep CPU activity switched on",
+		Fix: "at the start: record a step more than you look at (schedule(wait=1, " +
+			"warmup=1, active=N)); elsewhere: fewer steps, or a larger buffer of the profiler",
 	},
 	Needs: []analyze.Need{analyze.NeedDevice},
 	Run:   runTH004,
@@ -26,6 +26,19 @@ var TH004 = analyze.Rule{
 // lostShare is the share of device events without a launch, other than at the
 // start, from which figures by step and launch site are in doubt.
 const lostShare = 0.01
+
+// What helps depends on where the launches are missing. Kineto stops where its buffers are
+// full, 128 MB unless its configuration file says otherwise, and CUPTI drops what finds no
+// room: launch calls as well as kernels.
+const (
+	fixAtStart = "record a step more than you look at (schedule(wait=1, warmup=1, active=N)); " +
+		"keep CPU activity switched on"
+	fixLost = "recording more steps would lose more: record fewer (active=1 or 2) and fewer activities " +
+		"(no with_stack, record_shapes or profile_memory), or raise the buffer of the profiler: " +
+		"ACTIVITIES_MAX_GPU_BUFFER_SIZE_MB=512 in the file that KINETO_CONFIG names (128 unless set); " +
+		"look for its warnings about dropped records and full buffers in the log"
+	fixNoLaunch = "record the host together with the device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
+)
 
 func runTH004(p *analyze.Pass) {
 	var events, unlinked, atStart, unknown, collectives int
@@ -46,14 +59,19 @@ func runTH004(p *analyze.Pass) {
 		return
 	}
 	severity, where := report.Note, "all at the start of the recording"
+	f.Fix = fixAtStart
 	if lost := unlinked - atStart; lost > 0 {
 		where = fmt.Sprintf("%d of them not at the start of the recording", lost)
 		if float64(lost) >= lostShare*float64(events) {
 			severity = report.Warn
 		}
+		if severity == report.Warn || lost > atStart {
+			f.Fix = fixLost
+		}
 	}
 	if unlinked == events {
 		where = "so nothing can be said of steps and launch sites"
+		f.Fix = fixNoLaunch
 	}
 	f.Message = fmt.Sprintf("%d of %d device events have no launch in the recording, %s", unlinked, events, where)
 	f.Why = fmt.Sprintf("they count in totals and belong to no step; %d of %d collectives have no known launch site",
