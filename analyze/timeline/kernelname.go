@@ -1,6 +1,9 @@
 package timeline
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // kernelFunction finds the function in the name of a kernel as profilers demangle it:
 // return type, namespaces, function, template arguments, parameters. name[from:to] is the
@@ -115,17 +118,45 @@ func familyOf(name string) (of fit, function string) {
 		return fit{}, ""
 	}
 	function = name[from:to]
+	qualification := name[scope:from]
+	scoped := mentionsScope(qualification)
 	for _, one := range fitsOf[function[0]] {
-		if one.family.holds(name[scope:from]) && matches(one.kernel.Function, function) {
+		if (scoped || len(one.family.Scopes) == 0) && one.family.holds(qualification) &&
+			matches(one.kernel.Function, function) {
 			return one, function
 		}
 	}
 	for i := range families {
-		if f := &families[i]; len(f.Scopes) > 0 && f.holds(name[scope:from]) {
+		if f := &families[i]; scoped && len(f.Scopes) > 0 && f.holds(qualification) {
 			return fit{family: f}, function
 		}
 	}
 	return fit{}, function
+}
+
+// scopeRoots are the outermost namespaces of the scopes of all families.
+var scopeRoots = func() (roots []string) {
+	for i := range families {
+		for _, scope := range families[i].Scopes {
+			root, _, _ := strings.Cut(scope, "::")
+			roots = append(roots, root)
+		}
+	}
+	slices.Sort(roots)
+	return slices.Compact(roots)
+}()
+
+// mentionsScope reports whether a qualification can hold the scope of any family. Nearly
+// none does, and asking each family takes longer.
+func mentionsScope(qualification string) bool {
+	for len(qualification) > 0 {
+		namespace, rest, _ := strings.Cut(qualification, "::")
+		if slices.Contains(scopeRoots, namespace) {
+			return true
+		}
+		qualification = rest
+	}
+	return false
 }
 
 // holds reports whether kernels with this qualification can be of the family.

@@ -43,6 +43,20 @@ var suspectWords = []struct {
 	{"_a_2_a_", AllToAll}, {"_dispatch_", AllToAll}, {"_combine_", AllToAll},
 }
 
+// suspectParts are in every name that has one of suspectWords, in any case: most names have
+// none of them, and need not be taken apart.
+var suspectParts = []string{"notify", "signal", "reduce", "all", "2", "dispatch", "combine"}
+
+// hasFold reports whether a name contains a part, given in lower case, in any case.
+func hasFold(name, part string) bool {
+	for i := range len(name) - len(part) + 1 {
+		if name[i]|0x20 == part[0]|0x20 && strings.EqualFold(name[i:i+len(part)], part) {
+			return true
+		}
+	}
+	return false
+}
+
 // computeNamespaces hold kernels that never communicate, whatever their names say.
 var computeNamespaces = []string{
 	"at", "at_cuda_detail", "c10", "ck", "ck_tile", "cub", "cudnn", "cutlass", "cute", "flash", "hipcub", "rocprim",
@@ -61,6 +75,9 @@ const inductor = "triton_"
 // suspectKind returns what the qualified name of a kernel's function speaks of.
 func suspectKind(qualified string) CollectiveKind {
 	root, _, _ := strings.Cut(qualified, "::")
+	if !slices.ContainsFunc(suspectParts, func(part string) bool { return hasFold(qualified, part) }) {
+		return NotCommunication
+	}
 	if strings.HasPrefix(qualified, inductor) || slices.Contains(computeNamespaces, root) {
 		return NotCommunication
 	}
