@@ -83,7 +83,7 @@ func stepsOf(s *steps.Steps, g *gradients.Gradients, idles [][]idle.Window) []St
 	for i, one := range s.List {
 		of := &g.Steps[i]
 		one.Kind = of.Kind
-		list = append(list, Step{one, of.PerOptimizer, of.MicroBatches, of.Backwards, idles[i], nil})
+		list = append(list, Step{one, of.PerOptimizer, of.MicroBatches, of.Backwards, of.Gaps, idles[i], nil})
 	}
 	return list
 }

@@ -44,6 +44,7 @@ type Step struct {
 	PerOptimizer []gradients.OptimizerStep // in the order of Optimizers
 	MicroBatches int                       // forward passes, or Unknown
 	Backwards    []gradients.Backward      // those that begin in the host window
+	Gaps         gradients.Gaps            // between those
 	Idle         []idle.Window             // why the device does nothing, in the order of Windows
 
 	// LastBackward is, in the order of Windows, when the device computes for the last backward

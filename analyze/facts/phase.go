@@ -111,8 +111,10 @@ func (l *Phases) phaseInGraph(row, launch int32, p Phase) Phase {
 // do not say it.
 func (l *Phases) phaseOfSpans(launch int32) Phase {
 	p := PhaseUnknown
+	_, closure := l.x.ClosureAt(l.x.Col.Start[launch])
 	l.x.Stack(launch, func(span int32) bool {
 		switch class := l.x.Class(span); {
+		case closure && class&timeline.OptimizerStep != 0: // what a closure does is not the optimizer's
 		case class&(timeline.OptimizerStep|timeline.ZeroGrad) != 0:
 			p = PhaseOptimizer
 		case class&(timeline.AccumulateGrad|timeline.EvaluateFunction|timeline.BackwardNode) != 0:

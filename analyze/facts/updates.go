@@ -28,7 +28,8 @@ type OptimizerRun struct {
 	Idle       int64          // ns from Start to End in which the device does nothing; 0 with several devices
 }
 
-// ZeroGrad is an Optimizer.zero_grad span.
+// ZeroGrad is an Optimizer.zero_grad span, or the first gradient that is set anew where none shows
+// who cleared it.
 type ZeroGrad struct {
 	Step  int            // index
 	Event timeline.Event // the span
@@ -44,12 +45,31 @@ func updatesOf(x *timeline.Rank, s *steps.Steps, g *gradients.Gradients) Updates
 		if step < 0 || x.InBackward(z.Row) {
 			continue
 		}
-		b := g.Steps[step].Backwards
-		if n := len(b); n > 1 && z.Start >= b[0].Last && z.Start < b[n-1].First {
+		if gap := g.Steps[step].Gaps.At(z.Start); gap != nil && gap.Loses() {
 			u.ZeroInside = append(u.ZeroInside, ZeroGrad{step, x.Event(z.Row)})
 		}
 	}
+	u.renewed(x, s, g)
 	return u
+}
+
+// renewed adds clearings that no span shows, such as model.zero_grad(): the first accumulation
+// that sets a gradient instead of adding to it. Frameworks that shard gradients, and
+// optimizers that step in backward, take them away themselves.
+func (u *Updates) renewed(x *timeline.Rank, s *steps.Steps, g *gradients.Gradients) {
+	sharded := func(c gradients.HostCollective) bool { return c.Kind == timeline.ReduceScatter }
+	if len(u.ZeroInside) > 0 || slices.ContainsFunc(g.HostCollectives, sharded) ||
+		slices.ContainsFunc(u.OptimizerRuns, func(o OptimizerRun) bool { return o.InBackward }) {
+		return
+	}
+	for i := range g.Steps {
+		for _, gap := range g.Steps[i].Gaps {
+			at := sort.Search(len(x.Nodes), func(k int) bool { return x.Nodes[k].Start >= gap.End })
+			if gap.Renewed && gap.Loses() && at < len(x.Nodes) {
+				u.ZeroInside = append(u.ZeroInside, ZeroGrad{i, x.Event(x.Nodes[at].Row)})
+			}
+		}
+	}
 }
 
 // optimizerRuns measures the optimizer spans of a rank.
@@ -62,7 +82,7 @@ func optimizerRuns(x *timeline.Rank, s *steps.Steps) []OptimizerRun {
 			Event:      x.Event(span.Row),
 			InBackward: x.InBackward(span.Row),
 		}
-		for i, l := range x.LaunchedBy(span.Row) {
+		for i, l := range x.LaunchedByUpdate(span.Row) {
 			start, end := x.Col.Start[l.Event()], x.End(l.Event())
 			if i == 0 || start < o.Start {
 				o.Start = start

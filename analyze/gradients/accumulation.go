@@ -23,6 +23,7 @@ type Step struct {
 	PerOptimizer []OptimizerStep // by name
 	MicroBatches int             // forward passes, or Unknown
 	Backwards    []Backward      // those that begin in the host window; a part of Gradients.Backwards
+	Gaps         Gaps            // between those, one less; none where there are less than two
 }
 
 // accumulate counts, per step and optimizer, how often a gradient was accumulated.

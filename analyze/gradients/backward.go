@@ -19,6 +19,8 @@ type Backward struct {
 	Accumulated []int // by class of Params, as far as reached: gradient accumulations
 	InPlace     int   // accumulations that add to an existing gradient rather than setting it
 	Forwards    int   // forward passes that it runs back through, at least 1: see smallestCount
+	Added       []int // by class, as far as reached: those of Accumulated that add to an existing gradient
+	Plain       bool  // every accumulation sets a new gradient, and no hook does anything with it
 	FromLoss    bool  // it begins at the loss itself, not at a product or a quotient of it
 }
 
@@ -74,6 +76,7 @@ func (f *finder) begin(first timeline.Span) {
 		Start:       first.Start,
 		End:         first.End,
 		Accumulated: make([]int, 0, len(f.Params.Classes)),
+		Plain:       true,
 		FromLoss:    strings.HasPrefix(timeline.NodeName(f.x.Name(first.Row)), "NllLoss"),
 	})
 }
@@ -93,12 +96,14 @@ func (f *finder) add(n timeline.Span) {
 
 // accumulate counts one gradient accumulation by the class of its parameter.
 func (f *finder) accumulate(b *Backward, n timeline.Span, class int) {
+	for len(b.Accumulated) <= class {
+		b.Accumulated, b.Added = append(b.Accumulated, 0), append(b.Added, 0)
+	}
 	if addsInside(f.x, n.Row) {
 		b.InPlace++
+		b.Added[class]++
 	}
-	for len(b.Accumulated) <= class {
-		b.Accumulated = append(b.Accumulated, 0)
-	}
+	b.Plain = b.Plain && onlySets(f.x, n.Row)
 	b.Accumulated[class]++
 	if b.First == 0 {
 		b.First = n.Start
@@ -125,6 +130,26 @@ func addsInside(x *timeline.Rank, row int32) bool {
 		}
 	}
 	return false
+}
+
+// setting are what PyTorch runs to set a gradient to what backward computed.
+var setting = map[string]bool{"aten::detach": true, "detach": true, "torch::autograd::AccumulateGrad": true}
+
+// onlySets reports whether an accumulation sets a gradient, and nothing else happens to it, such
+// as a hook that adds it to a buffer.
+func onlySets(x *timeline.Rank, row int32) bool {
+	if parent := x.Col.Parent[row]; parent != trace.NoParent && x.Is(parent, timeline.EvaluateFunction) {
+		row = parent
+	}
+	detaches := false
+	end, trackEnd := x.End(row), x.TrackEnd(row)
+	for i := row + 1; i < trackEnd && x.Col.Start[i] < end; i++ {
+		if !setting[x.Name(i)] {
+			return false
+		}
+		detaches = detaches || x.Name(i) == "aten::detach"
+	}
+	return detaches
 }
 
 // joinPartial joins a backward pass that reaches less than half of the parameters with the
@@ -160,7 +185,9 @@ func (b *Backward) join(next Backward) {
 	}
 	b.End, b.Last = max(b.End, next.End), max(b.Last, next.Last)
 	b.Accumulated = sum
+	b.Added = nil // of two passes over one leaf
 	b.InPlace += next.InPlace
+	b.Plain = b.Plain && next.Plain
 	b.Forwards = max(b.Forwards, next.Forwards)
 }
 
@@ -193,12 +220,19 @@ func forwardStarts(x *timeline.Rank) []int64 {
 		if parent := x.Col.Parent[row]; parent != trace.NoParent && x.Is(parent, timeline.AtenOp) {
 			return
 		}
-		if !x.Inside(row, elsewhere) {
+		if !x.Inside(row, elsewhere) || inClosure(x, row, elsewhere) {
 			starts = append(starts, x.Col.Start[row])
 		}
 	})
 	slices.Sort(starts)
 	return starts
+}
+
+// inClosure reports whether a row is inside a closure of an optimizer, and otherwise in no
+// span of some classes.
+func inClosure(x *timeline.Rank, row int32, elsewhere timeline.Class) bool {
+	_, ok := x.ClosureAt(x.Col.Start[row])
+	return ok && !x.Inside(row, elsewhere&^timeline.OptimizerStep)
 }
 
 // drivingThreads returns the threads that run the training loop: those that step an

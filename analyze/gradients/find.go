@@ -31,12 +31,12 @@ func (f *passFinder) find(s []steps.Step, own []Step, m *matcher) []Pass {
 		if len(backwards) == 0 {
 			continue
 		}
-		w := &window{x: f.x, step: &s[i], backwards: backwards}
+		w := &window{x: f.x, step: &s[i], backwards: backwards, own: ownWork(f.x, &s[i])}
 		for _, r := range w.runs(f.list[from:max(from, to)]) {
 			for _, part := range m.parts(r) {
 				if p, ok := m.pass(part); ok {
 					p.Step = i
-					f.add(p, part.operations, &s[i])
+					f.add(p, part.operations, w)
 				}
 			}
 		}
@@ -46,16 +46,34 @@ func (f *passFinder) find(s []steps.Step, own []Step, m *matcher) []Pass {
 }
 
 // add measures a pass of some operations and adds it.
-func (f *passFinder) add(p Pass, operations []operation, s *steps.Step) {
+func (f *passFinder) add(p Pass, operations []operation, w *window) {
 	kernels := measure(f.x, &p, operations)
 	switch {
 	case p.BeforeScatter && p.OnDevice:
 		f.before.add(len(f.found), kernels)
 	case p.Kind == NormPass && p.Place == AfterBackward:
 		last := operations[len(operations)-1].start
-		p.Rounds = f.rounds(&p, operations, min(s.Update.Start, f.used(last)))
+		p.Rounds = f.rounds(&p, operations, min(w.own, f.used(last)))
 	}
 	f.found = append(f.found, p)
+}
+
+// ownWork returns from when (ns) on an optimizer's span holds its own work: its start, or, where
+// a closure runs in it, the first sum after the last backward pass of that. What a closure
+// does with gradients after backward is in the optimizer's span too; every optimizer begins
+// with a sum, of its count of steps or of weights.
+func ownWork(x *timeline.Rank, s *steps.Step) int64 {
+	c, ok := x.ClosureAt(s.Update.Start - 1)
+	if !ok {
+		return s.Update.Start
+	}
+	end, trackEnd := x.End(c.Row), x.TrackEnd(c.Row)
+	for i := c.Row + 1; i < trackEnd && x.Col.Start[i] < end; i++ {
+		if x.Col.Start[i] >= c.End && families[x.Name(i)] == adjust {
+			return x.Col.Start[i]
+		}
+	}
+	return s.Update.Start
 }
 
 // used returns when (ns) norms are used, of which the last begins at an instant: the start

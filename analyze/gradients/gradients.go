@@ -42,6 +42,7 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 	})
 	markScattered(x, g.HostCollectives, rows, list)
 	markAveraged(reductions(g.HostCollectives), list)
+	markGaps(x, s.List, g.Steps, &g.Params, list)
 	parallel.Both(func() {
 		m := newMatcher(&g.Params, g.Optimizers, cmp.Or(g.Sync.Shards, g.Sync.Ranks, world))
 		f := passFinder{x: x, list: list, collectives: g.HostCollectives, rows: rows}

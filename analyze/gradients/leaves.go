@@ -46,7 +46,7 @@ func steppedShapes(x *timeline.Rank) map[string]map[string]bool {
 				shapes = make(map[string]bool)
 				stepped[name] = shapes
 			}
-			if !before.Again(x.Col.Args[i], name) {
+			if _, closure := x.ClosureAt(x.Col.Start[i]); !closure && !before.Again(x.Col.Args[i], name) {
 				noteShapes(shapes, in.Of(i))
 			}
 		}

@@ -152,7 +152,7 @@ func eachStepped(x *timeline.Rank, do func(row int32, optimizer string)) {
 			for len(open) > 0 && open[len(open)-1].end <= x.Col.Start[done] {
 				open = open[:len(open)-1]
 			}
-			if len(open) > 0 {
+			if _, closure := x.ClosureAt(x.Col.Start[done]); len(open) > 0 && !closure {
 				do(done, open[len(open)-1].optimizer)
 			}
 			if x.Is(done, timeline.OptimizerStep) && x.Col.Phase[done] == trace.Complete {

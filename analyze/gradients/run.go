@@ -31,6 +31,7 @@ type window struct {
 	x         *timeline.Rank
 	step      *steps.Step
 	backwards []Backward
+	own       int64 // ns: from here on what the optimizer's span holds is its own work
 }
 
 // runs cuts the operations of a step into runs.
@@ -139,7 +140,7 @@ func markUpdate(open []run, t *operation, at region) {
 // belongs to that pass.
 func (w *window) regionOf(t operation) region {
 	pass := max(0, sort.Search(len(w.backwards), func(i int) bool { return w.backwards[i].Start > t.start })-1)
-	if w.x.Inside(t.row, timeline.OptimizerStep) {
+	if t.start >= w.own && w.x.InUpdate(t.row) {
 		return region{InOptimizer, pass}
 	}
 	switch b := &w.backwards[pass]; {

@@ -24,8 +24,8 @@ var CL004 = analyze.Rule{
 }
 
 func runCL004(p *analyze.Pass) {
-	list := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
-		return gp.Place == gradients.BetweenMicroBatches && gp.Kind == gradients.ClipPass
+	list := passes(p, func(r *analyze.Rank, gp *gradients.Pass) bool {
+		return gp.Kind == gradients.ClipPass && betweenMicroBatches(r, gp)
 	})
 	if len(list) == 0 {
 		return

@@ -120,3 +120,22 @@ func hostCaveat(list []found) []string {
 	}
 	return nil
 }
+
+// betweenMicroBatches reports whether a pass changes gradients to which the next backward pass of
+// the step adds. A step that a program leaves out, a second backward pass of other parameters
+// and one at other weights (sharpness-aware minimization) add nothing to them.
+func betweenMicroBatches(r *analyze.Rank, gp *gradients.Pass) bool {
+	if gp.Place != gradients.BetweenMicroBatches {
+		return false
+	}
+	gap := r.Steps[gp.Step].Gaps.At(gp.HostStart)
+	switch {
+	case gap == nil || !gap.Accumulating || gap.Renewed:
+		return false
+	case gp.Kind == gradients.ClipPass:
+		return !gap.Cleared
+	case gp.Kind == gradients.ZeroPass:
+		return gap.Loses()
+	}
+	return true
+}

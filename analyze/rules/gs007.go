@@ -26,9 +26,9 @@ var GS007 = analyze.Rule{
 }
 
 func runGS007(p *analyze.Pass) {
-	inside := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
+	inside := passes(p, func(r *analyze.Rank, gp *gradients.Pass) bool {
 		changes := gp.Kind == gradients.ScalePass || gp.Kind == gradients.ZeroPass
-		return changes && gp.Place == gradients.BetweenMicroBatches && !gp.Doubtful && !gp.One
+		return changes && betweenMicroBatches(r, gp) && !gp.Doubtful && !gp.One
 	})
 	evidence := showPasses(inside)
 	var parts []string

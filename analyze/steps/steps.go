@@ -30,7 +30,7 @@ type Step struct {
 	Optimizers    []string // names, sorted; none in steps of the profiler
 	HostStart     int64    // ns; of the first step: the start of the recording
 	HostEnd       int64    // ns
-	Update        Interval // from the start of its first to the end of its last optimizer span
+	Update        Interval // from the start of its first to the end of its last optimizer span, without a closure
 	Accumulations int      // gradient accumulations in the host window, each parameter by itself
 	Complete      bool     // recorded from its beginning to its end
 	LinkedEvents  int      // device events launched in the host window

@@ -95,7 +95,8 @@ type update struct {
 //  1. Spans under AccumulateGrad (optimizer in backward) form one update per backward
 //     pass: a new one begins after forward operators, as accumulations surround each span.
 //  2. Other spans form one update until a gradient is accumulated between them.
-//  3. Where no accumulation was recorded, backward nodes take their place; without those,
+//  3. A span that runs a closure, with backward passes of its own, ends an update of its own.
+//  4. Where no accumulation was recorded, backward nodes take their place; without those,
 //     an optimizer that steps again begins a new update.
 func (h *host) updates() []update {
 	between := h.accumulations
@@ -118,7 +119,7 @@ func (h *host) updates() []update {
 		}
 		list = append(list, update{
 			optimizers: []string{name},
-			start:      span.Start,
+			start:      h.ownWork(span),
 			end:        span.End,
 			named:      map[string]bool{name: true},
 		})
@@ -136,9 +137,18 @@ func (h *host) separated(span timeline.Span, name string, last *update, between 
 	case h.x.InBackward(span.Row):
 		return AnyIn(h.forward, last.end, span.Start)
 	case len(between) > 0:
-		return AnyIn(between, last.end, span.Start)
+		return AnyIn(between, last.end, h.ownWork(span))
 	}
 	return last.named[name]
+}
+
+// ownWork returns when an optimizer span begins to update weights: where it runs a closure,
+// after the last backward pass in it.
+func (h *host) ownWork(span timeline.Span) int64 {
+	if c, ok := h.x.Closure(span.Row); ok {
+		return c.End
+	}
+	return span.Start
 }
 
 // profilerSteps takes the host's ProfilerStep# spans as updates. There may be one per

@@ -27,6 +27,7 @@ type Rank struct {
 	Optimizers []Span          // outermost optimizer spans, in order of start
 	Only       bool            // no other rank is in the trace
 
+	closures []Span     // the part of optimizer spans that is a closure, in order of start
 	launched []Launched // every linked device event, by launch call
 	exact    bool       // gradient accumulations are recorded themselves, not only the spans around them
 }
@@ -66,6 +67,7 @@ func newRank(x *Rows, s *scope, only bool) *Rank {
 		r.Nodes = x.Spans(s.host, EvaluateFunction|AccumulateGrad)
 		r.exact = slices.ContainsFunc(r.Nodes, func(n Span) bool { return x.Class(n.Row) == AccumulateGrad })
 		r.Optimizers = outermost(x, s.host, OptimizerStep)
+		r.findClosures()
 	})
 	return r
 }

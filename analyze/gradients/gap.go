@@ -1,0 +1,252 @@
+package gradients
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
+)
+
+// Gap is the time between two backward passes of one step, and what becomes of the gradients
+// that the first of them left.
+type Gap struct {
+	Start, End int64 // ns: end of the last accumulation of one pass, start of the first one of the next
+
+	// Accumulating says that the second pass goes on with what the first one began: both reach
+	// the same parameters, no optimizer runs them by its closure, and the step has as many
+	// passes as others. A step that a program leaves out has those of two.
+	Accumulating bool
+	Used         bool // the gradients are read before the second pass: by a norm, an unscaling, a change of weights
+	Cleared      bool // zero_grad runs, or gradients are filled with zeros
+	Renewed      bool // the second pass sets all gradients: somebody cleared them
+}
+
+// Gaps is the gaps of one step, in order of time.
+type Gaps []Gap
+
+// At returns the gap that holds an instant, or nil.
+func (g Gaps) At(t int64) *Gap {
+	i := sort.Search(len(g), func(i int) bool { return g[i].End > t })
+	if i == len(g) || t < g[i].Start {
+		return nil
+	}
+	return &g[i]
+}
+
+// Loses reports whether gradients that are cleared in the gap are lost to the update.
+func (g *Gap) Loses() bool { return g.Accumulating && !g.Used }
+
+// markGaps fills in the gaps of every step. ops are the gradient operations, in order of start.
+func markGaps(x *timeline.Rank, list []steps.Step, own []Step, params *Params, ops []operation) {
+	usual := usualPasses(list, own)
+	zeros := zeroStarts(x, ops)
+	var keep map[string]int // parameters by shape, made when they are needed
+	for i := range own {
+		passes := own[i].Backwards
+		if len(passes) < 2 {
+			continue
+		}
+		if keep == nil {
+			keep = params.shapes()
+		}
+		alone := len(passes) == usual[strings.Join(list[i].Optimizers, "\x00")] && params.steppedOnce(x, &list[i])
+		for k := range passes[:len(passes)-1] {
+			a, b := &passes[k], &passes[k+1]
+			g := Gap{Start: a.Last, End: b.First}
+			g.Used = usedIn(x, ops, keep, &g, params.reached(a.Accumulated))
+			g.Accumulating = alone && params.sameReach(a, b) && !oneClosure(x, a, b)
+			g.Cleared = steps.AnyIn(zeros, g.Start, g.End)
+			g.Renewed = b.Plain && params.Known()
+			own[i].Gaps = append(own[i].Gaps, g)
+		}
+	}
+}
+
+// zeroStarts returns the starts of zero_grad spans and of operators that fill with zeros, ascending.
+func zeroStarts(x *timeline.Rank, ops []operation) []int64 {
+	var starts []int64
+	for _, z := range x.Spans(x.Host, timeline.ZeroGrad) {
+		starts = append(starts, z.Start)
+	}
+	for i := range ops {
+		if ops[i].family == zeroFill {
+			starts = append(starts, ops[i].start)
+		}
+	}
+	slices.Sort(starts)
+	return starts
+}
+
+// usualPasses returns how many backward passes a step usually has, by its optimizers: the most
+// frequent number of complete steps, the least of several.
+func usualPasses(list []steps.Step, own []Step) map[string]int {
+	counts := make(map[string]map[int]int)
+	for i := range own {
+		key := strings.Join(list[i].Optimizers, "\x00")
+		if counts[key] == nil {
+			counts[key] = make(map[int]int)
+		}
+		if n := len(own[i].Backwards); n > 0 && (i > 0 || list[i].Complete || len(list) == 1) {
+			counts[key][n]++
+		}
+	}
+	usual := make(map[string]int)
+	for key, of := range counts {
+		for n, times := range of {
+			if best := usual[key]; best == 0 || times > of[best] || times == of[best] && n < best {
+				usual[key] = n
+			}
+		}
+	}
+	return usual
+}
+
+// oneClosure reports whether two backward passes run in the closure of one optimizer span: it
+// evaluates a loss several times, and uses the gradients of each.
+func oneClosure(x *timeline.Rank, a, b *Backward) bool {
+	first, ok := x.ClosureAt(a.Start)
+	second, also := x.ClosureAt(b.Start)
+	return ok && also && first.Row == second.Row
+}
+
+// sameReach reports whether two backward passes reach the same parameters, as far as classes
+// tell: 90 % of those of either.
+func (p *Params) sameReach(a, b *Backward) bool {
+	both, most := 0, 0
+	for class := range p.Classes {
+		n, m := a.of(class), b.of(class)
+		both, most = both+min(n, m), most+max(n, m)
+	}
+	return float64(both) >= coverage*float64(most)
+}
+
+// of returns how many accumulations of a class a backward pass has.
+func (b *Backward) of(class int) int {
+	if class < len(b.Accumulated) {
+		return b.Accumulated[class]
+	}
+	return 0
+}
+
+// shapes counts the parameters by shape.
+func (p *Params) shapes() map[string]int {
+	counts := make(map[string]int)
+	for i := range p.Classes {
+		if p.Classes[i].Count > 0 && p.Classes[i].Dims != nil {
+			counts[shapeKey(p.Classes[i].Dims)] += p.Classes[i].Count
+		}
+	}
+	return counts
+}
+
+// usedIn reports whether operations between two instants, outside backward, read gradients or
+// change weights: unscaling, or norms, sums into or copies of tensors with the shapes of half
+// of the tensors that a backward pass reaches.
+func usedIn(x *timeline.Rank, ops []operation, shapes map[string]int, g *Gap, reached int) bool {
+	found := make(map[family]map[string]int)
+	for i := from(ops, g.Start); i < len(ops) && ops[i].start < g.End; i++ {
+		t := &ops[i]
+		switch t.family {
+		case unscale:
+			return true
+		case norm, adjust, copyInto:
+			if x.InBackward(t.row) {
+				continue
+			}
+			if found[t.family] == nil {
+				found[t.family] = make(map[string]int)
+			}
+			for _, s := range t.shapes() {
+				found[t.family][shapeKey(s)]++
+			}
+		}
+	}
+	for _, counts := range found {
+		n := 0
+		for key, times := range counts {
+			n += min(times, shapes[key])
+		}
+		if 2*n >= reached {
+			return true
+		}
+	}
+	return false
+}
+
+// from returns the index of the first operation that begins at an instant or later.
+func from(ops []operation, start int64) int {
+	return sort.Search(len(ops), func(i int) bool { return ops[i].start >= start })
+}
+
+// steppedOnce reports whether the optimizers of a step touch no more parameters than a backward
+// pass reaches. Two networks of the same shapes are one to their passes, and two to the
+// optimizers.
+func (p *Params) steppedOnce(x *timeline.Rank, s *steps.Step) bool {
+	stepped := p.steppedIn(x, s.Update.Start, s.HostEnd)
+	for class := range p.Classes {
+		if n := p.Classes[class].Count; n > 0 && stepped[class] > n {
+			return false
+		}
+	}
+	return true
+}
+
+// steppedIn counts, by class, the parameters that the optimizer spans between two instants
+// touch, 0 where that cannot be said: of the operators in place that go over tensors of a
+// class, the one with the fewest has one each.
+func (p *Params) steppedIn(x *timeline.Rank, start, end int64) []int {
+	total := make([]int, len(p.Classes))
+	first := sort.Search(len(x.Optimizers), func(i int) bool { return x.Optimizers[i].End > start })
+	for _, span := range x.Optimizers[first:] {
+		if span.Start >= end {
+			break
+		}
+		for class, n := range p.touched(x, span) {
+			total[class] += n
+		}
+	}
+	return total
+}
+
+// touched counts, by class, the parameters that one optimizer span touches.
+func (p *Params) touched(x *timeline.Rank, span timeline.Span) []int {
+	own := span.Start
+	if c, ok := x.Closure(span.Row); ok {
+		own = c.End
+	}
+	classes := make(map[string]int)
+	for i := range p.Classes {
+		if p.Classes[i].Dims != nil {
+			classes[shapeKey(p.Classes[i].Dims)] = i
+		}
+	}
+	in, trackEnd := x.Inputs(), x.TrackEnd(span.Row)
+	counts := make(map[string][]int) // by operator
+	for i := span.Row + 1; i < trackEnd && x.Col.Start[i] < span.End; i++ {
+		name := x.Name(i)
+		if x.Col.Start[i] < own || !strings.HasSuffix(name, "_") || !x.Is(x.Col.Parent[i], timeline.OptimizerStep) {
+			continue
+		}
+		if ops := in.Of(i); len(ops) > 0 {
+			if counts[name] == nil {
+				counts[name] = make([]int, len(p.Classes))
+			}
+			for _, s := range ops[0].Shapes {
+				if class, ok := classes[shapeKey(s)]; ok {
+					counts[name][class]++
+				}
+			}
+		}
+	}
+	least := make([]int, len(p.Classes))
+	for _, of := range counts {
+		for class, n := range of {
+			if n > 0 && (least[class] == 0 || n < least[class]) {
+				least[class] = n
+			}
+		}
+	}
+	return least
+}
