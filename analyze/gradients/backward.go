@@ -45,7 +45,7 @@ func FindBackwards(x *timeline.Rank) Backwards {
 		classes:   classNumbers{of: make(map[classKey]int), seen: make(map[*timeline.Operand]int)},
 	}
 	f.forward = forwardStarts(x)
-	slack := rounding(x)
+	slack := x.Rounding()
 	end := x.Nodes[0].Start
 	for i, n := range x.Nodes {
 		if i == 0 || steps.AnyIn(f.forward, end+slack, n.Start) {
@@ -191,20 +191,6 @@ func (b *Backward) join(next Backward) {
 	b.Forwards = max(b.Forwards, next.Forwards)
 }
 
-// rounding returns by how many ns an operator may seem to start before the node that
-// precedes it ends, 0 if times are exact. Writers that give whole microseconds truncate
-// start and duration, by up to one each. It looks at a sample of rows, as one time with
-// nanoseconds in it settles the question.
-func rounding(x *timeline.Rank) int64 {
-	const sample = 10_000
-	for i := range min(sample, len(x.Col.Start)) {
-		if x.Col.Start[i]%1000 != 0 || x.Col.Dur[i]%1000 != 0 {
-			return 0
-		}
-	}
-	return 2000
-}
-
 // forwardStarts returns the starts of forward operators, ascending: operators on the threads
 // that drive training, outside backward, optimizer and framework. Threads that load data run
 // operators at any time and would cut backward passes in two.
@@ -216,7 +202,7 @@ func forwardStarts(x *timeline.Rank) []int64 {
 	const elsewhere = timeline.OptimizerStep | timeline.EvaluateFunction | timeline.AccumulateGrad |
 		timeline.Framework | timeline.BackwardNode
 	var starts []int64
-	x.Each(drivingThreads(x), timeline.AtenOp|timeline.Compiled, func(row int32) {
+	x.Each(x.DrivingThreads(), timeline.AtenOp|timeline.Compiled, func(row int32) {
 		if parent := x.Col.Parent[row]; parent != trace.NoParent && x.Is(parent, timeline.AtenOp) {
 			return
 		}
@@ -233,25 +219,6 @@ func forwardStarts(x *timeline.Rank) []int64 {
 func inClosure(x *timeline.Rank, row int32, elsewhere timeline.Class) bool {
 	_, ok := x.ClosureAt(x.Col.Start[row])
 	return ok && !x.Inside(row, elsewhere&^timeline.OptimizerStep)
-}
-
-// drivingThreads returns the threads that run the training loop: those that step an
-// optimizer outside backward or carry ProfilerStep#; without any, all but autograd's.
-func drivingThreads(x *timeline.Rank) []trace.TrackID {
-	var drive, rest []trace.TrackID
-	for _, id := range x.Host {
-		drives := x.Track(id)&timeline.ProfilerStep != 0
-		x.Each([]trace.TrackID{id}, timeline.OptimizerStep, func(row int32) { drives = drives || !x.InBackward(row) })
-		if drives {
-			drive = append(drive, id)
-		} else if !x.Autograd(id) {
-			rest = append(rest, id)
-		}
-	}
-	if len(drive) > 0 {
-		return drive
-	}
-	return rest
 }
 
 // lossArithmetic are the nodes that combine the losses of several forward passes into one,

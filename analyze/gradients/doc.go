@@ -46,6 +46,7 @@
 //	operation.go       gradient operations: the operators that gradient passes consist of
 //	reader.go          reading them from the rows of the host
 //	scatter.go         operations on what is reduce-scattered next
+//	gap.go             what becomes of gradients between two backward passes of a step
 //	pass.go            passes over the gradients: kinds and places
 //	run.go             operations of one kind in one region of a step
 //	match.go           whether the tensors of a run are the gradients of an optimizer

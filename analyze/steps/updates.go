@@ -14,7 +14,7 @@ type host struct {
 	profiler      []int32 // rows of ProfilerStep# spans, in order of start
 	accumulations []int64 // starts of gradient accumulations, ascending
 	nodes         []int64 // starts of the other backward nodes, ascending
-	forward       []int64 // starts of forward operators, ascending; only where an optimizer runs in backward
+	backwards     []int64 // starts of backward passes, ascending; only where an optimizer runs in backward
 }
 
 func newHost(x *timeline.Rank) *host {
@@ -23,7 +23,7 @@ func newHost(x *timeline.Rank) *host {
 	x.Each(x.Host, timeline.ProfilerStep, func(row int32) { h.profiler = append(h.profiler, row) })
 	x.SortByStart(h.profiler)
 	if slices.ContainsFunc(x.Optimizers, func(s timeline.Span) bool { return x.InBackward(s.Row) }) {
-		h.forward = forwardOps(x)
+		h.backwards = backwardStarts(x)
 	}
 	return h
 }
@@ -67,12 +67,29 @@ func firstStart(x *timeline.Rank) int64 {
 	return first
 }
 
-// forwardOps returns the starts of operators outside backward and optimizer, ascending.
-// There are far more of them than of anything else here, so they are collected only where
-// they are needed.
+// backwardStarts returns the starts of backward passes, ascending: of runs of backward nodes
+// without a forward operator between them. Rounded times let what a node does last seem to
+// follow it.
+func backwardStarts(x *timeline.Rank) []int64 {
+	forward := forwardOps(x)
+	slack := x.Rounding()
+	var starts []int64
+	end := int64(0)
+	for i, n := range x.Nodes {
+		if i == 0 || AnyIn(forward, end+slack, n.Start) {
+			starts = append(starts, n.Start)
+		}
+		end = max(end, n.End)
+	}
+	return starts
+}
+
+// forwardOps returns the starts of operators of the training loop outside backward and
+// optimizer, ascending. There are far more of them than of anything else here, so they are
+// collected only where they are needed.
 func forwardOps(x *timeline.Rank) []int64 {
 	var starts []int64
-	x.Each(x.Host, timeline.AtenOp, func(row int32) {
+	x.Each(x.DrivingThreads(), timeline.AtenOp, func(row int32) {
 		if !x.Inside(row, timeline.OptimizerStep|timeline.EvaluateFunction|timeline.AccumulateGrad) {
 			starts = append(starts, x.Col.Start[row])
 		}
@@ -93,7 +110,7 @@ type update struct {
 // comes in between.
 //
 //  1. Spans under AccumulateGrad (optimizer in backward) form one update per backward
-//     pass: a new one begins after forward operators, as accumulations surround each span.
+//     pass, as accumulations surround each span.
 //  2. Other spans form one update until a gradient is accumulated between them.
 //  3. A span that runs a closure, with backward passes of its own, ends an update of its own.
 //  4. Where no accumulation was recorded, backward nodes take their place; without those,
@@ -135,7 +152,7 @@ func (h *host) updates() []update {
 func (h *host) separated(span timeline.Span, name string, last *update, between []int64) bool {
 	switch {
 	case h.x.InBackward(span.Row):
-		return AnyIn(h.forward, last.end, span.Start)
+		return AnyIn(h.backwards, last.end, span.Start)
 	case len(between) > 0:
 		return AnyIn(between, last.end, h.ownWork(span))
 	}
