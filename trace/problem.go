@@ -46,6 +46,7 @@ const (
 	Unlinked           Code = "unlinked_device_events"
 	UnknownDeviceShare Code = "device_without_process"
 
+	OverlongDevice        Code = "overlong_device_event"
 	PossibleCommunication Code = "possible_communication"
 )
 
@@ -131,6 +132,9 @@ var problemTable = map[Code]ProblemInfo{
 		"none needed at the edges of a recording", false},
 	UnknownDeviceShare: {Note, "device events that no process launched; the device is taken as its own rank's",
 		"none needed for device-only traces", false},
+	OverlongDevice: {Warn, "a device event lasts until more than 10 later ones of its own stream have begun, which " +
+		"run one after the other; it counts without its time, so busy time, overlap and idle time are in doubt there",
+		"record again; the writer of the trace, or what has edited it since, damaged a duration", true},
 	PossibleCommunication: {Note, "a kernel that is in no family of communication counts as compute, though its name " +
 		"speaks of it", "declare what it does with {communication}", false},
 }

@@ -26,6 +26,9 @@ func problemsOf(x *timeline.Rank, r *Rank) []trace.Problem {
 	if n := len(x.Links.Impossible); n > 0 {
 		add(trace.ImpossibleDevice, n, r.Activity.Impossible[0].Name)
 	}
+	if n, detail := overlong(x); n > 0 {
+		add(trace.OverlongDevice, n, detail)
+	}
 	if r.StepSource == steps.FromProfiler {
 		add(trace.StepFallback, len(r.Steps), "")
 	}
@@ -84,4 +87,33 @@ func longestStep(list []Step) string {
 // problem is a problem of no particular place in the file.
 func problem(code trace.Code, n int, detail string) trace.Problem {
 	return trace.Problem{Code: code, Count: int64(n), Offset: -1, Detail: detail}
+}
+
+// overlong counts the device events whose duration cannot be true, and says what the longest
+// of them is.
+func overlong(x *timeline.Rank) (n int, longest string) {
+	most := int64(-1)
+	for _, d := range x.Devices {
+		n += len(d.Overlong)
+		for _, i := range d.Overlong {
+			e := x.Trace.Event(int(d.Rows[i]))
+			if e.Dur() > most {
+				most = e.Dur()
+				longest = fmt.Sprintf("%s on stream %s of device %s, recorded with %s", timeline.ShortKernel(e.Name()),
+					e.Track().TID, e.Track().PID, length(most))
+			}
+		}
+	}
+	return n, longest
+}
+
+// length is a duration in the unit that suits it.
+func length(ns int64) string {
+	switch {
+	case ns < 1e9:
+		return fmt.Sprintf("%.2f ms", float64(ns)/1e6)
+	case ns < 3600e9:
+		return fmt.Sprintf("%.1f s", float64(ns)/1e9)
+	}
+	return fmt.Sprintf("%.1f hours", float64(ns)/3600e9)
 }

@@ -191,6 +191,13 @@ func TestCheck(t *testing.T) {
 				"rs.launched_in_optimizer undecidable - (the trace is unhealthy: dropped_device_events)",
 		},
 		{
+			"durations that cannot be true touch overlap, and no launch sites",
+			"budgets: {rs.overlap.ratio: [error, {min: 0.1}], rs.launched_in_optimizer: [error, {max: 20}]}",
+			with(made(ten...), problem("overlong_device_event", "warn")), nil,
+			"inconclusive 4\nrs.overlap.ratio undecidable - (the trace is unhealthy: overlong_device_event)\n" +
+				"rs.launched_in_optimizer pass 20",
+		},
+		{
 			"a failure is one whatever else is hidden",
 			"budgets: {accumulation_steps: [error, {max: 0}], rs.launched_in_optimizer: [error, {max: 16}]}",
 			with(made(ten...), problem("dropped_device_events", "warn")), nil,

@@ -27,6 +27,7 @@ var damageOf = map[trace.Code]damage{
 	trace.NegativeDuration: clocks,
 	trace.DuplicateLaunch:  links,
 	trace.ImpossibleDevice: clocks | links | deviceEvents,
+	trace.OverlongDevice:   clocks | streams,
 	trace.DroppedDevice:    deviceEvents,
 	trace.CommOnCompute:    streams,
 	trace.SuspectUnit:      clocks,

@@ -188,7 +188,7 @@ func (b *builder) rank(x *timeline.Rank, r *facts.Rank, number int64) {
 				one.step = r.StepAt(x.Col.Start[launch])
 				one.operator = phases.Operator(launch)
 			}
-			value := [numValues]int64{deviceTime: e.Dur(), events: 1}
+			value := [numValues]int64{deviceTime: x.Col.Dur[row], events: 1}
 			if d.Kind[i] != timeline.NotCommunication {
 				c := &r.Collectives[next]
 				one.site, one.corr = c.Site, e.Corr()

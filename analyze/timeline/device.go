@@ -6,8 +6,8 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// Device is one accelerator of a rank. Its slices are parallel: entry i of each is about
-// the same device event.
+// Device is one accelerator of a rank. Its slices are parallel, but for the last: entry i of each
+// is about the same device event.
 type Device struct {
 	PID    string           // process row in viewers: the device ordinal
 	Rows   []int32          // rows of its activity (kernels, copies, sets), in order of start
@@ -15,6 +15,10 @@ type Device struct {
 	Kind   []CollectiveKind // NotCommunication for compute kernels, copies and sets
 	Bucket []Bucket         // the bucket of its time while nothing of an earlier bucket runs
 	Busy   Busy             // when the device is busy, by bucket
+
+	// Overlong is entries whose recorded duration cannot be true, ascending. They are in no
+	// set, and last 0 ns in Rows.Col; the trace itself still has what was recorded.
+	Overlong []int32
 }
 
 // build classifies the rows of a device, which must be sorted by start and joined to their
@@ -27,11 +31,17 @@ func (d *Device) build(x *Rows) {
 		d.Bucket[i] = bucketOfRow(x, row, d.Kind[i])
 		count[d.Bucket[i]]++
 	}
+	d.findOverlong(x)
 	busy := &d.Busy
 	for b := range busy.Each {
 		busy.Each[b] = NewSet(count[b])
 	}
+	left := d.Overlong
 	for i, row := range d.Rows {
+		if len(left) > 0 && left[0] == int32(i) {
+			left = left[1:]
+			continue
+		}
 		busy.Each[d.Bucket[i]].Add(x.Col.Start[row], x.Col.Start[row]+x.Col.Dur[row])
 	}
 	for b := range busy.Each {

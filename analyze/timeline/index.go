@@ -38,6 +38,7 @@ type Rank struct {
 //  1. Names are classified, threads marked.
 //  2. Processes and devices become ranks.
 //  3. Device events are joined to their launches, interval sets are made.
+//  4. Device events whose duration cannot be true are left without one.
 func New(t *trace.Trace) *Index { return NewWith(t, nil) }
 
 // NewWith is New where the user declares of some kernels what they communicate.
@@ -69,6 +70,7 @@ func newRank(x *Rows, s *scope, only bool) *Rank {
 		r.Optimizers = outermost(x, s.host, OptimizerStep)
 		r.findClosures()
 	})
+	x.withoutTime(s.devices)
 	return r
 }
 

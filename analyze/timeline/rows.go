@@ -14,7 +14,7 @@ import (
 // stack was too deep.
 type Rows struct {
 	Trace *trace.Trace
-	Col   trace.Columns // those of Trace
+	Col   trace.Columns // those of Trace, but for the durations of overlong device events; see Device
 
 	names    *names
 	marked   [][]mark     // by track: see markTracks
