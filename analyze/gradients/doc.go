@@ -39,6 +39,9 @@
 //	optimizer.go       which optimizer steps which parameters
 //	accumulation.go    accumulation steps and micro-batches of each step
 //	hostcollective.go  collectives as the host asks for them, on any backend
+//	asker.go           what asks for a collective: hooks of parameters, the model, the loop
+//	cover.go           which messages together are the gradients
+//	reducing.go        which collectives reduce gradients
 //	replicas.go        reductions between replicas of shards
 //	nosync.go          reductions in spite of no_sync()
 //	sync.go            in which micro-batches gradients are reduced

@@ -34,7 +34,7 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 		g.Backwards = joinPartial(b.List, &g.Params, s)
 		g.Optimizers = findOptimizers(x, s.List, &g.Params)
 		g.Steps = accumulate(s.List, g.Optimizers, &g.Params, g.Backwards)
-		g.HostCollectives, rows = hostCollectives(x, s, &g.Params, g.Backwards)
+		g.HostCollectives, rows = hostCollectives(x, s, &g.Params, g.Optimizers, g.Backwards)
 		g.NoSync = noSyncs(x)
 		markNoSync(x, g.HostCollectives, rows, g.NoSync)
 		readiness(x, g.Backwards, g.HostCollectives)

@@ -1,7 +1,6 @@
 package gradients
 
 import (
-	"slices"
 	"sort"
 	"strings"
 
@@ -22,7 +21,7 @@ type HostCollective struct {
 	Site      timeline.LaunchSite     // the part of the program that calls for it
 	Backward  int                     // index of the last backward pass that begins before it, -1 for none
 	Step      int                     // index of the step, -1 after the last update
-	Gradient  bool                    // it reduces gradients: see Params.Reduces and ofModel
+	Gradient  bool                    // it reduces gradients: see recognizer
 	Again     bool                    // the last backward pass of its step reduces as much once more
 	Replicas  bool                    // it reduces them between replicas of shards (HSDP)
 	NoSync    int                     // index into Gradients.NoSync if no_sync() ought to have prevented it, else -1
@@ -46,7 +45,7 @@ type asked struct {
 // (nccl:all_reduce, gloo:all_reduce). One of the three must count, and the whole trace has
 // to agree on which: record_param_comms if there is any, else operators, else the backend.
 func hostCollectives(
-	x *timeline.Rank, s *steps.Steps, params *Params, passes []Backward,
+	x *timeline.Rank, s *steps.Steps, params *Params, optimizers []Optimizer, passes []Backward,
 ) (list []HostCollective, rows []int32) {
 	found := askedFor(x)
 	list, rows = make([]HostCollective, len(found)), make([]int32, len(found))
@@ -57,34 +56,14 @@ func hostCollectives(
 		c.Step = s.At(c.Event.Start)
 		c.Backward = sort.Search(len(passes), func(i int) bool { return passes[i].Start > c.Event.Start }) - 1
 		c.Site = x.SiteOf(c.row)
-		c.Gradient = params.Reduces(c.Kind, c.Elems, c.Site) && !ofModel(x, c.row)
 		c.NoSync = -1
 		list[i], rows[i], received[i] = c.HostCollective, c.row, c.received
 	}
+	r := recognizer{x: x, steps: s, params: params, optimizers: optimizers, passes: passes}
+	r.mark(list, rows, received)
 	markAgain(list)
 	markReplicas(x, list, rows, received)
 	return list, rows
-}
-
-// ofModel reports whether a collective is a part of the model's own backward pass: it stands
-// in the node of an autograd.Function, as the all-reduces of tensor parallelism and of
-// SyncBatchNorm do. Such nodes are called XBackward, those of operators XBackward0; what
-// stands in the latter is asked for by a hook. FSDP reduces gradients in a node of its own,
-// FSDP and DDP have spans inside nodes, and compiled code may reduce them there, too.
-func ofModel(x *timeline.Rank, row int32) (model bool) {
-	x.Stack(row, func(span int32) bool {
-		class := x.Class(span)
-		if class&(timeline.Framework|timeline.AccumulateGrad|timeline.Compiled) != 0 {
-			model = false
-			return false
-		}
-		if class&timeline.EvaluateFunction != 0 {
-			name := x.Name(span)
-			model = strings.HasSuffix(name, "Backward") && !strings.Contains(name, "PostBackward")
-		}
-		return true
-	})
-	return model
 }
 
 // markAgain notes the reductions of gradients that the last backward pass of their step
@@ -229,25 +208,4 @@ func reductions(list []HostCollective) []int64 {
 		}
 	}
 	return starts
-}
-
-// Reduces reports whether a collective of so many elements (or Unknown) can be one that
-// reduces gradients. Training loops also reduce norms, losses and counts, of one or a few
-// elements; anything larger is taken for gradients, and anything smaller if a parameter has
-// exactly as many elements. If the size is unknown, the kind and the site decide.
-func (p *Params) Reduces(kind timeline.CollectiveKind, elems int64, site timeline.LaunchSite) bool {
-	if kind != timeline.AllReduce && kind != timeline.ReduceScatter {
-		return false
-	}
-	return elems > maxCounter || elems > 1 && p.has(elems) ||
-		elems == Unknown && (kind == timeline.ReduceScatter || site.Site == timeline.SiteBackwardHook)
-}
-
-// maxCounter is the greatest number of elements that norms, counts and losses are taken to
-// have.
-const maxCounter = 16
-
-// has reports whether some parameter has so many elements.
-func (p *Params) has(numel int64) bool {
-	return slices.ContainsFunc(p.Classes, func(c ParamClass) bool { return c.Numel == numel })
 }

@@ -61,7 +61,7 @@ func TestOfModel(t *testing.T) {
 		"_ColumnParallel of the model's naming": SyncEvery, // no Function is called so
 	} {
 		r := one(t, twice(2, func(s *script, _ int) {
-			reduce := func() { s.asked("allreduce", 500, 500, "0") }
+			reduce := func() { s.asked("allreduce", 2064, 2064, "0") }
 			switch {
 			case strings.HasPrefix(name, "FSDP"), strings.HasPrefix(name, "Distributed"):
 				s.node("RegisterPostBackwardFunctionBackward", func() { s.within("user_annotation", name, reduce) })

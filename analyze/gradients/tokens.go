@@ -68,7 +68,7 @@ func counts(passes []Backward, collectives []HostCollective, norms, forward []in
 	first, last := passes[0], passes[len(passes)-1].Last
 	for i := range collectives {
 		c := &collectives[i]
-		if c.Kind != timeline.AllReduce || c.Elems != 1 || c.Site.Site == timeline.SiteOptimizerStep {
+		if c.Kind != timeline.AllReduce || c.Elems != 1 || !ofLoop(c.Site) {
 			continue
 		}
 		switch at := c.Event.Start; {
@@ -79,6 +79,12 @@ func counts(passes []Backward, collectives []HostCollective, norms, forward []in
 		}
 	}
 	return before, after
+}
+
+// ofLoop reports whether a collective may be asked for by the loop itself: not by an optimizer,
+// and not by DDP or FSDP, which ask how many ranks still have data (join).
+func ofLoop(s timeline.LaunchSite) bool {
+	return s.Site != timeline.SiteOptimizerStep && s.Site != timeline.SiteFrameworkHook
 }
 
 // leastForward is the least number of operators that a forward pass with its loss consists
