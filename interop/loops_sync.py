@@ -50,7 +50,7 @@ def nothing(*_):
 
 def turn(run, model, optimizer, accum=1, unsynced=None, parts=None):
     """The loop that most of these share. unsynced(micro) is a context; parts are functions of the loop's own, by place."""
-    parts = {"before": nothing, "forward": nothing, "backward": nothing, "gradients": nothing, "after": nothing} | (parts or {})
+    parts = {"before": nothing, "forward": nothing, "backward": nothing, "gradients": nothing, "updated": nothing, "after": nothing} | (parts or {})
     batches = [data(run) for _ in range(accum)]
 
     def update(number):
@@ -67,6 +67,7 @@ def turn(run, model, optimizer, accum=1, unsynced=None, parts=None):
         parts["gradients"]()
         optimizer.step()
         run.count("step " + type(optimizer).__name__)
+        parts["updated"]()
         optimizer.zero_grad()
         parts["after"](number)
 
@@ -336,7 +337,31 @@ def averager(run):
     model = Net()
     run.trains(model.parameters())
     periodic = PeriodicModelAverager(period=1, warmup_steps=0)
-    return turn(run, model, adamw(model), 1, None, {"after": lambda _: periodic.average_parameters(list(model.parameters()))})
+    return turn(run, model, adamw(model), 1, None, {"updated": lambda: periodic.average_parameters(list(model.parameters()))})
+
+
+def post_local_sgd(run):
+    """The averager in the step of an optimizer around the optimizer."""
+    from torch.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
+    from torch.distributed.optim import PostLocalSGDOptimizer
+
+    model = Net()
+    run.trains(model.parameters())
+    return turn(run, model, PostLocalSGDOptimizer(adamw(model), PeriodicModelAverager(period=1, warmup_steps=0)))
+
+
+def in_post_hook(run):
+    """The optimizer's post-hook averages what it has updated."""
+    model = Net()
+    run.trains(model.parameters())
+    optimizer = adamw(model)
+
+    def average(*_):
+        for p in model.parameters():
+            dist.all_reduce(p.detach())
+
+    optimizer.register_step_post_hook(average)
+    return turn(run, model, optimizer)
 
 
 # Parallel models
@@ -620,6 +645,8 @@ LOOPS = [
     two("local-sgd", local_sgd(1), 2, facts={"wrapper": "none"}),
     two("local-sgd-now-and-then", local_sgd(2), 2, facts={"wrapper": "none"}, active=4),
     two("local-sgd-averager", averager, facts={"wrapper": "none"}),
+    two("local-sgd-optimizer", post_local_sgd, facts={"wrapper": "none"}, optimizers=(("AdamW", 1),)),
+    two("local-sgd-post-hook", in_post_hook, facts={"wrapper": "none"}),
     two("tensor-parallel", alone(TensorParallel)),
     two("tensor-parallel-accum", alone(TensorParallel, 4), 4),
     two("tensor-parallel-hooked", alone(Hooked, 2), 2),

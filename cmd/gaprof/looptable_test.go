@@ -146,4 +146,9 @@ var interopLoops = []loop{
 	},
 	{name: "single-accum1-frozen-scale", none: "all parameters train"},
 	{name: "single-accum4-in-backward-last", none: "an optimizer in backward is refused with accumulation"},
+	{name: "sync2-alone-sync-norm", none: "no ranks without a reduction of gradients"},
+	{name: "sync2-tensor-parallel-accum", none: "no tensor parallelism"},
+	{name: "sync2-tensor-parallel-dtensor", none: "no tensor parallelism"},
+	{name: "sync2-hand-in-step", none: "one buffer, flattened and reduced in the step of a subclass"},
+	{name: "sync2-ddp-sync-norm", none: "no statistics over the batches of all ranks"},
 }
