@@ -50,7 +50,7 @@ func TestReducing(t *testing.T) {
 		{"three buckets", none, last(1000, 564, 500), none, "last_micro_batch [0 3]"},
 		{"in every micro-batch", none, forwards(2064), none, "every_micro_batch [1 1]"},
 		{"and a vector of metrics", none, both(forwards(100), last(2000, 64)), none, "last_micro_batch [0 2]"},
-		{"buckets and a vector of metrics", none, both(last(1064, 1000), forwards(100)), none, "last_micro_batch [0 2]"},
+		{"buckets and metrics", none, both(last(1064, 1000), forwards(100)), none, "last_micro_batch [0 2]"},
 		{"metrics alone", none, forwards(1000), none, "none [0 0]"},
 		{"metrics much larger than the model", none, forwards(5000), none, "none [0 0]"},
 		{"metrics besides DDP", none, both(hooked(2064), forwards(1000)), none, "last_micro_batch [0 1]"},
