@@ -18,14 +18,14 @@ var AC001 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradients are all-reduced at every micro-batch",
-		Why: "DDP keeps whole gradients on every rank, so it is enough to reduce them once a step, " +
-			"in the last micro-batch. Every earlier all-reduce moves all gradients again for nothing.",
-		Fix: "run all micro-batches but the last under DistributedDataParallel.no_sync()",
+		Why: "DDP keeps whole gradients on every rank, so it is enough to reduce them once per step, " +
+			"in the last micro-batch. Every earlier all-reduce moves all gradients over the network for nothing.",
+		Fix: "run all micro-batches but the last, forward and backward, under DistributedDataParallel.no_sync()",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
 	Run: func(p *analyze.Pass) {
 		runSyncEvery(p, timeline.AllReduce, "all-reduce",
-			"DDP averages again and again what one all-reduce in the last micro-batch would")
+			"one all-reduce in the last micro-batch would average them just as well")
 	},
 }
 
@@ -35,14 +35,14 @@ var AC004 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradients are reduce-scattered at every micro-batch",
-		Why: "FSDP can keep whole gradients until the last micro-batch and reduce-scatter once. " +
-			"Many choose not to, to save memory; if the reduce-scatters are hidden that is no defect.",
+		Why: "FSDP can keep unsharded gradients until the last micro-batch and reduce-scatter once. " +
+			"Many choose not to, to save memory; if the reduce-scatters are hidden, that is no defect.",
 		Fix: "fully_shard: set_requires_gradient_sync(False) until the last micro-batch " +
-			"(FSDP1: no_sync()), if the memory for whole gradients is there",
+			"(FSDP1: no_sync()), if there is memory for the unsharded gradients",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
 	Run: func(p *analyze.Pass) {
-		runSyncEvery(p, timeline.ReduceScatter, "reduce-scatter", "kept to save memory")
+		runSyncEvery(p, timeline.ReduceScatter, "reduce-scatter", "that saves memory and costs communication")
 	},
 }
 
@@ -62,7 +62,9 @@ func runSyncEvery(p *analyze.Pass, kind timeline.CollectiveKind, name, remark st
 		Message:  e.message(name),
 		Why:      "gradients are reduced in every micro-batch: " + remark,
 		Evidence: e.evidence,
-		Caveats:  []string{fmt.Sprintf("deferring keeps whole gradients: %.1f MB on every rank", units.MB(e.price))},
+		Caveats: []string{
+			fmt.Sprintf("deferring keeps unsharded gradients: %.1f MB on every rank", units.MB(e.price)),
+		},
 	})
 }
 

@@ -19,10 +19,10 @@ var AC002 = analyze.Rule{
 		Title: "no_sync() has no effect",
 		Why: "The program runs micro-batches inside no_sync(), and hooks reduce their gradients all the " +
 			"same. DDP decides in the forward pass whether the next backward reduces, so the " +
-			"context must be around both; FSDP1 decides in backward. Another cause is no_sync() of a " +
+			"context must enclose both; FSDP1 decides in backward. Another cause is calling no_sync() on a " +
 			"module that is not the outermost wrapper.",
 		Fix: "with model.no_sync(): loss = loss_fn(model(x), y); loss.backward(), with the forward pass " +
-			"inside, and model the DistributedDataParallel object itself",
+			"inside, where model is the DistributedDataParallel object itself",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward, needNoSync},
 	Run:   runAC002,
@@ -64,7 +64,7 @@ func noEffect(e *early, outside int) report.Finding {
 		Why:      "hooks launch them inside no_sync(), and the last micro-batch reduces the same gradients again",
 		Evidence: e.evidence,
 		Caveats: []string{
-			fmt.Sprintf("without them whole gradients are kept: %.1f MB on every rank", units.MB(e.price)),
+			fmt.Sprintf("deferring keeps unsharded gradients: %.1f MB on every rank", units.MB(e.price)),
 		},
 	}
 	if outside == e.calls {

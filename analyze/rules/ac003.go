@@ -17,12 +17,12 @@ var AC003 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "replicas of shards are all-reduced at every micro-batch",
-		Why: "With HSDP gradients are reduce-scattered over the ranks of a shard group and then all-reduced " +
+		Why: "With HSDP, gradients are reduce-scattered over the ranks of a shard group and then all-reduced " +
 			"between the replicas of each shard, often over the slower links between nodes. Shards " +
-			"can be accumulated first and all-reduced once per step: that keeps no whole gradients, " +
+			"can be accumulated first and all-reduced once per step: that keeps no unsharded gradients, " +
 			"only the shard that the rank holds anyway.",
 		Fix: "fully_shard: model.set_requires_all_reduce(is_last_micro_batch) before each backward; " +
-			"FSDP1 with HYBRID_SHARD: no_sync() defers both reductions and keeps whole gradients",
+			"FSDP1 with HYBRID_SHARD: no_sync() defers both reductions and keeps unsharded gradients",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
 	Run:   runAC003,

@@ -17,7 +17,7 @@ var AC005 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "one backward pass for several micro-batches keeps all their activations",
-		Why: "If the losses of all micro-batches are summed and backward() runs once a " +
+		Why: "If the losses of all micro-batches are summed and backward() runs once per " +
 			"step, every micro-batch's activations stay in memory until then: the peak " +
 			"grows with the number of micro-batches, which accumulation is meant to avoid.",
 		Fix: toCallBackward,
@@ -121,7 +121,7 @@ func (h *heldStep) finding() report.Finding {
 		f.Fix = toCallBackward + ": at most " + units.Bytes(saving) + " less at the peak"
 	}
 	if h.device.Relative {
-		f.Caveats = []string{"the trace does not tell all that is allocated: the peak is the least that it can be"}
+		f.Caveats = []string{"the trace does not record everything that is allocated: the peak is a lower bound"}
 	}
 	if h.peak.Event.Name != "" {
 		f.Evidence = []report.Evidence{analyze.EvidenceOf(h.rank, h.peak.Event)}

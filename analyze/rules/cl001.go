@@ -33,7 +33,7 @@ func runCL001(p *analyze.Pass) {
 	p.ReportCost(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message: "host-bound gradient norm costs " + perStep(mean, step),
-			Why: fmt.Sprintf("%s in %s, more than half of the span is gaps",
+			Why: fmt.Sprintf("%s in %s; more than half of the span is gaps",
 				units.Count(list[0].pass.Parameters, "norm"), units.Count(list[0].pass.Launches, "call")),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),

@@ -17,12 +17,12 @@ var CL002 = analyze.Rule{
 	ID:    "CL002",
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
-		Title: "a collective or a read for each gradient's norm",
+		Title: "a collective or a host read for each gradient's norm",
 		Why: "The norm of all gradients needs one sum over ranks, of the squares that each rank has. A loop " +
 			"that all-reduces the norm of each gradient by itself pays the latency of a collective for " +
-			"each, and one that calls .item() on each stops the host until the device has caught up. " +
+			"each, and one that calls .item() on each stalls the host until the device has caught up. " +
 			"Norms that are written as grad.pow(2).sum() are not recognized.",
-		Fix: "torch.nn.utils.clip_grad_norm_(parameters, max_norm), which is one collective for DTensors; by " +
+		Fix: "torch.nn.utils.clip_grad_norm_(parameters, max_norm), which takes one collective for DTensors; by " +
 			"hand: norms = torch._foreach_norm(grads); square = torch.stack(norms).pow(2).sum(); " +
 			"dist.all_reduce(square); norm = square.sqrt(), and .item() at most once, after it",
 	},
@@ -41,7 +41,7 @@ func runCL002(p *analyze.Pass) {
 	first := list[0].pass
 	p.ReportStructure(claimRounds(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
-			Message: "norms of gradients one by one cost " + perStep(mean, step),
+			Message: "gradient norms taken one by one cost " + perStep(mean, step),
 			Why: fmt.Sprintf("the norms of %s take %s in one pass",
 				units.Count(first.Parameters, "gradient"), strings.Join(roundsOf(first), " and ")),
 			Saving:   &report.Range{Low: 0, High: mean},

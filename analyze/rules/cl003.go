@@ -13,8 +13,8 @@ var CL003 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradient norm without clipping",
-		Why: "The norm of all gradients is computed and nothing is " +
-			"multiplied by a coefficient: the pass is for a number in the log.",
+		Why: "The norm of all gradients is computed, but no gradient is " +
+			"multiplied by a clip coefficient: the pass only serves a number in the log.",
 		Fix: "compute the norm only in the steps that log it, or take it from the optimizer",
 	},
 	Needs: gradientNeeds,
@@ -37,7 +37,7 @@ func runCL003(p *analyze.Pass) {
 		return report.Finding{
 			Message: "gradient norm that no clipping uses costs " + perStep(mean, step),
 			Why: "the norm reads " + units.Count(list[0].pass.Parameters, "gradient") +
-				" behind backward and nothing is multiplied by it",
+				" after backward, and nothing is multiplied by it",
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 			Caveats: append(hostCaveat(list), "if the norm guards against non-finite "+

@@ -17,7 +17,7 @@ var CL004 = analyze.Rule{
 		Why: "The norm of what is accumulated so far is not the norm of the step's gradient: " +
 			"each micro-batch shrinks the ones before it, and the result depends on their " +
 			"order. It also costs a norm and a multiplication of all gradients each time.",
-		Fix: "call clip_grad_norm_ once, behind the last backward of the step",
+		Fix: "call clip_grad_norm_ once, after the last backward of the step",
 	},
 	Needs: gradientNeeds,
 	Run:   runCL004,
@@ -32,7 +32,7 @@ func runCL004(p *analyze.Pass) {
 	}
 	f := report.Finding{
 		Message: "gradients are clipped between micro-batches: the result depends on their order",
-		Why: fmt.Sprintf("%d passes scale the gradients by a norm between two backward passes of one step",
+		Why: fmt.Sprintf("%d passes clip the gradients by their norm between two backward passes of one step",
 			len(list)),
 		Evidence: showPasses(list),
 	}

@@ -131,9 +131,9 @@ func (c siteCount) names(site timeline.Site) []string {
 
 // waitCaveat says what a duration of communication holds, and how to tell it apart.
 func waitCaveat(p *analyze.Pass) string {
-	const what = "a communication kernel's duration is transfer plus waiting for the slowest rank; "
+	const what = "a communication kernel's duration is transfer plus waiting for the latest rank; "
 	if p.AllRanks() {
 		return what + "{show} ranks tells them apart"
 	}
-	return what + "analyse all ranks together to tell them apart"
+	return what + "analyze all ranks together to tell them apart"
 }

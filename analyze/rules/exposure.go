@@ -16,7 +16,7 @@ import (
 // exposure is what is particular to a rule about exposed communication of some kinds. All
 // these rules are one by the same thresholds (see exposureRule).
 type exposure struct {
-	kinds []timeline.CollectiveKind // neighbours in the order of CollectiveKinds
+	kinds []timeline.CollectiveKind // neighbors in the order of CollectiveKinds
 	noun  string                    // what the kinds are called
 
 	reduce    bool // gradients are reduced: those launched only after backward are OV004's
@@ -49,14 +49,14 @@ const (
 )
 
 var placeWords = [numPlaces]string{
-	beforeFirst:   "before the first layer, where nothing was computed yet that could hide it",
+	beforeFirst:   "before the first layer, where nothing has been computed yet that could hide it",
 	inForward:     "launched in forward",
 	inBackward:    "launched in backward, between its kernels",
 	afterCompute:  "after the last kernel of backward, where nothing is left to hide it",
 	inModel:       "launched by nodes of the model in backward, which wait for it",
 	afterBackward: "launched between backward and the optimizer",
 	inOptimizer:   "launched inside Optimizer.step",
-	anywhere:      "launched at a place that the trace does not tell",
+	anywhere:      "launched at a place that the trace does not show",
 }
 
 // placeOfPhase is where collectives are that are launched in some phase.
@@ -115,7 +115,7 @@ func (e *exposure) finding(p *analyze.Pass, x *exposedTime, mean, step int64) re
 	why := []string{x.words()}
 	if e.fewer != "" && x.tooMuch() {
 		why = append(why, fmt.Sprintf(
-			"its kernels are busy %s per step and backward computes for %s, so no order hides it all",
+			"its kernels are busy for %s per step and backward computes for %s, so no order can hide all of it",
 			units.Milliseconds(x.busy/x.steps), units.Milliseconds(x.compute/x.steps)))
 		fix = e.fewer
 	}

@@ -60,7 +60,7 @@ func TestGraphsAreNotJudged(t *testing.T) {
 	some := ofCase(t, "graph-annotated-step.txt", "corr=22 graph=3 coll=_reduce_scatter_base in=1000000 out=500000 "+
 		"dtype=Float group=0 gsize=2 seq=41 \"name\"=Optimizer.step#AdamW.step", "corr=22 graph=3")
 	f := findingOf(some, "OV004")
-	if f == nil || !strings.Contains(strings.Join(f.Caveats, "; "), "1 reduction of CUDA graphs not judged") {
+	if f == nil || !strings.Contains(strings.Join(f.Caveats, "; "), "1 reduction in CUDA graphs not judged") {
 		t.Errorf("%+v", f)
 	}
 	for _, h := range some.Health.Problems {
@@ -76,7 +76,7 @@ func TestOneNumberDiffers(t *testing.T) {
 	}
 	for _, want := range []string{
 		"process group 0 (default_pg) (matched by Comms Id and sequence number): ",
-		"number 9 is reduce_scatter of 500000 Float on rank 0 and reduce_scatter of 400000 Float on rank 1",
+		"number 9 is reduce_scatter of 500000 Float on rank 0, but reduce_scatter of 400000 Float on rank 1",
 	} {
 		if !strings.Contains(f.Why, want) {
 			t.Errorf("%q is not in %q", want, f.Why)

@@ -12,8 +12,8 @@ var GS001 = analyze.Rule{
 	Doc: analyze.Doc{
 		Title: "needless scaling of the gradients",
 		Why: "With one micro-batch and one rank, backward on the summed loss followed by a " +
-			"multiplication with 1/tokens reads and writes every gradient once more than " +
-			"backward on the mean loss, and gives the same numbers to rounding. With several " +
+			"multiplication by 1/tokens reads and writes every gradient once more than " +
+			"backward on the mean loss, and gives the same numbers up to rounding. With several " +
 			"ranks it is needless only if all of them always have equally many tokens.",
 		Fix: "call backward() on the mean loss (reduction=\"mean\") and leave the scaling " +
 			"out when gradient_accumulation_steps is 1; keep the token count for logging",
@@ -31,11 +31,11 @@ func runGS001(p *analyze.Pass) {
 		return report.Finding{
 			Message:  "needless scaling of the gradients costs " + perStep(mean, step),
 			Why:      whyScaled(p, list),
-			Fix:      "backward on the mean loss (reduction=\"mean\") and drop the scaling",
+			Fix:      "call backward() on the mean loss (reduction=\"mean\") and drop the scaling",
 			Saving:   &report.Range{Low: mean, High: mean},
 			Evidence: showPasses(list),
 			Caveats: append(hostCaveat(list),
-				"equal to rounding (1e-15 in float64, 6e-7 in float32), not bit for bit"),
+				"equal up to rounding (relative 1e-15 in float64, 6e-7 in float32), not bit for bit"),
 		}
 	})
 }

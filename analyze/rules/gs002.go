@@ -17,7 +17,7 @@ var GS002 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "avoidable scaling of the gradients",
-		Why: "Multiplying every gradient by 1/tokens behind backward reads and writes them all " +
+		Why: "Multiplying every gradient by 1/tokens after backward reads and writes them all " +
 			"once more. The factor is known before backward if the tokens of all micro-batches " +
 			"are counted first, and then a multiplication of one number, the loss, does the same.",
 		Fix: "fold the factor into the loss of each micro-batch; the " +
@@ -46,7 +46,7 @@ func runGS002(p *analyze.Pass) {
 
 // foldCaveats are what the trace does not show about a fold.
 func foldCaveats(r *analyze.Rank) []string {
-	caveats := []string{"the labels of all micro-batches must be at hand before the first backward"}
+	caveats := []string{"the labels of all micro-batches must be available before the first backward"}
 	if analyze.ReducingRanks(r.Rank) > 1 {
 		caveats = append(caveats, "the factor is for gradients that are averaged "+
 			"over ranks, as DDP and FSDP do; where they are summed it is 1/N")
@@ -55,7 +55,7 @@ func foldCaveats(r *analyze.Rank) []string {
 }
 
 // folds are the ways to get rid of the pass that this trace allows. The factor is 1/N
-// on one rank and R/N behind a mean over R ranks, N being all tokens of the step.
+// on one rank and R/N after a mean over R ranks, N being all tokens of the step.
 func folds(r *analyze.Rank, scale *gradients.Pass) []string {
 	factor, inverse, first := "1/N", "N", ""
 	if ranks := analyze.ReducingRanks(r.Rank); ranks > 1 {
@@ -79,7 +79,7 @@ func folds(r *analyze.Rank, scale *gradients.Pass) []string {
 	return list
 }
 
-// clips reports whether a step clips behind backward.
+// clips reports whether a step clips after backward.
 func clips(r *analyze.Rank, step int) bool {
 	return slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool {
 		return p.Step == step && p.Kind == gradients.ClipPass && p.Place == gradients.AfterBackward

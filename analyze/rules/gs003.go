@@ -15,11 +15,11 @@ var GS003 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "slow pass over the gradients",
-		Why: "A pass that only multiplies is bound by memory. If its kernels reach less than 40 % of the peak " +
-			"they are not vectorised, as when the factor is a 0-dim CUDA tensor, which takes the broadcasting " +
-			"kernel; if more than half of its span is gaps it is bound by launches, one kernel a tensor.",
-		Fix: "launch-bound: one torch._foreach_mul_ over all gradients; strided: a " +
-			"Python number or a factor of the gradients' dtype, so that the vectorised " +
+		Why: "A pass that only multiplies is memory-bound. If its kernels reach less than 40 % of the peak " +
+			"bandwidth, they are not vectorized, as when the factor is a 0-dim CUDA tensor, which takes the " +
+			"broadcasting kernel; if more than half of its span is gaps, it is launch-bound: one kernel per tensor.",
+		Fix: "launch-bound: one torch._foreach_mul_ over all gradients; not vectorized: a " +
+			"Python number, or a factor of the gradients' dtype, so that the vectorized " +
 			"kernel is taken (CUDA _foreach_mul_.Tensor is fast only if the dtypes agree)",
 	},
 	Needs: append([]analyze.Need{needDevicePasses}, gradientNeeds...),
@@ -47,7 +47,7 @@ func slowness(gp *gradients.Pass, bandwidth int64) string {
 		return fmt.Sprintf("launch-bound: %.0f %% of its span is gaps between %s", gaps*100,
 			units.Count(gp.Kernels, "kernel"))
 	case bandwidth > 0 && gaps < stridedGaps && achieved < stridedShare*float64(bandwidth) && !small(gp, bandwidth):
-		return fmt.Sprintf("not vectorised: it moves %.0f of %.0f GB/s", achieved/1e9, float64(bandwidth)/1e9)
+		return fmt.Sprintf("not vectorized: it moves %.0f of %.0f GB/s", achieved/1e9, float64(bandwidth)/1e9)
 	}
 	return ""
 }

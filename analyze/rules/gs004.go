@@ -16,13 +16,13 @@ var GS004 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradients are divided before they are sharded",
-		Why: "A division for the mean before the reduce-scatter reads and writes every gradient whole on " +
-			"every rank. After it each rank has only its shard to divide, and a collective that averages " +
+		Why: "Dividing for the mean before the reduce-scatter reads and writes every whole gradient on " +
+			"every rank. After it, each rank has only its shard to divide, and a collective that averages " +
 			"needs no pass at all. What runs beside other kernels costs nothing, so only the rest is counted.",
 		Fix: "average in the collective: dist.reduce_scatter_tensor(shard, grad, op=dist.ReduceOp.AVG), or " +
-			"divide the shard after it. FSDP1 always divides first: fully_shard averages in the collective, " +
-			"unless it reduces in float16 (MixedPrecisionPolicy(reduce_dtype=torch.bfloat16 or float32)). " +
-			"Megatron-LM: DistributedDataParallelConfig(average_in_collective=True)",
+			"divide the shard after it. FSDP1 always divides first; fully_shard averages in the collective " +
+			"unless it reduces in float16, so set MixedPrecisionPolicy(reduce_dtype=torch.bfloat16) or " +
+			"torch.float32. Megatron-LM: DistributedDataParallelConfig(average_in_collective=True)",
 	},
 	Needs: gradientNeeds,
 	Run:   runGS004,
@@ -48,7 +48,7 @@ func runGS004(p *analyze.Pass) {
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 			Caveats: append(hostCaveat(list), "in float16 the division may be what keeps the sum from "+
-				"overflowing: then change the dtype of the reduction with it"),
+				"overflowing: in that case change the dtype of the reduction as well"),
 		}
 	})
 }

@@ -17,15 +17,15 @@ var GS005 = analyze.Rule{
 	Doc: analyze.Doc{
 		Title: "repeated passes over the same gradients",
 		Why: "Scaling, unscaling and clipping each multiply every gradient by one number. The " +
-			"product of the numbers needs one pass: the norm of scaled gradients is the scaled norm.",
-		Fix: "multiply the factors and apply them once: fold 1/tokens and the " +
-			"clip coefficient together, or hand grad_scale to a fused optimizer",
+			"product of these numbers needs only one pass: the norm of scaled gradients is the scaled norm.",
+		Fix: "multiply the factors and apply them once: fold 1/tokens into the " +
+			"clip coefficient, or hand it to a fused optimizer as grad_scale",
 	},
 	Needs: gradientNeeds,
 	Run:   runGS005,
 }
 
-// multiplies reports whether a pass multiplies gradients behind backward.
+// multiplies reports whether a pass multiplies gradients after backward.
 func multiplies(_ *analyze.Rank, gp *gradients.Pass) bool {
 	if gp.Place != gradients.AfterBackward || gp.Doubtful || gp.One {
 		return false
@@ -65,7 +65,7 @@ func runGS005(p *analyze.Pass) {
 		return report.Finding{
 			Message: "repeated passes over the same gradients cost " + perStep(mean, step),
 			Why: fmt.Sprintf(
-				"%d passes more than one multiply the gradients of a step, such as %s before the optimizer",
+				"%d passes too many multiply the gradients of a step, such as %s before the optimizer",
 				len(extra), extra[0].pass.Kind),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(extra),

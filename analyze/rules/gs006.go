@@ -19,8 +19,8 @@ var GS006 = analyze.Rule{
 			"the factor where it is a number handed to a foreach operator (Concrete Inputs), and where " +
 			"DDP divides by the number of ranks and its group has one. A factor in a tensor, or one " +
 			"that Python wraps (p.grad *= x), is not recorded and not judged.",
-		Fix: "if factor != 1: torch._foreach_mul_(grads, factor); for a clip coefficient on the host: " +
-			"if coefficient < 1. On one rank: train without DistributedDataParallel",
+		Fix: "guard it: if factor != 1: torch._foreach_mul_(grads, factor); a clip coefficient on the host: " +
+			"if coefficient < 1. On a single rank, train without DistributedDataParallel",
 	},
 	Needs: gradientNeeds,
 	Run:   runGS006,
@@ -73,7 +73,7 @@ func claimOne(p *analyze.Pass, list []found) *analyze.Cost {
 func whyOne(p *analyze.Pass, list []found) string {
 	first := list[0].pass
 	if !first.One {
-		return "DDP divides by the number of ranks, and the group that reduces gradients has one"
+		return "DDP divides by the number of ranks, and the group that reduces gradients has only one"
 	}
 	alike := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
 		return gp.Kind == first.Kind && gp.Place == first.Place
@@ -85,7 +85,7 @@ func whyOne(p *analyze.Pass, list []found) string {
 func fixOne(gp *gradients.Pass) string {
 	switch {
 	case !gp.One:
-		return "on one rank train the module itself, without DistributedDataParallel"
+		return "on a single rank, train the module itself, without DistributedDataParallel"
 	case gp.Kind == gradients.ClipPass:
 		return "the host knows the coefficient: if coefficient < 1: torch._foreach_mul_(grads, coefficient)"
 	}

@@ -15,11 +15,11 @@ var GS007 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradients are scaled or cleared inside the accumulation loop",
-		Why: "What is accumulated so far is multiplied again at every micro-batch, " +
+		Why: "What has been accumulated so far is multiplied again at every micro-batch, " +
 			"or thrown away: early micro-batches count for less than late ones, or " +
 			"not at all. The loss still falls, so nothing else shows it.",
 		Fix: "move the scaling and zero_grad() out of the loop over micro-batches: " +
-			"scale once behind the last backward, clear once behind the optimizer",
+			"scale once after the last backward, clear once after the optimizer step",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
 	Run:   runGS007,
@@ -52,7 +52,7 @@ func runGS007(p *analyze.Pass) {
 		return
 	}
 	p.Report(report.Error, report.Finding{
-		Message:  "gradients are scaled or cleared inside the accumulation loop: micro-batches do not count alike",
+		Message:  "gradients are scaled or cleared inside the accumulation loop: micro-batches do not count equally",
 		Why:      strings.Join(parts, "; "),
 		Evidence: evidence,
 	})

@@ -13,9 +13,9 @@ var ID001 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "data loading leaves the device idle",
-		Why: "While the loop waits for the next batch nothing is launched, and the device runs dry. Only the part of " +
-			"loading in which the device is idle counts; what is hidden behind work does not. The gain is at most " +
-			"that: with workers, memory and cores are shared with them.",
+		Why: "While the loop waits for the next batch, nothing is launched and the device runs dry. Only the part of " +
+			"loading in which the device is idle counts; what is hidden behind work does not. The saving is at most " +
+			"that: workers share cores and memory bandwidth with the loop.",
 		Fix: "DataLoader(..., num_workers=4, prefetch_factor=2, persistent_workers=True, pin_memory=True), " +
 			"or cheaper transforms",
 	},

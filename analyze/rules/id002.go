@@ -15,13 +15,13 @@ var ID002 = analyze.Rule{
 	Doc: analyze.Doc{
 		Title: "synchronization leaves the device idle",
 		Why: "A call that waits for the device (item(), cpu(), nonzero(), a copy from pageable memory, " +
-			"synchronize()) returns when the device has drained. The host has lost its head start, so the device " +
-			"waits for every launch until it is won back.",
-		Fix: "read values back a step later, or every k-th step; " +
+			"synchronize()) returns only once the device has drained. The host has lost its head start, so the " +
+			"device waits for every launch until the host is ahead again.",
+		Fix: "read values back one step later, or every k-th step; " +
 			"pin_memory=True with .to(device, non_blocking=True); no barrier and no synchronize() in the loop",
 	},
 	Needs: idleNeeds,
-	Run: idleRule{idle.WaitingHost, "waiting for the device leaves it idle", func(s *idle.Shown) string {
+	Run: idleRule{idle.WaitingHost, "synchronization leaves the device idle", func(s *idle.Shown) string {
 		return fmt.Sprintf("the host waits %s in %s%s", units.Milliseconds(s.Event.Duration), s.Event.Name, inside(s))
 	}}.run,
 }

@@ -14,8 +14,8 @@ var ID003 = analyze.Rule{
 	Doc: analyze.Doc{
 		Title: "memory management leaves the device idle",
 		Why: "cudaMalloc and cudaFree take milliseconds, and cudaFree waits for the device. In a steady loop the " +
-			"caching allocator needs neither: they show that it runs out, that shapes change, or that somebody " +
-			"empties its cache.",
+			"caching allocator needs neither: they show that memory runs short, that shapes change, or that the " +
+			"program empties the cache.",
 		Fix: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; fixed shapes; no torch.cuda.empty_cache() in the loop",
 	},
 	Needs: idleNeeds,

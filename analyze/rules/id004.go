@@ -14,10 +14,10 @@ var ID004 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "launch-bound",
-		Why: "Kernels are shorter than what the host needs to launch the next one, so the device is idle between " +
-			"them. A faster device makes no step shorter.",
-		Fix: "torch.compile(model), mode=\"reduce-overhead\" for CUDA graphs; foreach=True or fused=True optimizers; " +
-			"larger batches",
+		Why: "Kernels take less time than the host needs to launch the next one, so the device is idle between " +
+			"them. A faster device would not make a step shorter.",
+		Fix: "torch.compile(model), with mode=\"reduce-overhead\" for CUDA graphs; optimizers with foreach=True or " +
+			"fused=True; larger batches",
 	},
 	Needs: idleNeeds,
 	Run: idleRule{idle.LaunchBound, "launch-bound: the device waits for launches", func(s *idle.Shown) string {

@@ -15,8 +15,8 @@ var ID005 = analyze.Rule{
 		Title: "host stall",
 		Why: "For more than a millisecond at a time the host launches nothing: logging, checkpoints, garbage " +
 			"collection, operators on the CPU, or a thread that is not scheduled.",
-		Fix: "move it behind the step or into a thread; gc.disable() with gc.collect() every k-th step; keep CPU " +
-			"tensors out of the loop",
+		Fix: "move it into another thread, or do it once everything of the step is launched; gc.disable() with " +
+			"gc.collect() every k-th step; keep CPU tensors out of the loop",
 	},
 	Needs: idleNeeds,
 	Run: idleRule{idle.StalledHost, "the host stalls and leaves the device idle", func(s *idle.Shown) string {

@@ -32,11 +32,11 @@ var lateFixes = map[lateness.Cause]string{
 	lateness.Compilation:      "fixed shapes, or torch.compile(dynamic=True); start recording after the warm-up",
 	lateness.GarbageCollection: "gc.disable(), and gc.collect() every k-th step on all ranks in the same step; " +
 		"gc.freeze() once the model is built",
-	lateness.SlowerKernels: "look at its device: throttling (nvidia-smi -q -d PERFORMANCE), a power limit, another " +
-		"process on it; kernels whose time depends on the data, such as attention over packed documents",
-	lateness.MoreWork: "give every rank as much work: batches by tokens rather than rows, packed sequences, experts " +
+	lateness.SlowerKernels: "check its device for throttling (nvidia-smi -q -d PERFORMANCE), a power limit or " +
+		"another process; check kernels whose time depends on the data, such as attention over packed documents",
+	lateness.MoreWork: "give every rank equal work: batches by tokens rather than rows, packed sequences, experts " +
 		"and pipeline stages of equal size",
-	lateness.MemoryCopies: "copies on a stream of their own; fewer of them",
+	lateness.MemoryCopies: "make fewer copies, and put them on a stream of their own",
 }
 
 // lateBecause says each cause that is a sentence of its own; the others need figures.
@@ -49,7 +49,7 @@ var lateBecause = [lateness.NumCauses]string{
 	lateness.LaunchBound:        "it is launch-bound",
 	lateness.HostStall:          "its host launches nothing for more than a millisecond at a time",
 	lateness.GarbageCollection:  "its device is idle while Python collects garbage",
-	lateness.MemoryCopies:       "copies and sets that nothing hides take longer on it",
+	lateness.MemoryCopies:       "copies and memsets that nothing hides take longer on it",
 	lateness.OtherIdle:          "other idle time",
 	lateness.OtherCommunication: "communication of other process groups",
 }
@@ -58,7 +58,7 @@ var lateBecause = [lateness.NumCauses]string{
 func sayLate(m *analyze.Matched, l *lateness.Lateness, one *report.LateRank) string {
 	r := m.Ranks[l.Rank]
 	if l.Cause == lateness.Unknown {
-		return fmt.Sprintf("why rank %d is late is not clear: of %s/step, %s", r.ID, units.Milliseconds(l.Late),
+		return fmt.Sprintf("it is not clear why rank %d is late by %s/step: %s", r.ID, units.Milliseconds(l.Late),
 			partsOf(one))
 	}
 	ns := one.NS
@@ -73,7 +73,7 @@ func sayLate(m *analyze.Matched, l *lateness.Lateness, one *report.LateRank) str
 	text += fmt.Sprintf(" in %d of %d steps", l.LateIn, l.Steps)
 	text += shownLate(r, l)
 	if l.Cause != lateness.SlowerKernels && l.Cause != lateness.MoreWork {
-		text += fmt.Sprintf(", against %s on the others", units.Milliseconds(own-ns))
+		text += fmt.Sprintf(", compared with %s on the others", units.Milliseconds(own-ns))
 	}
 	return text + fmt.Sprintf("; that explains %.2f of the %s/step by which it is late", units.MS(l.NS),
 		units.Milliseconds(l.Late))
@@ -99,9 +99,9 @@ func because(m *analyze.Matched, l *lateness.Lateness) string {
 		return text
 	case lateness.OtherRank:
 		if l.WaitsFor < 0 {
-			return "it waits itself for ranks of other process groups"
+			return "it waits in turn for ranks of other process groups"
 		}
-		return fmt.Sprintf("it waits itself for rank %d in another process group", m.Ranks[l.WaitsFor].ID)
+		return fmt.Sprintf("it waits in turn for rank %d in another process group", m.Ranks[l.WaitsFor].ID)
 	}
 	return lateBecause[l.Cause]
 }

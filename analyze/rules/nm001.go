@@ -16,9 +16,9 @@ var NM001 = analyze.Rule{
 	Doc: analyze.Doc{
 		Title: "each rank divides by its own tokens",
 		Why: "The mean of the ranks' means is not the mean over all tokens: where ranks have " +
-			"different numbers of valid tokens, those of a rank with few count for more. The " +
-			"loss still falls and AdamW hides the change of scale, so curves do not show it.",
-		Fix: "all-reduce the count of valid tokens of the step before the first forward, and multiply each " +
+			"different numbers of valid tokens, those of a rank with few tokens count for more. The " +
+			"loss still falls and AdamW hides the change of scale, so loss curves do not show it.",
+		Fix: "all-reduce the step's count of valid tokens before the first forward, and multiply each " +
 			"micro-batch's summed loss by ranks / all tokens (1 / all tokens where gradients are summed over ranks)",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needCounts},

@@ -12,7 +12,7 @@ var NM002 = analyze.Rule{
 	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "gradients are the mean of micro-batches' means",
-		Why: "Each micro-batch counts alike, however few valid tokens it has, so a token " +
+		Why: "Every micro-batch has the same weight, however few valid tokens it has, so a token " +
 			"of a short one counts many times as much as one of a long one. Accumulation " +
 			"then gives other gradients than the same rows in one large batch.",
 		Fix: "count the valid tokens of all micro-batches of the step first, over all ranks, and divide summed " +

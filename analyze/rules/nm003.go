@@ -14,11 +14,11 @@ var NM003 = analyze.Rule{
 	ID:    "NM003",
 	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
-		Title: "gradients are off by accumulation steps or world size",
-		Why: "1/N on top of a mean over R ranks makes gradients R times too small, " +
-			"mean losses without / A make them A times too large. AdamW divides the factor out again, " +
-			"so loss curves look alike, but clipping, weight decay and every number that is logged " +
-			"of the gradient do not.",
+		Title: "gradients are off by a factor of the accumulation steps or the world size",
+		Why: "With N tokens, R ranks and A micro-batches: 1/N on top of a mean over the ranks makes gradients R " +
+			"times too small; losses that are means and are not divided by A make them A times too large. AdamW " +
+			"divides the factor out again, so loss curves look alike, but clipping, the balance with weight decay, " +
+			"and every gradient figure in the log do not.",
 		Fix: "multiply by ranks / all tokens where gradients are averaged over ranks, " +
 			"by 1 / all tokens where they are summed (FSDP2: set_gradient_divide_factor(1.0)), " +
 			"and by nothing else; compare gradients with {compare-gradients}",

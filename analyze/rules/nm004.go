@@ -13,10 +13,10 @@ var NM004 = analyze.Rule{
 	ID:    "NM004",
 	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
-		Title: "a partial window is divided by the micro-batches of a full one",
-		Why: "Where data ends inside an accumulation window, k of A micro-batches make the last " +
-			"step. Means that are divided by A all the same make its gradients k/A times too small.",
-		Fix: "divide by the tokens, or micro-batches, that the window has, or leave the incomplete window out",
+		Title: "a partial accumulation window is divided by the micro-batches of a full one",
+		Why: "Where the data ends inside an accumulation window, only k of A micro-batches make up the last " +
+			"step. Losses that are divided by A all the same make its gradients k/A of what they should be.",
+		Fix: "divide by the tokens, or micro-batches, that the window has, or drop the incomplete window",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needCounts},
 	Run:   runNM004,
@@ -57,7 +57,7 @@ func runNM004(p *analyze.Pass) {
 			Message: fmt.Sprintf(
 				"step %d has %d of %d micro-batches; if its means are divided by %d, its gradients are too small",
 				s.Step, s.Counts.Micro(), s.Counts.Window(), s.Counts.Window()),
-			Why: s.Evidence + "; what it is divided by the trace does not say",
+			Why: s.Evidence + "; the trace does not say what it is divided by",
 		})
 	}
 }

@@ -19,7 +19,7 @@ var OP001 = analyze.Rule{
 		Why: "An optimizer that launches many short kernels for every tensor leaves the device idle between them. " +
 			"It does so in most steps: the device is idle for a quarter of the optimizer's span in more than half of " +
 			"them, and for half of it in those that count. A host that is held up once is another matter.",
-		Fix: "fused=True, or foreach=True, or compile the step",
+		Fix: "pass fused=True or foreach=True to the optimizer, or compile its step with torch.compile",
 	},
 	Needs: []analyze.Need{analyze.NeedDevice, needOptimizerSteps, analyze.NeedLaunches},
 	Run:   runOP001,
@@ -95,7 +95,7 @@ func runOP001(p *analyze.Pass) {
 			p.Remark(others)
 			cost.Add(r, o.Step, got)
 			if why == "" {
-				why = fmt.Sprintf("%s launches %d device events; %.0f %% of their span the device is idle", o.Name,
+				why = fmt.Sprintf("%s launches %d device events; the device is idle for %.0f %% of their span", o.Name,
 					o.Events, 100*float64(o.Idle)/float64(span))
 			}
 			if len(evidence) < maxEvidence {

@@ -14,9 +14,9 @@ var OP002 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "optimizer in backward together with gradient accumulation",
-		Why: "An optimizer that steps as soon as a gradient is final takes each micro-batch for a whole step. If the " +
+		Why: "An optimizer that steps as soon as a gradient is ready takes each micro-batch for a whole step. If the " +
 			"gradients are not cleared, each update repeats the ones before it; if they are, there is no accumulation.",
-		Fix: "gradient_accumulation_steps=1 with the optimizer in backward, or step behind the last backward",
+		Fix: "gradient_accumulation_steps=1 with the optimizer in backward, or step() after the last backward",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
 	Run:   runOP002,
@@ -35,7 +35,7 @@ func runOP002(p *analyze.Pass) {
 		for i := range r.Steps {
 			span, ok := inBackward[i]
 			b := r.Steps[i].Backwards
-			// One pass a step that adds to gradients which were there before it.
+			// One pass per step that adds to gradients which were there before it.
 			if !ok || i == 0 || len(b) != 1 || float64(b[0].InPlace) < 0.9*float64(r.Params.Count) || r.Cleared(i) {
 				continue
 			}
@@ -49,7 +49,7 @@ func runOP002(p *analyze.Pass) {
 		return
 	}
 	p.Report(report.Error, report.Finding{
-		Message:  "the optimizer steps inside backward on gradients that keep what earlier backward passes left",
+		Message:  "the optimizer steps inside backward on gradients that still hold those of earlier steps",
 		Why:      fmt.Sprintf("in %d steps every gradient is added to one that the optimizer has already used", steps),
 		Evidence: evidence,
 	})

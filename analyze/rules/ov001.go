@@ -9,25 +9,25 @@ import (
 // rule explains.
 var OV001 = exposureRule("OV001", analyze.Doc{
 	Title: "exposed reduce-scatter",
-	Why: "While a reduce-scatter runs and neither kernel, copy nor set does, the device waits " +
+	Why: "While a reduce-scatter runs and no compute kernel, copy or memset does, the device waits " +
 		"for the network. This is the rest that the more specific rules have not claimed.",
-	Fix: "give it compute to hide behind (smaller, more even " +
-		"groups, largest gradients first) and look for a late rank",
+	Fix: "give it compute to hide behind (smaller groups of more equal size, " +
+		"largest gradients first) and look for a late rank",
 }, exposure{
 	kinds:  []timeline.CollectiveKind{timeline.ReduceScatter},
 	noun:   "reduce-scatter",
 	reduce: true,
 	fixes: [numPlaces]string{
-		afterCompute: "make what is reduced last small (the first layers and the embedding on their own), launch " +
-			"the largest gradients first, and look for a late rank",
-		inBackward: "give it compute to hide behind (smaller, more even groups: fully_shard each layer) and look for " +
-			"a late rank",
+		afterCompute: "make what is reduced last small (the first layers and the embedding in groups of their own), " +
+			"launch the largest gradients first, and look for a late rank",
+		inBackward: "give it compute to hide behind (smaller groups of more equal size: fully_shard each layer) and " +
+			"look for a late rank",
 		inModel: "tensor parallelism: overlap it with the matrix product beside it (Megatron's tp_comm_overlap, " +
-			"torch._inductor.config._micro_pipeline_tp), fewer ranks per tensor, within a node",
+			"torch._inductor.config._micro_pipeline_tp), or use fewer tensor-parallel ranks, within a node",
 		afterBackward: "launch it from a gradient hook while backward goes on " +
 			"(Megatron's overlap_grad_reduce, DeepSpeed's overlap_comm)",
 	},
 	fewer: "reduce fewer bytes: more micro-batches per reduction (set_requires_gradient_sync(False)), larger " +
-		"batches per rank, bf16 instead of fp32 (MixedPrecisionPolicy(reduce_dtype=torch.bfloat16)), shards within a " +
-		"node only (HSDP)",
+		"batches per rank, bf16 instead of fp32 (MixedPrecisionPolicy(reduce_dtype=torch.bfloat16)), sharding within " +
+		"a node only (HSDP)",
 })

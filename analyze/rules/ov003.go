@@ -16,11 +16,11 @@ var OV003 = analyze.Rule{
 	Doc: analyze.Doc{
 		Title: "backward waits for a recycled reduce-scatter buffer",
 		Why: "fully_shard keeps one input of a reduce-scatter in flight: before the gradients of the next layer are " +
-			"copied in, compute waits until the reduce-scatter before is over (FSDP::post_backward_rs_wait). " +
+			"copied in, compute waits until the previous reduce-scatter is over (FSDP::post_backward_rs_wait). " +
 			"Backward never reads what is reduced, so the wait is for memory alone. It is found where the kernel " +
 			"launched next after that span starts when a reduce-scatter ends, though it was launched before.",
 		Fix: "model.set_reduce_scatter_max_input_buffers(2) (fully_shard) lets the next layer copy into another " +
-			"buffer, at the price of one more set of whole gradients of a layer",
+			"buffer, at the price of one more copy of a layer's unsharded gradients",
 	},
 	Needs: []analyze.Need{
 		analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps,
@@ -56,7 +56,7 @@ func runOV003(p *analyze.Pass) {
 		return report.Finding{
 			Message: "backward waits for recycled reduce-scatter buffers " + perStep(mean, step),
 			Why: fmt.Sprintf("%d times the kernel launched after FSDP::post_backward_rs_wait starts only "+
-				"when the reduce-scatter before it ends", waits),
+				"when the previous reduce-scatter ends", waits),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: mostExposed(p.Ranks, selected),
 			Caveats: []string{

@@ -17,9 +17,9 @@ var OV004 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradient reductions are launched only inside the optimizer step, or after backward",
-		Why: "A reduction that is launched inside Optimizer.step(), or between backward and it, starts when backward " +
-			"has been launched as a whole, so no backward compute is left to hide it; it can only overlap with the " +
-			"optimizer's own kernels. Launched as soon as its gradient is final it runs beside the rest of backward.",
+		Why: "A reduction that is launched inside Optimizer.step(), or between backward and it, starts when all of " +
+			"backward has been launched, so no backward compute is left to hide it; it can only overlap with the " +
+			"optimizer's own kernels. Launched as soon as its gradient is ready, it runs beside the rest of backward.",
 		Fix: "launch each reduction from a post-accumulate-grad hook " +
 			"(torch.Tensor.register_post_accumulate_grad_hook) on the last micro-batch and only wait for it in step()",
 	},
@@ -94,8 +94,8 @@ func graphCaveat(ranks []*analyze.Rank) []string {
 	if graphs == 0 {
 		return nil
 	}
-	return []string{units.Count(graphs, "reduction") + " of CUDA graphs not judged: sites inside a graph are unknown " +
-		"without annotations"}
+	return []string{units.Count(graphs, "reduction") + " in CUDA graphs not judged: launch sites inside a graph are " +
+		"unknown without annotations"}
 }
 
 // lateOf words the late ones of all reductions of a kind.

@@ -18,13 +18,14 @@ var OV007 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "gradients are reduced in another order than that in which they become ready",
-		Why: "DDP launches its buckets in a fixed order. A bucket that is due waits for its last gradient, and all " +
-			"after it wait with it, though as many elements have long been ready: in another order they could have " +
-			"been reduced beside backward. DDP puts its buckets in order after the first step, unless it looks for " +
-			"unused parameters.",
+		Why: "DDP launches its buckets in a fixed order. A bucket whose turn it is waits for its last gradient, and " +
+			"all later ones wait with it, though as many elements have long been ready: in another order they could " +
+			"have been reduced beside backward. DDP rebuilds its buckets in the right order after the first step, " +
+			"unless find_unused_parameters=True.",
 		Fix: "DistributedDataParallel(..., find_unused_parameters=False), with static_graph=True where parameters " +
-			"are unused, so that buckets are made in the order in which gradients become ready; or register the " +
-			"modules in the order in which forward uses them; hooks of your own: reduce each gradient when it is ready",
+			"are unused, so that buckets are rebuilt in the order in which gradients become ready; or register the " +
+			"modules in the order in which forward uses them; in hooks of your own, reduce each gradient once it is " +
+			"ready",
 	},
 	Needs: []analyze.Need{
 		analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, needOptimizerSteps,
@@ -73,9 +74,9 @@ func runOV007(p *analyze.Pass) {
 			noun = "all-reduce"
 		}
 		return report.Finding{
-			Message: fmt.Sprintf("%ss out of the order of the gradients exposed %s", noun, perStep(mean, step)),
-			Why: fmt.Sprintf("%s of the first %.1f %% of the elements is called for when %.1f %% are ready, %s too "+
-				"late: %.0f %% of backward", withArticle(noun), percentage(worst.sum, worst.total),
+			Message: fmt.Sprintf("%ss out of gradient order exposed %s", noun, perStep(mean, step)),
+			Why: fmt.Sprintf("%s that completes the first %.1f %% of the elements is launched when %.1f %% are ready, "+
+				"%s too late: %.0f %% of backward", withArticle(noun), percentage(worst.sum, worst.total),
 				percentage(worst.worst.Ready, worst.total), units.Milliseconds(worst.worst.Waited), 100*worst.share),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: mostExposed(p.Ranks, selected),

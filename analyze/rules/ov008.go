@@ -9,7 +9,7 @@ import (
 // explains: the rest of DDP, of replicas of shards, of tensor parallelism.
 var OV008 = exposureRule("OV008", analyze.Doc{
 	Title: "exposed all-reduce",
-	Why: "While an all-reduce runs and neither kernel, copy nor set does, the device waits for the network. " +
+	Why: "While an all-reduce runs and no compute kernel, copy or memset does, the device waits for the network. " +
 		"DDP reduces a bucket as soon as its gradients are ready, so the rest of backward hides all but the last " +
 		"one, if the buckets are small enough and backward is long enough.",
 	Fix: "smaller buckets in the order in which gradients become ready: DistributedDataParallel(..., " +
@@ -25,12 +25,12 @@ var OV008 = exposureRule("OV008", analyze.Doc{
 		inForward: "tensor parallelism: sequence parallelism with overlapped communication (tp_comm_overlap, " +
 			"torch._inductor.config._micro_pipeline_tp); SyncBatchNorm: larger batches per rank",
 		inModel: "tensor parallelism: overlap it with the matrix product beside it (Megatron's tp_comm_overlap, " +
-			"torch._inductor.config._micro_pipeline_tp), fewer ranks per tensor, within a node",
+			"torch._inductor.config._micro_pipeline_tp), or use fewer tensor-parallel ranks, within a node",
 		afterBackward: "one all-reduce for all norms and counts of a step, and no wait for it before the next " +
 			"kernel is launched; look for a late rank",
 		inOptimizer: "one all-reduce for all norms and counts of a step, and no wait for it before the next " +
 			"kernel is launched; look for a late rank",
 	},
 	fewer: "reduce fewer bytes: more micro-batches per reduction (no_sync()), larger batches per rank, bf16 " +
-		"(register_comm_hook(None, default_hooks.bf16_compress_hook)); check the links between the devices",
+		"(model.register_comm_hook(None, default_hooks.bf16_compress_hook)); check the links between the devices",
 })

@@ -8,10 +8,11 @@ import (
 // OV009 finds all-gather time that no compute hides.
 var OV009 = exposureRule("OV009", analyze.Doc{
 	Title: "exposed all-gather",
-	Why: "FSDP gathers the parameters of a layer before its forward and its backward. Asked for one layer ahead, it " +
-		"runs beside the compute of the layer before; asked for when it is needed, the device waits. What a " +
-		"sharded optimizer gathers right after its update only the next forward could hide, so that is a note at most.",
-	Fix: "ask for the next layer while this one computes: set_modules_to_forward_prefetch() and " +
+	Why: "FSDP gathers the parameters of a layer before its forward and its backward. Prefetched one layer ahead, " +
+		"the all-gather runs beside the compute of the previous layer; launched when it is needed, it makes the " +
+		"device wait. What a sharded optimizer gathers right after its update, only the next forward could hide: " +
+		"that is a note at most.",
+	Fix: "prefetch the next layer while this one computes: set_modules_to_forward_prefetch() and " +
 		"set_modules_to_backward_prefetch() of fully_shard; FSDP1: forward_prefetch=True, " +
 		"backward_prefetch=BackwardPrefetch.BACKWARD_PRE",
 }, exposure{
@@ -21,12 +22,12 @@ var OV009 = exposureRule("OV009", analyze.Doc{
 	byUpdates: true,
 	fixes: [numPlaces]string{
 		beforeFirst: "start it before the batch is there: model.unshard(async_op=True) (fully_shard) ahead of the " +
-			"data loading; and wrap embedding and layers on their own, so that the root gathers little",
-		inForward: "ask for the next layer while this one computes: set_modules_to_forward_prefetch() (fully_shard), " +
-			"forward_prefetch=True (FSDP1); larger layers per group, larger batches",
-		inBackward: "ask for the next layer while this one computes: set_modules_to_backward_prefetch() " +
+			"data loading; and wrap the embedding and each layer on their own, so that the root gathers little",
+		inForward: "prefetch the next layer while this one computes: set_modules_to_forward_prefetch() " +
+			"(fully_shard), forward_prefetch=True (FSDP1); more layers per group, larger batches",
+		inBackward: "prefetch the next layer while this one computes: set_modules_to_backward_prefetch() " +
 			"(fully_shard), backward_prefetch=BackwardPrefetch.BACKWARD_PRE (FSDP1); or " +
-			"reshard_after_forward=False, which needs no all-gather in backward, if the memory is there",
+			"reshard_after_forward=False, which needs no all-gather in backward, if there is memory for it",
 		inOptimizer: "wait for it only where the next forward reads the parameters (Megatron's " +
 			"overlap_param_gather), not inside step()",
 	},

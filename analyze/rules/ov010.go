@@ -12,10 +12,10 @@ import (
 var OV010 = exposureRule("OV010", analyze.Doc{
 	Title: "exposed send/recv",
 	Why: "A receive lasts until the other rank has sent. Between the stages of a pipeline that is the bubble: with " +
-		"m micro-batches p stages of a 1F1B schedule wait for (p-1)/(m+p-1) of a step, whatever the network does. " +
-		"Sends and receives launched inside backward are those of context parallelism and the like.",
-	Fix: "overlap sends and receives with the compute of another block (batch_isend_irecv ahead of it), and look for " +
-		"a late rank",
+		"m micro-batches, the p stages of a 1F1B schedule wait for (p-1)/(m+p-1) of a step, whatever the network " +
+		"does. Sends and receives launched inside backward are those of context parallelism and the like.",
+	Fix: "overlap sends and receives with the compute of another block (launch batch_isend_irecv ahead of it), and " +
+		"look for a late rank",
 }, exposure{
 	kinds:    []timeline.CollectiveKind{timeline.SendRecv},
 	noun:     "send/recv",
@@ -24,7 +24,7 @@ var OV010 = exposureRule("OV010", analyze.Doc{
 	fix:      bubbleFix,
 })
 
-const bubbleFix = "more micro-batches per step; a schedule with less bubble (ScheduleInterleaved1F1B, " +
+const bubbleFix = "more micro-batches per step; a schedule with a smaller bubble (ScheduleInterleaved1F1B, " +
 	"ScheduleZBVZeroBubble, Megatron's virtual pipeline stages); stages that take equally long"
 
 // bubble says what the exposed time of sends and receives is.

@@ -10,16 +10,16 @@ var OV012 = exposureRule("OV012", analyze.Doc{
 	Title: "exposed broadcast or reduce",
 	Why: "DDP broadcasts the buffers of rank 0 before every forward; optimizers that share their work broadcast what " +
 		"they have updated, and reduce each gradient to the rank that owns it. While such a message runs and " +
-		"neither kernel, copy nor set does, the device waits.",
-	Fix: "collectives of all ranks (reduce-scatter, all-gather) instead of one message per owner, asked for ahead of " +
+		"no compute kernel, copy or memset does, the device waits.",
+	Fix: "collectives of all ranks (reduce-scatter, all-gather) instead of one message per owner, launched ahead of " +
 		"their use",
 }, exposure{
 	kinds:     []timeline.CollectiveKind{timeline.Broadcast, timeline.Reduce},
 	noun:      "broadcast and reduce",
 	byUpdates: true,
 	fixes: [numPlaces]string{
-		inForward: "DistributedDataParallel(..., broadcast_buffers=False), or buffers that every rank computes alike " +
-			"(SyncBatchNorm)",
+		inForward: "DistributedDataParallel(..., broadcast_buffers=False), or buffers that are equal on every rank " +
+			"anyway (SyncBatchNorm)",
 		inOptimizer: "wait for it only where the next forward reads the parameters; ZeroRedundancyOptimizer(..., " +
 			"overlap_with_ddp=True)",
 	},

@@ -63,11 +63,11 @@ Not rules yet, with the evidence that each would need:
 | id | would find | needs |
 |---|---|---|
 ` +
-	"| OV002 | reduce-scatters serialised by CUDA_DEVICE_MAX_CONNECTIONS=1 | traces of one loop with and without it: " +
+	"| OV002 | reduce-scatters serialized by CUDA_DEVICE_MAX_CONNECTIONS=1 | traces of one loop with and without it: " +
 	"one hardware queue starts the kernels of all streams in the order of their launches, but so do streams that " +
 	"wait for each other, and no trace records the variable |\n" +
 	"| OV005 | all-gather and reduce-scatter delaying each other on one stream | when each could have started: what " +
 	"an all-gather waits for beside its stream is not recorded, and both share the links, so that order alone is no " +
 	"cost |\n" +
 	"| OV006 | tail reduce-scatter of the first layers | nothing of its own: OV001 says how much lies after the last " +
-	"kernel of backward; which layers it is of would take the parameters of each message |\n"
+	"kernel of backward; to say which layers it belongs to would take the parameters of each message |\n"

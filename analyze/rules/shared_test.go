@@ -228,11 +228,11 @@ func TestIdleOfRealTraces(t *testing.T) {
 		"resnet50-loader-in-main": {
 			"ID001 error data loading leaves the device idle 47.28 ms/step (26.9 % of 175.6 ms)",
 			"ID004 warn launch-bound: the device waits for launches 14.29 ms/step (8.1 % of 175.6 ms)",
-			"ID002 warn waiting for the device leaves it idle 1.92 ms/step (1.1 % of 175.6 ms)",
+			"ID002 warn synchronization leaves the device idle 1.92 ms/step (1.1 % of 175.6 ms)",
 		},
 		"resnet50-loader-4-workers": {
 			"ID004 error launch-bound: the device waits for launches 23.17 ms/step (18.1 % of 128.0 ms)",
-			"ID002 warn waiting for the device leaves it idle 3.18 ms/step (2.5 % of 128.0 ms)",
+			"ID002 warn synchronization leaves the device idle 3.18 ms/step (2.5 % of 128.0 ms)",
 			"ID005 warn the host stalls and leaves the device idle 2.38 ms/step (1.9 % of 128.0 ms)",
 		},
 		"linear-param": {

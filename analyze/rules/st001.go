@@ -19,13 +19,15 @@ var ST001 = analyze.Rule{
 	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "straggler",
-		Why: "A collective moves data when its last rank has entered it; until then its kernel only waits on all " +
-			"the others. One rank that comes late again and again takes its delay from every rank. Who comes " +
-			"last most often is not who costs most: the time by which it is later than the next to last counts. " +
-			"Why it is late shows in the time before these collectives: what it does there beyond the others, their " +
-			"median, is taken apart, and if it waits itself for a rank of another group, that one is looked at.",
-		Fix: "look at what the late rank does before these collectives and the others do not: data loading, logging, " +
-			"checkpoints and garbage collection on its host, longer samples, a device that is throttled or shared",
+		Why: "A collective moves data only once its last rank has entered it; until then its kernel just waits on " +
+			"all the others. A rank that comes late again and again makes every rank pay for its delay. The rank " +
+			"that comes last most often need not cost the most: what counts is how much later it is than the next to " +
+			"last. Why it is late shows in the time before these collectives: what it does there beyond the median " +
+			"of the others is broken down by cause, and if it waits for a rank of another group, that rank is looked " +
+			"at in turn.",
+		Fix: "look at what the late rank does before these collectives that the others do not: data loading, " +
+			"logging, checkpoints and garbage collection on its host, longer samples, a device that is throttled or " +
+			"shared",
 	},
 	Needs: []analyze.Need{
 		analyze.NeedRanks, analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams,
@@ -58,8 +60,8 @@ func runST001(p *analyze.Pass) {
 	}
 	straggler := m.Ranks[m.Straggler]
 	f := report.Finding{Why: howOften(m), Evidence: worstLate(m), Caveats: append(p.Notes(),
-		"the saving ends where the others would wait for the next to last; "+
-			"that the late rank would then come late nowhere else is assumed")}
+		"the saving ends where the others would wait for the next-to-last rank; "+
+			"it is assumed that the late rank would then not be late elsewhere")}
 	explainLate(&f, m)
 	p.ReportWait(&cost, hiddenShare(m), f, func(mean, step int64) string {
 		if mean == 0 {
@@ -79,8 +81,8 @@ func reportUnsteady(p *analyze.Pass, m *analyze.Matched, led, steps int) {
 	if share := hiddenShare(m); share >= leastLate {
 		f := report.Finding{
 			Message: fmt.Sprintf(
-				"the others wait for rank %d, %.1f %% of the time, but "+
-					"it leads in only %d of %d steps: no steady straggler",
+				"the others wait for rank %d for %.1f %% of the time, but "+
+					"it is the latest in only %d of %d steps: no steady straggler",
 				m.Ranks[m.Straggler].ID, 100*share, led, steps),
 			Why: howOften(m), Evidence: worstLate(m), Caveats: p.Notes(),
 		}
@@ -212,7 +214,7 @@ func howOften(m *analyze.Matched) string {
 		total += other.Caused
 	}
 	return fmt.Sprintf(
-		"it enters %d of %d matched collectives last and causes %s of the %s that ranks wait for a last one",
+		"it enters %d of %d matched collectives last and causes %s of the %s that ranks wait for the last one",
 		f.Last, f.Matched, units.Milliseconds(f.Caused), units.Milliseconds(total))
 }
 

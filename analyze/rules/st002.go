@@ -21,11 +21,11 @@ var ST002 = analyze.Rule{
 		Title: "unmatched collectives",
 		Why: "All ranks of a process group run the same collectives in the same order. Where the traces " +
 			"do not show that, an event was lost, the recordings do not overlap, or the files are not of " +
-			"one run; how long ranks wait for each other is unknown then. What only some ranks recorded " +
+			"one run; then it is unknown how long ranks wait for each other. What only some ranks recorded " +
 			"at the start or the end is no damage: recordings begin and end at different moments. Where all " +
-			"ranks recorded sequence numbers (Seq, in current versions of PyTorch also Comms Id), these are " +
-			"exact: one number on collectives that differ in kind, type or size is an error of the program " +
-			"or of the files.",
+			"ranks recorded sequence numbers (Seq, in current versions of PyTorch also Comms Id), matching is " +
+			"exact: one number on collectives that differ in kind, type or size is an error in the program " +
+			"or a mix-up of files.",
 		Fix: "record all ranks in the same steps of one run (the same schedule on every " +
 			"rank), with a PyTorch that writes Seq; pass the traces of that run alone",
 	},
@@ -79,7 +79,7 @@ func unmatchedText(groups, gaps int) string {
 			"the collectives of "+units.Count(groups, "process group")+" could not be matched between ranks")
 	}
 	if gaps > 0 {
-		parts = append(parts, units.Count(gaps, "collective")+" in the middle of the recordings not on all ranks")
+		parts = append(parts, units.Count(gaps, "collective")+" in the middle of the recordings missing on some ranks")
 	}
 	return strings.Join(parts, "; ")
 }
@@ -113,7 +113,7 @@ func describeConflict(m *analyze.Matched, c ranks.Conflict) string {
 		seq = one.Seq
 		sides[i] = fmt.Sprintf("%s on rank %d", whatOf(one), r.ID)
 	}
-	return fmt.Sprintf("number %d is %s and %s", seq, sides[0], sides[1])
+	return fmt.Sprintf("number %d is %s, but %s", seq, sides[0], sides[1])
 }
 
 // whatOf is what a collective does and how much: "all_reduce of 8192 Float".

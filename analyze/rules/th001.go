@@ -18,7 +18,7 @@ var TH001 = analyze.Rule{
 		Title: "the trace was damaged and repaired",
 		Why: "What was left out of a damaged file is missing from " +
 			"every figure; what was repaired may be wrong in detail.",
-		Fix: "record again, or look at the places listed under health; {strict} refuses damaged input",
+		Fix: "record again, or look at the places listed under health; {strict} rejects damaged input",
 	},
 	Run: runTH001,
 }

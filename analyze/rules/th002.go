@@ -14,7 +14,7 @@ var TH002 = analyze.Rule{
 	Scope: analyze.PerRank,
 	Doc: analyze.Doc{
 		Title: "device events were dropped or are impossible",
-		Why: "A kernel that the profiler lost reads as idle time; one that starts before its launch says that " +
+		Why: "A kernel that the profiler lost counts as idle time; one that starts before its launch shows that " +
 			"host and device clocks disagree, and then phases, waits and gaps between host and device are wrong.",
 		Fix: "record fewer steps or give the profiler a larger buffer; check the clocks of host and device",
 	},

@@ -15,10 +15,10 @@ var TH003 = analyze.Rule{
 	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "ranks without a number of their own",
-		Why: "Of several traces some do not say which rank wrote them, or two say " +
-			"the same. They were numbered in the order of the files, so figures by " +
-			"rank name the wrong process, and whether a rank is missing is unknown.",
-		Fix: "pass {rank-of-name} the rank in the file names, or record with torch.distributed initialised, " +
+		Why: "Some of the traces do not say which rank wrote them, or two name the same rank. " +
+			"They were numbered in the order of the files, so figures by " +
+			"rank may name the wrong process, and whether a rank is missing is unknown.",
+		Fix: "pass {rank-of-name} the rank in the file names, or record with torch.distributed initialized, " +
 			"which writes distributedInfo; check that the files are of one run",
 	},
 	Needs: []analyze.Need{analyze.NeedRanks},

@@ -16,8 +16,8 @@ var TH004 = analyze.Rule{
 		Why: "Work that was launched before the recording began belongs to no step and " +
 			"has no known launch site. At the start of a recording that is normal: the " +
 			"device runs behind the host. Elsewhere it means that launches were lost.",
-		Fix: "at the start: record a step more than you look at (schedule(wait=1, " +
-			"warmup=1, active=N)); elsewhere: fewer steps, or a larger buffer of the profiler",
+		Fix: "at the start: record one step more than you look at (schedule(wait=1, " +
+			"warmup=1, active=N)); elsewhere: record fewer steps, or give the profiler a larger buffer",
 	},
 	Needs: []analyze.Need{analyze.NeedDevice},
 	Run:   runTH004,

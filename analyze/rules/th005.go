@@ -17,10 +17,10 @@ var TH005 = analyze.Rule{
 	Scope: analyze.AllRanks,
 	Doc: analyze.Doc{
 		Title: "clocks of ranks that cannot be compared",
-		Why: "Ranks leave a collective at nearly the same moment. Where one leaves all of them early " +
+		Why: "Ranks leave a collective at nearly the same moment. Where one rank leaves all of them early " +
 			"or late, its clock is off, and who waits for whom cannot be read from start times. " +
-			"Times that contradict each other, such as an end before the last start, say the same.",
-		Fix: "synchronise the clocks of the hosts (PTP, chrony); {align-clocks} subtracts " +
+			"Times that contradict each other, such as an end before the last start, show the same.",
+		Fix: "synchronize the clocks of the hosts (PTP, chrony); {align-clocks} subtracts " +
 			"from each rank's times the median distance of its ends from those of the others",
 	},
 	Needs: []analyze.Need{analyze.NeedRanks, analyze.NeedDevice, analyze.NeedCollectives},
@@ -55,7 +55,7 @@ func runTH005(p *analyze.Pass) {
 	if len(why) == 0 {
 		return
 	}
-	message := "waiting between ranks is measured on clocks that had to be aligned or contradict each other"
+	message := "waiting between ranks is measured on clocks that had to be aligned or that contradict each other"
 	if severity == report.Warn {
 		message = "the clocks of the ranks cannot be compared: no rank's waiting is known"
 		if p.WaitsKnown() {

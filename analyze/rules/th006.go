@@ -51,7 +51,7 @@ func runTH006(p *analyze.Pass) {
 	p.Report(report.Warn, report.Finding{
 		Message: fmt.Sprintf("code is compiled or loaded%s during %s of those recorded, first in step %d",
 			orGraphs(p.Ranks), units.Count(len(steps), "step"), steps[0]),
-		Why:      "at least 1 % of their host time; figures of these steps are not those of training",
+		Why:      "it takes at least 1 % of their host time; figures of these steps are not those of steady training",
 		Evidence: evidence,
 	})
 }
