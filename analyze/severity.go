@@ -63,6 +63,16 @@ func (p *Pass) ReportDesign(cost *Cost, describe func(mean, step int64) report.F
 	}
 }
 
+// ReportNote adds a finding about what the program does that may well be meant so: a note,
+// whatever it costs.
+func (p *Pass) ReportNote(cost *Cost, describe func(mean, step int64) report.Finding) {
+	n := len(p.out)
+	p.reportCost(cost, 0, describe)
+	if len(p.out) > n {
+		p.out[n].Severity = report.Note
+	}
+}
+
 // ReportStructure adds a finding about what the program does, however little it costs.
 func (p *Pass) ReportStructure(cost *Cost, describe func(mean, step int64) report.Finding) {
 	p.reportCost(cost, 0, describe)

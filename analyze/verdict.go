@@ -44,8 +44,7 @@ func VerdictOf(r *facts.Rank, p *gradients.Pass, uniform bool) (report.Verdict, 
 		return report.UnknownVerdict, "part of how the framework averages and keeps gradients"
 	}
 	if p.Doubtful {
-		return report.UnknownVerdict, "the factor is not known to be made " +
-			"of a token count: weights that decay by hand look the same"
+		return report.UnknownVerdict, doubtOf(p)
 	}
 	if p.Place != gradients.AfterBackward {
 		return report.UnknownVerdict, "it stands inside the accumulation, where it changes what is accumulated"
@@ -80,6 +79,15 @@ func foldable(ranks int64, micro int, uniform bool) (report.Verdict, string) {
 	return report.Avoidable, fmt.Sprintf(
 		"%d micro-batches on %d ranks: fold ranks x tokens / all tokens into each loss, after one token all-reduce",
 		micro, ranks)
+}
+
+// doubtOf says what a scale pass may be whose factor is not known to come from a count.
+func doubtOf(p *gradients.Pass) string {
+	if p.Decay {
+		return "the factor is not known to be made of a token count: weights that decay by hand look the same"
+	}
+	return "the factor is not known to be made of a token count: " +
+		"undoing a factor of the loss, or learning rates by group of parameters, look the same"
 }
 
 // scaledInside reports whether gradients are scaled between the micro-batches of a step.

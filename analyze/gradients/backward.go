@@ -22,6 +22,9 @@ type Backward struct {
 	Added       []int // by class, as far as reached: those of Accumulated that add to an existing gradient
 	Plain       bool  // every accumulation sets a new gradient, and no hook does anything with it
 	FromLoss    bool  // it begins at the loss itself, not at a product or a quotient of it
+	FromMean    bool  // it begins at a mean
+	FromSum     bool  // it begins at a sum
+	FromProduct bool  // it begins at a product or a quotient
 }
 
 // Backwards is the backward passes of a rank and the parameters that they show.
@@ -72,12 +75,16 @@ type finder struct {
 // begin ends the last backward pass and begins another with its first node.
 func (f *finder) begin(first timeline.Span) {
 	f.finish()
+	root := timeline.NodeName(f.x.Name(first.Row))
 	f.List = append(f.List, Backward{
 		Start:       first.Start,
 		End:         first.End,
 		Accumulated: make([]int, 0, len(f.Params.Classes)),
 		Plain:       true,
-		FromLoss:    strings.HasPrefix(timeline.NodeName(f.x.Name(first.Row)), "NllLoss"),
+		FromLoss:    isLoss(root),
+		FromMean:    strings.HasPrefix(root, "MeanBackward"),
+		FromSum:     strings.HasPrefix(root, "SumBackward"),
+		FromProduct: strings.HasPrefix(root, "MulBackward") || strings.HasPrefix(root, "DivBackward"),
 	})
 }
 

@@ -15,7 +15,10 @@ type passFinder struct {
 	collectives []HostCollective
 	rows        []int32 // of collectives
 	found       []Pass
-	before      kernelsOf // the passes before reduce-scatters
+	before      kernelsOf     // the passes before reduce-scatters
+	byHand      []int64       // starts of the reductions of gradients that the loop itself asks for, ascending
+	numbers     []int64       // starts of the all-reduces of a single number, ascending
+	waits       *timeline.Set // host collectives, on any thread
 }
 
 // find finds the passes of every step. own is what each step shows.
@@ -31,23 +34,29 @@ func (f *passFinder) find(s []steps.Step, own []Step, m *matcher) []Pass {
 		if len(backwards) == 0 {
 			continue
 		}
-		w := &window{x: f.x, step: &s[i], backwards: backwards, own: ownWork(f.x, &s[i])}
-		for _, r := range w.runs(f.list[from:max(from, to)]) {
-			for _, part := range m.parts(r) {
-				if p, ok := m.pass(part); ok {
-					p.Step = i
-					f.add(p, part.operations, w)
-				}
-			}
+		w := &window{x: f.x, step: &s[i], backwards: backwards, own: ownWork(f.x, &s[i]),
+			byHand: f.byHand, numbers: f.numbers, params: m.shapes}
+		for _, r := range m.shapes.joinPieces(w.runs(f.list[from:max(from, to)])) {
+			f.addParts(r, i, w, m)
 		}
 	}
 	f.before.hide(f.x, f.found)
 	return f.found
 }
 
+// addParts adds the passes of a run.
+func (f *passFinder) addParts(r run, step int, w *window, m *matcher) {
+	for _, part := range m.parts(r) {
+		if p, ok := m.pass(part); ok {
+			p.Step = step
+			f.add(p, part.operations, w)
+		}
+	}
+}
+
 // add measures a pass of some operations and adds it.
 func (f *passFinder) add(p Pass, operations []operation, w *window) {
-	kernels := measure(f.x, &p, operations)
+	kernels := measure(f.x, &p, operations, f.waits)
 	switch {
 	case p.BeforeScatter && p.OnDevice:
 		f.before.add(len(f.found), kernels)

@@ -43,9 +43,11 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 	markScattered(x, g.HostCollectives, rows, list)
 	markAveraged(reductions(g.HostCollectives), list)
 	markGaps(x, s.List, g.Steps, &g.Params, list)
+	m := newMatcher(&g.Params, g.Optimizers, cmp.Or(g.Sync.Shards, g.Sync.Ranks, world))
+	m.shapes.markNorms(list)
 	parallel.Both(func() {
-		m := newMatcher(&g.Params, g.Optimizers, cmp.Or(g.Sync.Shards, g.Sync.Ranks, world))
-		f := passFinder{x: x, list: list, collectives: g.HostCollectives, rows: rows}
+		f := passFinder{x: x, list: list, collectives: g.HostCollectives, rows: rows,
+			byHand: byHand(x, g.HostCollectives), numbers: ofNumbers(g.HostCollectives), waits: collectiveTime(x)}
 		g.Passes = f.find(s.List, g.Steps, m)
 	}, func() {
 		g.Tokens = tokenAllReduce(x, s.List, g.Steps, g.HostCollectives, normStarts(list), b.forward)

@@ -209,3 +209,33 @@ func reductions(list []HostCollective) []int64 {
 	}
 	return starts
 }
+
+// byHand returns the starts of the reductions of gradients that the program itself asks for,
+// ascending: none where DDP or FSDP reduce, which average as well.
+func byHand(x *timeline.Rank, list []HostCollective) []int64 {
+	if x.AnyName()&timeline.Reducer != 0 {
+		return nil
+	}
+	return reductions(list)
+}
+
+// ofNumbers returns the starts of the all-reduces of a single number, ascending.
+func ofNumbers(list []HostCollective) []int64 {
+	var starts []int64
+	for i := range list {
+		if list[i].Kind == timeline.AllReduce && list[i].Elems == 1 {
+			starts = append(starts, list[i].Event.Start)
+		}
+	}
+	return starts
+}
+
+// collectiveTime is when collectives of the host run, on any thread.
+func collectiveTime(x *timeline.Rank) *timeline.Set {
+	spans := x.Spans(x.Host, timeline.CollectiveSpan)
+	set := timeline.NewSet(len(spans))
+	for _, s := range spans {
+		set.Add(s.Start, s.End)
+	}
+	return set
+}

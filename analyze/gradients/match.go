@@ -11,6 +11,7 @@ type matcher struct {
 	params *Params
 	ranks  int64   // over which gradients are sharded, 0 unknown
 	owners []owner // the optimizers; with none or several, then all parameters together
+	shapes *shapeCounts
 }
 
 // owner is the parameters of one optimizer, or all parameters with name "".
@@ -40,6 +41,7 @@ func newMatcher(params *Params, optimizers []Optimizer, ranks int64) *matcher {
 			m.owners[i].bytes += int64(p.Count) * p.Numel * max(p.Size, 1)
 		}
 	}
+	m.shapes = m.shapeCounts()
 	return m
 }
 
@@ -55,7 +57,8 @@ func passKind(g *run) PassKind {
 		return CopyPass
 	case g.family == unscale:
 		return UnscalePass
-	case g.place == InBackward, g.operations[0].averaged && len(g.operations) > 1, g.scattered:
+	case g.place == InBackward, g.operations[0].averaged && len(g.operations) > 1, g.scattered,
+		g.averages && !g.afterNorm:
 		return DividePass
 	case g.afterNorm:
 		return ClipPass
@@ -84,8 +87,9 @@ func (m *matcher) pass(g run) (Pass, bool) {
 	p.HostStart, p.Tensor, p.BeforeScatter = first.start, first.tensor, g.scattered
 	p.One = g.family == multiply && g.byOne()
 	// Weights decay once a step, next to the optimizer, not between micro-batches.
+	p.Doubtful = p.Kind == ScalePass && p.Place == AfterBackward && (!g.counted || g.mixed())
 	decay := first.tensor && g.decays || !first.tensor && first.factor == ""
-	p.Doubtful = p.Kind == ScalePass && p.Place == AfterBackward && decay && !g.counted
+	p.Decay = p.Doubtful && decay && !first.divides && !first.whole
 	for _, o := range m.owners {
 		elements, count, size := m.cover(o, tensors, g.operations[0].dtype())
 		if o.numel > 0 && float64(elements) >= coverage*float64(o.numel) {
@@ -204,6 +208,17 @@ func (g *run) byOne() bool {
 		}
 	}
 	return true
+}
+
+// mixed reports whether a run multiplies by several factors, as far as they were recorded:
+// parameters of different groups, each by that of its own.
+func (g *run) mixed() bool {
+	for i := range g.operations {
+		if g.operations[i].factor != g.operations[0].factor {
+			return true
+		}
+	}
+	return false
 }
 
 // isOne reports whether the recorded factor of an operation is one.

@@ -20,7 +20,9 @@ type operation struct {
 	framework  bool // run by DDP, FSDP or a hook at AccumulateGrad
 	averaged   bool // a gradient collective ran right before it
 	scattered  bool // what it multiplies is reduce-scattered next
-	tensor     bool // what it multiplies by is a tensor
+	tensor     bool // what it multiplies by is a tensor, or a whole number
+	whole      bool // what it multiplies by is whole: a count, or a whole number of the program
+	divides    bool // it is a division
 }
 
 // shapes returns the shapes of the tensors that it touches, as far as they are known.
@@ -51,10 +53,14 @@ const (
 	copyInto           // copies into another tensor, or casts
 	norm               // reads all, writes a number
 	clampFactor        // limits a number: the factor by which gradients are clipped
-	countMade          // inverts a number or reads a whole one: the factor of a scaling comes from a count
+	countMade          // inverts a whole number or reads one: the factor of a scaling comes from a count
+	inverse            // inverts another number
+	countSummed        // adds up truth values or whole numbers: something is counted in this step
+	reduceAll          // adds up the elements of a tensor, or finds the greatest: a norm if it is a gradient
 	adjust             // adds another tensor: to weights, averages, moments
 	decayMade          // subtracts a number from one: the factor of weight decay comes from a learning rate
 	meanLoss           // a loss that is a mean already, so nothing is left to divide by a count
+	sumLoss            // a loss that is a sum
 )
 
 // families are the families of operators by name. A name that is in neither this map nor
@@ -66,12 +72,14 @@ var families = map[string]family{
 	"aten::copy_": copyInto, "aten::_foreach_copy_": copyInto,
 	"torch.distributed.ddp.reducer::copy_bucket_to_grad": copyInto,
 	"aten::norm": norm, "aten::linalg_vector_norm": norm, "aten::_foreach_norm": norm, "aten::linalg_norm": norm,
+	"aten::frobenius_norm": norm,
+	"aten::sum":            reduceAll, "aten::dot": reduceAll, "aten::vdot": reduceAll,
+	"aten::max": reduceAll, "aten::amax": reduceAll,
 	"aten::clamp": clampFactor, "aten::clamp_": clampFactor,
 	"aten::clamp_max": clampFactor, "aten::clamp_max_": clampFactor, "aten::minimum": clampFactor,
 	"aten::reciprocal": countMade, "aten::item": countMade,
-	"aten::rsub":               decayMade,
-	"aten::cross_entropy_loss": meanLoss,
-	"aten::add_":               adjust, "aten::_foreach_add_": adjust,
+	"aten::rsub": decayMade,
+	"aten::add_": adjust, "aten::_foreach_add_": adjust,
 	"aten::sub_": adjust, "aten::_foreach_sub_": adjust,
 	"aten::lerp_": adjust, "aten::_foreach_lerp_": adjust,
 	"aten::addcdiv_": adjust, "aten::addcmul_": adjust,
@@ -91,6 +99,11 @@ func familiesOf(t *trace.Trace) []family {
 			if id, ok := t.Find(name); ok {
 				ids[id] = f
 			}
+		}
+	}
+	for name := range reductionOf {
+		if id, ok := t.Find(name); ok {
+			ids[id] = meanLoss
 		}
 	}
 	return ids

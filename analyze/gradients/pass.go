@@ -59,6 +59,7 @@ type Pass struct {
 // Factor is what is known of the number by which a pass multiplies.
 type Factor struct {
 	Tensor   bool // it is a tensor rather than a number of the program
-	Doubtful bool // it was not recorded, and may as well be that of weight decay
+	Doubtful bool // nothing says that it comes from a count; of scale passes after backward
+	Decay    bool // it may as well be that of weight decay; then it is doubtful, too
 	One      bool // it was recorded and is one
 }

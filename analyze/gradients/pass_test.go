@@ -22,6 +22,10 @@ func (s *script) norm(shape string) {
 	s.event(2, "aten::linalg_vector_norm", fmt.Sprintf(`dims=[[%s],[]] type=["float","Scalar"]`, shape))
 }
 
+func (s *script) sum(shape, dtype string) {
+	s.event(2, "aten::sum", fmt.Sprintf(`dims=[[%s],[]] type=[%q,""]`, shape, dtype))
+}
+
 func (s *script) limit(dtype, values string) {
 	s.event(2, "aten::clamp", fmt.Sprintf(`dims=[[],[],[]] type=[%q,"","Scalar"] concrete=%s`, dtype, values))
 }
@@ -87,6 +91,36 @@ func TestPassKinds(t *testing.T) {
 		{"all of them, then all reduce-scatters", after(scale(byTensor), func(s *script) {
 			each(func(i int, _ string) { s.asked("_reduce_scatter_base", elems[1-i], elems[1-i]/4, "0") })
 		}), "scale"},
+		{"after sums of squares", func(s *script) {
+			each(func(_ int, shape string) { s.sum(shape, "float") })
+			scale(byTensor)(s)
+		}, "norm, clip"},
+		{"after a sum of something else", after(func(s *script) { s.sum("2,64", "float") }, scale(byTensor)), "scale"},
+		{"after a dot product of a flat copy of all", func(s *script) {
+			s.event(2, "aten::dot", `dims=[[2064],[2064]] type=["float","float"]`)
+			scale(byNumber + `["",""]`)(s)
+		}, "norm, clip"},
+		{"each clipped by its own norm", func(s *script) {
+			each(func(_ int, shape string) {
+				s.norm(shape)
+				s.limit("float", `["","","1."]`)
+				s.product(shape, byTensor)
+			})
+		}, "norm, clip"},
+		{"clipped, and then weights multiplied by the same operator", func(s *script) {
+			each(func(_ int, shape string) { s.norm(shape) })
+			scale(byTensor)(s)
+			scale(byTensor)(s)
+		}, "norm, clip, scale"},
+		{"divided and multiplied in turn", func(s *script) {
+			each(func(_ int, shape string) {
+				s.event(2, "aten::div_", fmt.Sprintf(`dims=[[%s],[]] type=["float","float"]`, shape))
+				s.product(shape, byTensor)
+			})
+		}, "scale, scale"},
+		{"divided by a number after all reductions", after(func(s *script) {
+			each(func(i int, _ string) { s.asked("allreduce", elems[i], elems[i], "0") })
+		}, scale(`"long int"]`)), "divide"},
 		{"other gradients reduce-scattered next", func(s *script) {
 			each(func(i int, shape string) {
 				s.product(shape, byTensor)
@@ -109,6 +143,55 @@ func TestPassKinds(t *testing.T) {
 		}
 		if text := strings.Join(got, ", "); text != test.want {
 			t.Errorf("%s: %q, want %q", test.name, text, test.want)
+		}
+	}
+}
+
+// TestFactors: of which scale passes the trace says that their factor comes from a count, and
+// which may be weights that decay.
+func TestFactors(t *testing.T) {
+	const reciprocal, wholeNumber = "aten::reciprocal", `"long int"]`
+	product := func(factor string) func(s *script) {
+		return func(s *script) { each(func(_ int, shape string) { s.product(shape, factor) }) }
+	}
+	single := func(name, dtype string) func(s *script) {
+		return func(s *script) { s.event(2, name, fmt.Sprintf(`dims=[[]] type=[%q]`, dtype)) }
+	}
+	token := func(s *script) { s.asked("allreduce", 1, 1, "0") }
+	counts := func(s *script) { s.sum("2,64", "bool") }
+	for _, test := range []struct {
+		name string
+		end  []func(s *script)
+		want string
+	}{
+		{"a tensor of which nothing is known", []func(s *script){product(byTensor)}, "doubtful"},
+		{"a number of which nothing is known", []func(s *script){product(byNumber + `["",""]`)}, "doubtful decay"},
+		{"a known number", []func(s *script){product(byNumber + `["","0.25"]`)}, "doubtful"},
+		{"a count inverted", []func(s *script){single(reciprocal, "long int"), product(byTensor)}, ""},
+		{"a count read", []func(s *script){single("aten::item", "long int"), product(byNumber + `["",""]`)}, ""},
+		{"a number inverted", []func(s *script){single(reciprocal, "float"), product(byTensor)}, "doubtful"},
+		{
+			"the same in a step that counts",
+			[]func(s *script){counts, single(reciprocal, "float"), product(byTensor)}, "",
+		},
+		{"or reduces a number", []func(s *script){token, single(reciprocal, "float"), product(byTensor)}, ""},
+		{"a whole number", []func(s *script){product(wholeNumber)}, "doubtful"},
+		{"a whole number in a step that counts", []func(s *script){counts, product(wholeNumber)}, ""},
+		{"factors that differ", []func(s *script){single("aten::item", "long int"), func(s *script) {
+			s.product("100,20", byNumber+`["","0.3"]`)
+			s.product("64", byNumber+`["","0.5"]`)
+		}}, "doubtful"},
+	} {
+		got := "no pass"
+		for _, p := range one(t, twice(1, func(s *script, _ int) {
+			for _, do := range test.end {
+				do(s)
+			}
+		})).Passes {
+			got = map[bool]string{true: "doubtful"}[p.Doubtful] + map[bool]string{true: " decay"}[p.Decay]
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package gradients
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/internal/runs"
@@ -63,6 +64,9 @@ func (r *reader) read(row int32, f family) (t operation, ok bool) {
 		family:    f,
 		framework: x.Is(row, timeline.Reducer),
 	}
+	if f == reduceAll && x.InBackward(row) {
+		return t, false // of gradients of biases, most of them
+	}
 	nested := false
 	x.Stack(row, func(span int32) bool {
 		nested = nested || r.families[x.Col.Name[span]] == f || x.Is(span, timeline.CollectiveSpan)
@@ -72,9 +76,12 @@ func (r *reader) read(row int32, f family) (t operation, ok bool) {
 	if nested || outOfPlace[x.Name(row)] != noFamily && !t.framework {
 		return t, false
 	}
-	if f == meanLoss {
-		values := r.in.Values(row)
-		return t, len(values) > 3 && values[3] == "1" // the reduction: 0 none, 1 mean, 2 sum
+	switch f {
+	case meanLoss:
+		t.family = lossFamily(x.Name(row), r.in.Values(row))
+		return t, t.family != noFamily
+	case reduceAll:
+		return t, r.reduces(&t)
 	}
 	ok = r.operands(&t)
 	if f == clampFactor {
@@ -93,19 +100,48 @@ func (r *reader) operands(t *operation) bool {
 	}
 	if t.family == multiply {
 		t.factor, t.tensor = r.factor(t.row, ops)
+		t.whole = len(ops) > 1 && wholeNumbers[ops[1].Dtype]
+		t.divides = strings.HasSuffix(strings.TrimSuffix(r.x.Name(t.row), "_"), "div")
 	}
 	t.local = r.localElements(t.row)
 	switch unlisted := lists(t.shapes()); {
 	case t.family == decayMade:
 		return unlisted
 	case t.family == countMade:
-		return unlisted && (t.dtype() == "long int" || r.x.Name(t.row) != "aten::item")
+		whole := wholeNumbers[t.dtype()]
+		if !whole && r.x.Name(t.row) != "aten::item" {
+			t.family, whole = inverse, true
+		}
+		return unlisted && whole
 	case unlisted:
 		if t.of = r.children(t.row); t.of == nil && t.family != norm && t.family != clampFactor {
 			return false
 		}
 	}
 	return t.family != multiply || len(ops) < 2 || scales(ops[1])
+}
+
+// reduces reports whether an operation makes one number of a tensor, and reads that. What
+// adds up truth values or whole numbers counts.
+func (r *reader) reduces(t *operation) bool {
+	ops := r.in.Of(t.row)
+	if len(ops) == 0 || len(ops[0].Shapes) != 1 || ops[0].List {
+		return false
+	}
+	name, values := r.x.Name(t.row), r.in.Values(t.row)
+	if name == "aten::sum" && (wholeNumbers[ops[0].Dtype] || ops[0].Dtype == "bool") {
+		t.family = countSummed
+		return true
+	}
+	switch t.of = &ops[0]; name {
+	case "aten::sum":
+		return len(ops) <= 2 || len(values) > 1 && values[1] == "[]"
+	case "aten::max":
+		return len(ops) == 1
+	case "aten::amax":
+		return len(values) > 1 && values[1] == "[]"
+	}
+	return true
 }
 
 // limit returns the upper limit of a clamp of one real number, "" if there is none or it was

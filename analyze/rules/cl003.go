@@ -33,11 +33,11 @@ func runCL003(p *analyze.Pass) {
 	if len(list) == 0 {
 		return
 	}
-	p.ReportStructure(claimPasses(p, list), func(mean, step int64) report.Finding {
+	p.ReportNote(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
-			Message: "gradient norm that no clipping uses costs " + perStep(mean, step),
-			Why: "the norm reads " + units.Count(list[0].pass.Parameters, "gradient") +
-				" after backward, and nothing is multiplied by it",
+			Message: "norm of all gradients, or weights, that no clipping uses costs " + perStep(mean, step),
+			Why: "the norm reads " + units.Count(list[0].pass.Parameters, "tensor") +
+				" of the shapes of the gradients after backward, and nothing is multiplied by it",
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 			Caveats: append(hostCaveat(list), "if the norm guards against non-finite "+

@@ -25,9 +25,9 @@ var GS005 = analyze.Rule{
 	Run:   runGS005,
 }
 
-// multiplies reports whether a pass multiplies gradients after backward.
+// multiplies reports whether a pass multiplies gradients after backward, or may do so.
 func multiplies(_ *analyze.Rank, gp *gradients.Pass) bool {
-	if gp.Place != gradients.AfterBackward || gp.Doubtful || gp.One {
+	if gp.Place != gradients.AfterBackward || gp.One {
 		return false
 	}
 	return gp.Kind == gradients.ScalePass || gp.Kind == gradients.ClipPass || gp.Kind == gradients.UnscalePass
@@ -45,6 +45,7 @@ func runGS005(p *analyze.Pass) {
 		k := key{f.rank, f.pass.Step, f.pass.Optimizer}
 		before, seen := first[k]
 		switch {
+		case f.pass.Decay && (!seen || before.pass.Doubtful || before.pass.Kind != gradients.ScalePass):
 		case !seen:
 			first[k] = f
 		case f.pass.Kind == gradients.ClipPass && before.pass.Kind != gradients.ClipPass:
@@ -57,10 +58,18 @@ func runGS005(p *analyze.Pass) {
 	if len(extra) == 0 {
 		return
 	}
-	if onlyUnscale(extra) {
-		p.Report(report.Note, unscaleBeforeClip(extra))
+	firm := slices.DeleteFunc(slices.Clone(extra), func(f found) bool {
+		return f.pass.Doubtful && (f.pass.Decay || clips(f.rank, f.pass.Step))
+	})
+	switch {
+	case len(firm) == 0:
+		p.Report(report.Note, perhapsRepeated(extra))
+		return
+	case onlyUnscale(firm):
+		p.Report(report.Note, unscaleBeforeClip(firm))
 		return
 	}
+	extra = firm
 	p.ReportCost(claimPasses(p, extra), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message: "repeated passes over the same gradients cost " + perStep(mean, step),
@@ -77,6 +86,18 @@ func runGS005(p *analyze.Pass) {
 // onlyUnscale reports whether every extra pass is one that GradScaler asks for.
 func onlyUnscale(extra []found) bool {
 	return !slices.ContainsFunc(extra, func(f found) bool { return f.pass.Kind != gradients.UnscalePass })
+}
+
+// perhapsRepeated is a note: what multiplies a second time may be weights that decay, or a
+// factor of the loss that must be undone before clipping.
+func perhapsRepeated(extra []found) report.Finding {
+	return report.Finding{
+		Message: "tensors of the shapes of all gradients are multiplied twice after backward",
+		Why: fmt.Sprintf("%s, where nothing says that the factor comes from a count",
+			units.Count(len(extra), "pass")),
+		Fix:      "if both multiply the gradients, multiply the factors instead and apply them once",
+		Evidence: showPasses(extra),
+	}
 }
 
 // unscaleBeforeClip is a note: unscale_ before clip_grad_norm_ is how float16 training

@@ -3,7 +3,7 @@ package main
 // scaledTwice: that loop is the oracle's.
 var scaledTwice = difference{
 	"scale passes",
-	"1 x after_backward, all parameters of AdamW, all gradients read and written, 34 calls, unknown | " +
+	"2 x after_backward, all parameters of AdamW, all gradients read and written, a call each, unknown | " +
 		"3 x between_micro_batches, all parameters of AdamW, all gradients read and written, a call each, unknown",
 	"the oracle's loop scales by the token count once more behind the last micro-batch",
 }
