@@ -51,6 +51,8 @@
 //	scatter.go         operations on what is reduce-scattered next
 //	gap.go             what becomes of gradients between two backward passes of a step
 //	pass.go            passes over the gradients: kinds and places
+//	shapes.go          how many gradients there are of each shape
+//	factor.go          whether a factor comes from a count
 //	run.go             operations of one kind in one region of a step
 //	match.go           whether the tensors of a run are the gradients of an optimizer
 //	cost.go            what a pass costs

@@ -42,9 +42,9 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 	})
 	markScattered(x, g.HostCollectives, rows, list)
 	markAveraged(reductions(g.HostCollectives), list)
-	markGaps(x, s.List, g.Steps, &g.Params, list)
 	m := newMatcher(&g.Params, g.Optimizers, cmp.Or(g.Sync.Shards, g.Sync.Ranks, world))
 	m.shapes.markNorms(list)
+	markGaps(x, s.List, g.Steps, &g.Params, list)
 	parallel.Both(func() {
 		f := passFinder{x: x, list: list, collectives: g.HostCollectives, rows: rows,
 			byHand: byHand(x, g.HostCollectives), numbers: ofNumbers(g.HostCollectives), waits: collectiveTime(x)}
