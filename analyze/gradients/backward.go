@@ -1,7 +1,6 @@
 package gradients
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 	"strings"
@@ -12,7 +11,8 @@ import (
 )
 
 // Backward is one backward pass of a rank: a maximal run of autograd nodes without a
-// forward operator between them. PyTorch records no span around backward() itself.
+// forward operator, or a message of the loop's own, between them. PyTorch records no span
+// around backward() itself.
 type Backward struct {
 	Start, End  int64 // ns on the host: of its first and its last autograd node
 	First, Last int64 // ns on the host: start of the first and end of the last gradient accumulation
@@ -48,10 +48,11 @@ func FindBackwards(x *timeline.Rank) Backwards {
 		classes:   classNumbers{of: make(map[classKey]int), seen: make(map[*timeline.Operand]int)},
 	}
 	f.forward = forwardStarts(x)
+	messages := messageStarts(x)
 	slack := x.Rounding()
 	end := x.Nodes[0].Start
 	for i, n := range x.Nodes {
-		if i == 0 || steps.AnyIn(f.forward, end+slack, n.Start) {
+		if i == 0 || steps.AnyIn(f.forward, end+slack, n.Start) || steps.AnyIn(messages, end+slack, n.Start) {
 			f.begin(n)
 		}
 		end = max(end, n.End)
@@ -122,7 +123,7 @@ func (f *finder) accumulate(b *Backward, n timeline.Span, class int) {
 // finish sets the number of forward passes of the last backward pass.
 func (f *finder) finish() {
 	if n := len(f.List); n > 0 {
-		f.List[n-1].Forwards = smallestCount(f.x, f.nodeCount)
+		f.List[n-1].Forwards = smallestCount(f.x, f.nodeCount, f.List[n-1].Accumulated)
 	}
 	clear(f.nodeCount)
 }
@@ -196,72 +197,6 @@ func (b *Backward) join(next Backward) {
 	b.InPlace += next.InPlace
 	b.Plain = b.Plain && next.Plain
 	b.Forwards = max(b.Forwards, next.Forwards)
-}
-
-// forwardStarts returns the starts of forward operators, ascending: operators on the threads
-// that drive training, outside backward, optimizer and framework. Threads that load data run
-// operators at any time and would cut backward passes in two.
-//
-// Only outermost operators count. aten::linear calls aten::addmm and more, to a depth that
-// differs by version and device; the outermost ones are the calls that the model makes, and
-// a forward pass has about as many of them everywhere (see leastForward).
-func forwardStarts(x *timeline.Rank) []int64 {
-	const elsewhere = timeline.OptimizerStep | timeline.EvaluateFunction | timeline.AccumulateGrad |
-		timeline.Framework | timeline.BackwardNode
-	var starts []int64
-	x.Each(x.DrivingThreads(), timeline.AtenOp|timeline.Compiled, func(row int32) {
-		if parent := x.Col.Parent[row]; parent != trace.NoParent && x.Is(parent, timeline.AtenOp) {
-			return
-		}
-		if !x.Inside(row, elsewhere) || inClosure(x, row, elsewhere) {
-			starts = append(starts, x.Col.Start[row])
-		}
-	})
-	slices.Sort(starts)
-	return starts
-}
-
-// inClosure reports whether a row is inside a closure of an optimizer, and otherwise in no
-// span of some classes.
-func inClosure(x *timeline.Rank, row int32, elsewhere timeline.Class) bool {
-	_, ok := x.ClosureAt(x.Col.Start[row])
-	return ok && !x.Inside(row, elsewhere&^timeline.OptimizerStep)
-}
-
-// lossArithmetic are the nodes that combine the losses of several forward passes into one,
-// and so may occur once however many forward passes there were.
-var lossArithmetic = map[string]bool{
-	"AddBackward0": true, "SubBackward0": true, "MulBackward0": true, "DivBackward0": true,
-	"SumBackward0": true, "SumBackward1": true, "MeanBackward0": true, "MeanBackward1": true,
-	"NegBackward0": true, "StackBackward0": true, "CatBackward0": true, "ToCopyBackward0": true,
-}
-
-// smallestCount returns how many forward passes a backward pass runs back through: the count
-// of its rarest node, as each forward pass leaves every node of the model at least once.
-// Programs that add up the losses of several micro-batches and call backward() once are
-// recognized by this. Nodes that combine losses count only where there are no others, and
-// a single name says nothing, as n equal layers look like n forward passes.
-func smallestCount(x *timeline.Rank, nodeCount map[trace.StringID]int) int {
-	if len(nodeCount) < 2 {
-		return 1
-	}
-	least, leastJoin := 0, 0
-	for id, n := range nodeCount {
-		if lossArithmetic[timeline.NodeName(x.Trace.String(id))] {
-			leastJoin = leastOf(leastJoin, n)
-		} else {
-			least = leastOf(least, n)
-		}
-	}
-	return cmp.Or(least, leastJoin, 1)
-}
-
-// leastOf returns the lesser of two counts, where least 0 means that there is none yet.
-func leastOf(least, n int) int {
-	if least == 0 || n < least {
-		return n
-	}
-	return least
 }
 
 // between returns the part of a list of backward passes, in order of start, that begins in

@@ -1,0 +1,63 @@
+package gradients
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/trace"
+)
+
+// lossArithmetic are the nodes that combine the losses of several forward passes into one,
+// and so may occur once however many forward passes there were.
+var lossArithmetic = map[string]bool{
+	"AddBackward0": true, "SubBackward0": true, "MulBackward0": true, "DivBackward0": true,
+	"SumBackward0": true, "SumBackward1": true, "MeanBackward0": true, "MeanBackward1": true,
+	"NegBackward0": true, "StackBackward0": true, "CatBackward0": true, "ToCopyBackward0": true,
+}
+
+// smallestCount returns how many forward passes a backward pass runs back through: the count
+// of its rarest node, as each forward pass leaves every node of the model at least once.
+// Programs that add up the losses of several micro-batches and call backward() once are
+// recognized by this. Nodes that combine losses count only where there are no others, and
+// n equal layers look like n forward passes: a single name says nothing, and neither do
+// several without a loss among them, where every class of parameters comes n times too, as in
+// a middle stage of a pipeline. accumulated are the accumulations of the pass by class.
+func smallestCount(x *timeline.Rank, nodeCount map[trace.StringID]int, accumulated []int) int {
+	if len(nodeCount) < 2 {
+		return 1
+	}
+	least, leastJoin, loss := 0, 0, false
+	for id, n := range nodeCount {
+		name := timeline.NodeName(x.Trace.String(id))
+		loss = loss || strings.Contains(name, "Loss") || strings.Contains(name, "Entropy")
+		if lossArithmetic[name] {
+			leastJoin = leastOf(leastJoin, n)
+		} else {
+			least = leastOf(least, n)
+		}
+	}
+	if least = cmp.Or(least, leastJoin, 1); !loss && layers(accumulated, least) {
+		return 1
+	}
+	return least
+}
+
+// layers reports whether a pass accumulates the gradients of n layers that are all alike.
+func layers(accumulated []int, n int) bool {
+	some := false
+	for _, count := range accumulated {
+		if some = some || count > 0; count%n != 0 {
+			return false
+		}
+	}
+	return some
+}
+
+// leastOf returns the lesser of two counts, where least 0 means that there is none yet.
+func leastOf(least, n int) int {
+	if least == 0 || n < least {
+		return n
+	}
+	return least
+}
