@@ -44,11 +44,11 @@ type Shown struct {
 	NS       int64          // of the finding in its longest gap; 0 where the window has none
 	Event    timeline.Event // what the host does then: the loader, the call, the launch, the longest operator
 	Operator string         // around Event, "" none
-	Python   string         // innermost Python frame around Event, "" where stacks were not recorded
+	Python   string         // innermost line of the program around Event, "" where stacks were not recorded
 
 	// Unseen says that no operator runs in most of the gap. Event is then the launch that
 	// ends it, Operator the innermost annotation that is open in its middle, and Python the
-	// innermost frame there.
+	// innermost frame there with the line of the program that called it.
 	Unseen bool
 }
 
@@ -106,26 +106,31 @@ func (c *charger) show(w *Window, l *longest, s *steps.Step) {
 		if row < 0 {
 			row = one.gap.launch
 		}
-		w.Shown[f] = Shown{NS: one.ns, Event: c.x.Event(row), Operator: c.around(row, c.isOperator),
-			Python: c.around(row, func(span int32) bool { return c.x.Col.Cat[span] == trace.CatPythonFunction })}
+		line, _ := c.code(row)
+		w.Shown[f] = Shown{NS: one.ns, Event: c.x.Event(row), Operator: c.around(row, c.isOperator), Python: line}
 	}
 }
 
 // unseen shows a gap in which the host does what the profiler does not see.
 func (c *charger) unseen(ns int64, g gap, threads []trace.TrackID) Shown {
 	middle := g.start + (g.end-g.start)/2
-	return Shown{NS: ns, Event: c.x.Event(g.launch), Unseen: true,
-		Operator: c.openAt(threads, middle, trace.CatUserAnnotation),
-		Python:   c.openAt(threads, middle, trace.CatPythonFunction)}
+	shown := Shown{NS: ns, Event: c.x.Event(g.launch), Unseen: true}
+	if row := c.openAt(threads, middle, trace.CatUserAnnotation); row >= 0 {
+		shown.Operator = c.x.Name(row)
+	}
+	if row := c.openAt(threads, middle, trace.CatPythonFunction); row >= 0 {
+		shown.Python = frames(c.code(row))
+	}
+	return shown
 }
 
-// openAt is the name of the span of a category that is open on some threads at a moment and
-// began last, "" for none.
-func (c *charger) openAt(threads []trace.TrackID, at int64, cat trace.Cat) string {
-	name, begun := "", int64(math.MinInt64)
+// openAt is the row of the span of a category that is open on some threads at a moment and
+// began last, -1 for none.
+func (c *charger) openAt(threads []trace.TrackID, at int64, cat trace.Cat) int32 {
+	latest, begun := int32(-1), int64(math.MinInt64)
 	look := func(row int32) bool {
 		if c.x.Col.Cat[row] == cat && c.x.End(row) > at && c.x.Col.Start[row] >= begun {
-			name, begun = c.x.Name(row), c.x.Col.Start[row]
+			latest, begun = row, c.x.Col.Start[row]
 		}
 		return true
 	}
@@ -138,7 +143,7 @@ func (c *charger) openAt(threads []trace.TrackID, at int64, cat trace.Cat) strin
 			look(last)
 		}
 	}
-	return name
+	return latest
 }
 
 // most is the row of some meanings that is open longest in [from, to) on some threads,

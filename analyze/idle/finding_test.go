@@ -30,6 +30,19 @@ func TestShownStall(t *testing.T) {
 			"1/1 40us +100us user_annotation open", "unseen in write"},
 		{"frames", "1/1 20us +2000us python_function \"train.py(3): save\"\n1/1 50us +10us user_annotation x",
 			"unseen in ProfilerStep#2 at train.py(3): save"},
+		{"a frame of Python's own", "1/1 20us +2000us python_function \"train.py(3): save\"\n" +
+			"1/1 30us +1900us python_function \"torch/serialization.py(9): save\"\n" +
+			"1/1 40us +1800us python_function \"<built-in function fsync>\"",
+			"unseen in ProfilerStep#2 at <built-in function fsync>, called at train.py(3): save"},
+		{"a frame of PyTorch", "1/1 20us +2000us python_function \"train.py(3): save\"\n" +
+			"1/1 30us +1900us python_function \"torch/serialization.py(9): save\"",
+			"unseen in ProfilerStep#2 at train.py(3): save"},
+		{"no frame of the program", "1/1 30us +1900us python_function \"torch/serialization.py(9): save\"",
+			"unseen in ProfilerStep#2 at torch/serialization.py(9): save"},
+		{"frames around an operator", "1/1 20us +2500us python_function \"train.py(3): log\"\n" +
+			"1/1 30us +2300us python_function \"nn.Module: Net_0\"\n" +
+			"1/1 40us +2200us python_function \"<built-in method item of Tensor object at 0x7f>\"\n" +
+			"1/1 100us +2000us cpu_op aten::sort", "aten::sort in '' at train.py(3): log"},
 	} {
 		tr, err := text.Read(strings.NewReader(around+test.between), "stall")
 		if err != nil {

@@ -128,8 +128,7 @@ func overlapSection(r *report.Report) section {
 		}
 	}
 	if len(rows) == 0 {
-		s.answer = "Unknown"
-		s.words = []string{cmp.Or(skipReason(r, exposureRules[kind]), "No collectives on a device were recorded.")}
+		s.answer, s.words = withoutReductions(r, kind)
 		return s
 	}
 	s.answer, s.words = hiddenWords(rows, kind)
@@ -147,6 +146,25 @@ func overlapSection(r *report.Report) section {
 	groups.rows = slices.DeleteFunc(groups.rows, func(row []string) bool { return row[2] != spaced(kind) })
 	s.tables = []table{groups}
 	return s
+}
+
+// withoutReductions is the answer where no collective on a device reduces gradients: what else
+// communicates, and what is found of that.
+func withoutReductions(r *report.Report, kind string) (answer string, words []string) {
+	var others []string
+	for i := range r.Collectives {
+		if c := &r.Collectives[i]; c.Kind != kind && c.Ratio != nil && !slices.Contains(others, spaced(c.Kind)) {
+			others = append(others, spaced(c.Kind))
+		}
+	}
+	if len(others) == 0 {
+		reason := cmp.Or(skipReason(r, exposureRules[kind]), "No collectives on a device were recorded.")
+		return "Unknown", []string{reason}
+	}
+	words = []string{"Neither reduce-scatters nor all-reduces run on a device in this trace, only: " +
+		strings.Join(others, ", ") + "."}
+	words = append(words, findingWords(r, "OV", "ST001")...)
+	return "None seen", append(words, otherKinds(r, kind)...)
 }
 
 // exposureRules are the rules that look at what is exposed of the kinds that reduce gradients.

@@ -290,6 +290,10 @@ func TestPageOfLittle(t *testing.T) {
 				"or the report with Options.Drawing.", "Findings", "None.", "Unknown",
 			},
 		},
+		{"a pipeline, which reduces nothing",
+			report.Report{Collectives: []report.Collectives{
+				{Kind: "send_recv", Overlap: report.Overlap{Ratio: new(float64)}}}},
+			[]string{"None seen", "Neither reduce-scatters nor all-reduces run on a device", "only: send recv."}},
 		{"a CPU alone", report.Report{Steps: []report.Step{step}, Drawing: &report.Drawing{}},
 			[]string{"Steps, host time in ms", "there is no ledger", "No step has activity on a device"}},
 		{

@@ -173,9 +173,13 @@ type causeTime struct {
 	ns   int64
 }
 
+// noOperator is the cause no_operator in a sentence.
+const noOperator = "no operator on the host"
+
 // causeNames are those that idleColumns abbreviates.
 var causeNames = map[string]string{
 	"memory": "memory management", "operators": "host operators", "kernel gap": "kernel gaps", "queued": "queued waits",
+	"no operator": noOperator,
 }
 
 // causesOf are the causes of idle time, largest first.
@@ -197,12 +201,13 @@ var hints = map[string]string{
 	"kernel gaps":    "fewer and longer kernels: torch.compile, CUDA graphs, larger batches",
 	"launch latency": "fewer launches: torch.compile, CUDA graphs, foreach or fused optimizers, larger batches",
 	"host operators": "fewer launches: torch.compile, CUDA graphs, foreach or fused optimizers, larger batches",
-	"no operator":    "look at what Python does between the operators: record with_stack=True",
-	"optimizer":      "fused=True, or foreach=True, or compile the step",
-	"queued waits":   "look at what the kernel after a gap waits for: an event of another stream, a graph, a process",
-	"profiler":       "record less: no shapes, stacks and memory",
-	"compilation":    "record after the warm-up",
-	"unlinked":       "record the host from the beginning of a step: the launches before these gaps are missing",
+	noOperator: "look at what Python does between the operators (checkpoints, logging, garbage collection); " +
+		"with_stack=True records it",
+	"optimizer":    "fused=True, or foreach=True, or compile the step",
+	"queued waits": "look at what the kernel after a gap waits for: an event of another stream, a graph, a process",
+	"profiler":     "record less: no shapes, stacks and memory",
+	"compilation":  "record after the warm-up",
+	"unlinked":     "record the host from the beginning of a step: the launches before these gaps are missing",
 }
 
 // hint is what to look at for a part, "" where nothing can be said.

@@ -66,8 +66,8 @@ func TestVerdictOfParts(t *testing.T) {
 				"WHY compute 80.0 %, all-gather exposed 20.0 % |"},
 		{"several causes", partsReport(nil, causes{NoOperator: 10e6, HostOperators: 6e6},
 			part{What: "compute", Mean: 84}, part{What: "idle", Mean: 16}),
-			"VERDICT idle (62 % no operator, 38 % host operators) 16.00 ms/step (16.0 % of 100.0 ms)" +
-				" is MOST | no finding\nWHY compute 84.0 %, idle 16.0 % |\nNEXT " + hints["no operator"] + " |"},
+			"VERDICT idle (62 % no operator on the host, 38 % host operators) 16.00 ms/step (16.0 % of 100.0 ms)" +
+				" is MOST | no finding\nWHY compute 84.0 %, idle 16.0 % |\nNEXT " + hints[noOperator] + " |"},
 		{"a finding has it", partsReport(warn, gaps, part{What: "all_reduce", Mean: 60, Claims: claim("OV008", 55)},
 			part{What: "compute", Mean: 40}), "VERDICT m | OV008 warn\nWHY w |\nNEXT f | gaprof explain OV008"},
 		{"a finding has little of it", partsReport(warn, gaps,

@@ -23,11 +23,14 @@ type exposure struct {
 	first     bool // those before the first layer have a cause of their own
 	byUpdates bool // launched inside Optimizer.step they are a note at most: they follow the update
 
+	beside string // the fix where backward waits for all-gathers at the same time, "" not judged
+
 	fixes [numPlaces]string // by where most of it lies; "" for that of the rule
 	fewer string            // the fix where there is more to reduce than backward could hide
 
 	// headline says what the time is, where it has a name of its own; special is true if fix
-	// is then to be done, and detail adds figures to why.
+	// is then to be done and the place of the launches tells nothing, as for a pipeline, whose
+	// schedule launches all between passes. detail adds figures to why.
 	headline func([]*analyze.Rank) (text string, special bool)
 	detail   func([]*analyze.Rank) string
 	fix      string
@@ -106,23 +109,27 @@ func (e *exposure) run(p *analyze.Pass) {
 // finding says where in the step the time lies, and what to do about the largest part.
 func (e *exposure) finding(p *analyze.Pass, x *exposedTime, mean, step int64) report.Finding {
 	headline, fix := e.noun+" exposed", e.fixes[x.largest()]
+	where, messages := x.words(), e.messages(p.Ranks, x)
 	if e.headline != nil {
 		text, special := e.headline(p.Ranks)
 		if headline = text; special {
-			fix = e.fix
+			fix, where, messages = e.fix, "", ""
 		}
 	}
-	why := []string{x.words()}
+	why := []string{where}
 	if e.fewer != "" && x.tooMuch() {
 		why = append(why, fmt.Sprintf(
 			"its kernels are busy for %s per step and backward computes for %s, so no order can hide all of it",
 			units.Milliseconds(x.busy/x.steps), units.Milliseconds(x.compute/x.steps)))
 		fix = e.fewer
 	}
+	if text := x.besideGathers(); text != "" && e.beside != "" {
+		why, fix = append(why, text), e.beside
+	}
 	if e.detail != nil {
 		why = append(why, e.detail(p.Ranks))
 	}
-	why = append(why, e.messages(p.Ranks, x))
+	why = append(why, messages)
 	return report.Finding{
 		Message:  headline + " " + perStep(mean, step),
 		Why:      strings.Join(slices.DeleteFunc(why, func(s string) bool { return s == "" }), "; "),
@@ -162,6 +169,7 @@ func (e *exposure) messages(ranks []*analyze.Rank, x *exposedTime) string {
 // exposedTime is exposed time by place, over all windows that were asked for, in ns.
 type exposedTime struct {
 	at       [numPlaces]int64
+	gathers  int64                   // ns: of at[inBackward], at the same time as all-gathers
 	steps    int64                   // windows
 	busy     int64                   // ns: union of the kernels
 	compute  int64                   // ns: compute kernels of the last backward pass
@@ -222,6 +230,10 @@ func (e *exposure) placeSets(
 			x.at[at] -= tail
 		}
 		x.at[at] += ns
+		if at == inBackward {
+			gathers := r.Devices[window.Device].Busy.Each[timeline.BucketOf(timeline.AllGather)]
+			x.gathers += ns - exposed[window.Device].Minus(gathers).Within(window.Start, window.End)
+		}
 		if at != inOptimizer {
 			own.Add(r, step, ns)
 		}
@@ -279,6 +291,17 @@ func (x *exposedTime) total() (ns int64) {
 // be so however early the collectives were launched.
 func (x *exposedTime) tooMuch() bool {
 	return x.compute > 0 && 2*(x.busy-x.compute) >= x.total()
+}
+
+// besideGathers says how much of the time all-gathers run too, where that is at least half of
+// it: backward waits for parameters then, not for the reduction of gradients.
+func (x *exposedTime) besideGathers() string {
+	total := x.total()
+	if total == 0 || 2*x.gathers < total {
+		return ""
+	}
+	return fmt.Sprintf("all-gathers run beside %.0f %% of it: backward waits for parameters, not for gradients",
+		100*float64(x.gathers)/float64(total))
 }
 
 // largest is the place with the most exposed time, of equals the first.

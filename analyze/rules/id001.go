@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/idle"
@@ -20,7 +21,19 @@ var ID001 = analyze.Rule{
 			"or cheaper transforms",
 	},
 	Needs: idleNeeds,
-	Run: idleRule{idle.LateData, "data loading leaves the device idle", func(s *idle.Shown) string {
-		return fmt.Sprintf("the host is in %s%s, %s", s.Event.Name, inside(s), longestGap(s))
-	}}.run,
+	Run:   idleRule{idle.LateData, "data loading leaves the device idle", loading, moreWorkers}.run,
+}
+
+// moreWorkers is the fix for a loader that has workers already, "" for one of none.
+func moreWorkers(s *idle.Shown) string {
+	if !strings.Contains(s.Event.Name, "MultiProcessing") {
+		return ""
+	}
+	return "the workers do not keep up: raise num_workers up to the cores that each rank has, then prefetch_factor; " +
+		"persistent_workers=True, cheaper transforms, faster storage"
+}
+
+// loading says what the host does in the longest gap.
+func loading(s *idle.Shown) string {
+	return fmt.Sprintf("the host is in %s%s, %s", s.Event.Name, inside(s), longestGap(s))
 }

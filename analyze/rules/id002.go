@@ -21,7 +21,10 @@ var ID002 = analyze.Rule{
 			"pin_memory=True with .to(device, non_blocking=True); no barrier and no synchronize() in the loop",
 	},
 	Needs: idleNeeds,
-	Run: idleRule{idle.WaitingHost, "synchronization leaves the device idle", func(s *idle.Shown) string {
-		return fmt.Sprintf("the host waits %s in %s%s", units.Milliseconds(s.Event.Duration), s.Event.Name, inside(s))
-	}}.run,
+	Run:   idleRule{idle.WaitingHost, "synchronization leaves the device idle", waiting, nil}.run,
+}
+
+// waiting says what the host does in the longest gap.
+func waiting(s *idle.Shown) string {
+	return fmt.Sprintf("the host waits %s in %s%s", units.Milliseconds(s.Event.Duration), s.Event.Name, inside(s))
 }

@@ -19,7 +19,10 @@ var ID003 = analyze.Rule{
 		Fix: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; fixed shapes; no torch.cuda.empty_cache() in the loop",
 	},
 	Needs: idleNeeds,
-	Run: idleRule{idle.MemoryCalls, "memory management leaves the device idle", func(s *idle.Shown) string {
-		return fmt.Sprintf("the host is in %s%s, %s", s.Event.Name, inside(s), longestGap(s))
-	}}.run,
+	Run:   idleRule{idle.MemoryCalls, "memory management leaves the device idle", managing, nil}.run,
+}
+
+// managing says what the host does in the longest gap.
+func managing(s *idle.Shown) string {
+	return fmt.Sprintf("the host is in %s%s, %s", s.Event.Name, inside(s), longestGap(s))
 }

@@ -20,9 +20,12 @@ var ID004 = analyze.Rule{
 			"fused=True; larger batches",
 	},
 	Needs: idleNeeds,
-	Run: idleRule{idle.LaunchBound, "launch-bound: the device waits for launches", func(s *idle.Shown) string {
-		const text = "short gaps in which the host runs operators, the optimizer or Python; " +
-			"the longest, %s, ends with %s%s"
-		return fmt.Sprintf(text, units.Milliseconds(s.NS), s.Event.Name, inside(s))
-	}}.run,
+	Run:   idleRule{idle.LaunchBound, "launch-bound: the device waits for launches", launching, nil}.run,
+}
+
+// launching says what the host does in the longest gap.
+func launching(s *idle.Shown) string {
+	const text = "short gaps in which the host runs operators, the optimizer or Python; " +
+		"the longest, %s, ends with %s%s"
+	return fmt.Sprintf(text, units.Milliseconds(s.NS), s.Event.Name, inside(s))
 }

@@ -19,12 +19,15 @@ var ID005 = analyze.Rule{
 			"gc.collect() every k-th step; keep CPU tensors out of the loop",
 	},
 	Needs: idleNeeds,
-	Run: idleRule{idle.StalledHost, "the host stalls and leaves the device idle", func(s *idle.Shown) string {
-		if s.Unseen {
-			return fmt.Sprintf("gaps longer than a millisecond, %s, in most of which no operator runs%s", longestGap(s),
-				inside(s))
-		}
-		return fmt.Sprintf("gaps longer than a millisecond, %s; the longest operator in them is %s%s",
-			longestGap(s), s.Event.Name, inside(s))
-	}}.run,
+	Run:   idleRule{idle.StalledHost, "the host stalls and leaves the device idle", stalling, nil}.run,
+}
+
+// stalling says what the host does in the longest gap.
+func stalling(s *idle.Shown) string {
+	if s.Unseen {
+		return fmt.Sprintf("gaps longer than a millisecond, %s, during most of which no operator runs%s", longestGap(s),
+			inside(s))
+	}
+	return fmt.Sprintf("gaps longer than a millisecond, %s; the longest operator in them is %s%s",
+		longestGap(s), s.Event.Name, inside(s))
 }

@@ -27,6 +27,7 @@ type idleRule struct {
 	finding idle.Finding
 	message string                   // followed by the cost
 	why     func(*idle.Shown) string // of the window in which it takes longest
+	fix     func(*idle.Shown) string // likewise, nil or "" for that of the rule
 }
 
 // run claims the idle time of a finding on every rank on which it is worth saying.
@@ -59,8 +60,12 @@ func (rule idleRule) run(p *analyze.Pass) {
 		}
 	}
 	p.ReportCost(&cost, func(mean, step int64) report.Finding {
-		return report.Finding{Message: rule.message + " " + perStep(mean, step), Why: rule.why(worst),
+		f := report.Finding{Message: rule.message + " " + perStep(mean, step), Why: rule.why(worst),
 			Saving: &report.Range{Low: 0, High: mean}, Evidence: evidence}
+		if rule.fix != nil {
+			f.Fix = rule.fix(worst)
+		}
+		return f
 	})
 }
 

@@ -106,7 +106,8 @@ func lateOf(what string, all, late siteCount) lateWords {
 		late.linked-inStep, all.linked, what)
 	if inStep == 0 {
 		w.subject, w.why = what+" after backward", after
-		w.fix += ", or let DistributedDataParallel reduce them while backward goes on"
+		w.fix += ", or let DistributedDataParallel (Megatron: overlap_grad_reduce) " +
+			"reduce them while backward goes on"
 		return w
 	}
 	w.why = fmt.Sprintf("%d of %d linked %ss are launched inside Optimizer.step (%s)", inStep, all.linked, what, names)

@@ -22,9 +22,11 @@ var OV009 = exposureRule("OV009", analyze.Doc{
 	byUpdates: true,
 	fixes: [numPlaces]string{
 		beforeFirst: "start it before the batch is there: model.unshard(async_op=True) (fully_shard) ahead of the " +
-			"data loading; and wrap the embedding and each layer on their own, so that the root gathers little",
+			"data loading, overlap_param_gather (Megatron); and wrap the embedding and each layer on their own, so " +
+			"that the root gathers little",
 		inForward: "prefetch the next layer while this one computes: set_modules_to_forward_prefetch() " +
-			"(fully_shard), forward_prefetch=True (FSDP1); more layers per group, larger batches",
+			"(fully_shard), forward_prefetch=True (FSDP1); more layers per group, larger batches; all-gathers of " +
+			"tensor parallelism: Megatron's tp_comm_overlap, torch._inductor.config._micro_pipeline_tp",
 		inBackward: "prefetch the next layer while this one computes: set_modules_to_backward_prefetch() " +
 			"(fully_shard), backward_prefetch=BackwardPrefetch.BACKWARD_PRE (FSDP1); or " +
 			"reshard_after_forward=False, which needs no all-gather in backward, if there is memory for it",
