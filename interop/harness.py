@@ -11,7 +11,7 @@ A module interop/loops_NAME.py has a list LOOPS of Written. Each has a function
             optimizer.step(); run.count("step AdamW")
         return update
 
-which is called on every rank. Nothing in the truth comes from the trace.
+which is called on every rank. A framework that runs the loop itself is driven otherwise: see Written.drives. Nothing in the truth comes from the trace.
 """
 
 import dataclasses
@@ -86,6 +86,7 @@ class Written:
     profiler_step: bool = True
     profiler: dict = dataclasses.field(default_factory=dict)  # further arguments of torch.profiler.profile
     whole_microseconds: bool = False
+    drives: bool = False  # build returns whole(turned), which runs all turns itself and calls turned() after each
     needs: tuple = ()  # modules without which the loop is skipped
     note: str = ""
 
@@ -124,7 +125,12 @@ def record(loop, rank, world, out):
     update = loop.build(run)
     file = loop.name + (f"-rank{rank}" if world > 1 else "") + ".json"
     arguments = {"activities": [torch.profiler.ProfilerActivity.CPU], "record_shapes": True, **loop.profiler}
-    if loop.profiler_step:
+    if loop.drives:
+        schedule = torch.profiler.schedule(wait=1, warmup=loop.warm_up - 1, active=loop.active, repeat=1)
+        with torch.profiler.profile(**arguments, schedule=schedule, on_trace_ready=lambda p: p.export_chrome_trace(file)) as run.profiler:
+            update(lambda: turned(run))
+        run.truth.updates = run.truth.updates[loop.warm_up:]
+    elif loop.profiler_step:
         schedule = torch.profiler.schedule(wait=1, warmup=loop.warm_up - 1, active=loop.active, repeat=1)
         with torch.profiler.profile(**arguments, schedule=schedule, on_trace_ready=lambda p: p.export_chrome_trace(file)) as run.profiler:
             turns(run, update, range(loop.warm_up))
@@ -140,6 +146,12 @@ def record(loop, rank, world, out):
     with open(os.path.join(out, file.removesuffix(".json") + ".truth.json"), "w") as target:
         json.dump(tell(loop, run, file + ".gz"), target, indent=1)
         target.write("\n")
+
+
+def turned(run):
+    """After one turn of a loop that drives itself."""
+    run.truth.update()
+    run.profiler.step()
 
 
 def turns(run, update, numbers):

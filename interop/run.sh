@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 skip() { # loudly, by name
   echo "interop: SKIPPED $1: $2" >&2
-  [ "$1" = HolisticTraceAnalysis ] && return
+  [ "$1" = "the PyTorch loops" ] || return 0
   echo "interop: nothing ran against a current PyTorch; the stored traces of interop/testdata are still tested by go test" >&2
   exit "${INTEROP_SKIP_STATUS:-0}"
 }
@@ -35,6 +35,7 @@ command -v python3 >/dev/null || skip "the PyTorch loops" "no python3"
 [ -x "$python" ] || python3 -m venv "$venv" || skip "the PyTorch loops" "python3 -m venv failed"
 install "the PyTorch loops" interop/requirements.txt # about 2.5 GB to download, once
 install HolisticTraceAnalysis interop/requirements-hta.txt
+install "the loops of frameworks" interop/requirements-frameworks.txt
 
 [ $# -gt 0 ] || rm -rf interop/out
 export OMP_NUM_THREADS=1 TORCHINDUCTOR_CACHE_DIR="$PWD/$venv/inductor" KINETO_LOG_LEVEL=5 TORCH_CPP_LOG_LEVEL=ERROR PYTHONWARNINGS=ignore
