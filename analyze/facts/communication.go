@@ -64,19 +64,19 @@ func (c *Communication) onDevices() []work.Collective {
 
 // collector lists the collectives of a rank.
 type collector struct {
-	x       *timeline.Rank
-	steps   *steps.Steps
-	out     Communication
-	records []int32                       // by collective: the record_param_comms around its launch, -1 none
-	kernels map[trace.StringID]int32      // numbers of names
-	streams map[trace.TrackID]int32       // numbers of tracks
-	sites   map[int32]timeline.LaunchSite // of launch calls: one may launch many kernels (graphs)
+	x        *timeline.Rank
+	steps    *steps.Steps
+	out      Communication
+	launches []int32                       // by collective: the row of its launch call, -1 none
+	kernels  map[trace.StringID]int32      // numbers of names
+	streams  map[trace.TrackID]int32       // numbers of tracks
+	sites    map[int32]timeline.LaunchSite // of launch calls: one may launch many kernels (graphs)
 }
 
-// communicate lists the collectives of a rank, groups them and measures the groups. records
-// are, by collective, the rows of the record_param_comms around their launch calls, -1 for
-// none: joinHost needs them once the host's side is done.
-func communicate(x *timeline.Rank, s *steps.Steps) (_ Communication, records []int32) {
+// communicate lists the collectives of a rank, groups them and measures the groups. launches
+// are, by collective, the rows of their launch calls, -1 for none: joinHost needs them once
+// the host's side is done.
+func communicate(x *timeline.Rank, s *steps.Steps) (_ Communication, launches []int32) {
 	n := 0
 	for _, d := range x.Devices {
 		for _, kind := range d.Kind {
@@ -84,12 +84,12 @@ func communicate(x *timeline.Rank, s *steps.Steps) (_ Communication, records []i
 		}
 	}
 	c := &collector{
-		x:       x,
-		steps:   s,
-		records: make([]int32, 0, n),
-		kernels: make(map[trace.StringID]int32),
-		streams: make(map[trace.TrackID]int32),
-		sites:   make(map[int32]timeline.LaunchSite, n),
+		x:        x,
+		steps:    s,
+		launches: make([]int32, 0, n),
+		kernels:  make(map[trace.StringID]int32),
+		streams:  make(map[trace.TrackID]int32),
+		sites:    make(map[int32]timeline.LaunchSite, n),
 	}
 	c.out.Collectives = make([]Collective, 0, n)
 	for dev, d := range x.Devices {
@@ -102,13 +102,13 @@ func communicate(x *timeline.Rank, s *steps.Steps) (_ Communication, records []i
 	c.out.Groups = groups(x.Devices, c.out.Collectives)
 	c.out.SelfOverlap, c.out.OnCompute = checkStreams(x, c)
 	c.out.Suspects = suspectsOf(x)
-	return c.out, c.records
+	return c.out, c.launches
 }
 
 // add adds the collective that the i-th event of a device is.
 func (c *collector) add(dev, i int) {
 	d := c.x.Devices[dev]
-	row, launch, record := d.Rows[i], d.Launch[i], int32(-1)
+	row, launch := d.Rows[i], d.Launch[i]
 	one := Collective{
 		Message: c.x.MessageOf(row, launch),
 		Kind:    d.Kind[i],
@@ -131,10 +131,9 @@ func (c *collector) add(dev, i int) {
 	if launch >= 0 {
 		one.Step = c.steps.At(c.x.Col.Start[launch])
 		one.Site = c.site(row, launch, one.Replayed)
-		record = c.x.RecordAround(launch)
 	}
 	c.out.Collectives = append(c.out.Collectives, one)
-	c.records = append(c.records, record)
+	c.launches = append(c.launches, launch)
 }
 
 // site returns the launch site of an event, which is that of its launch call but for parts
@@ -175,14 +174,25 @@ func (c *collector) stream(row int32) int32 {
 }
 
 // joinHost notes for each collective which host collective launched it: the one whose row,
-// in rows, is the record_param_comms around its launch call, in records.
-func joinHost(list []Collective, records, rows []int32) {
+// in rows, is the record_param_comms around its launch call, in launches; or, where those
+// of older versions say nothing, the innermost such row around it.
+func joinHost(x *timeline.Rank, list []Collective, launches, rows []int32) {
 	asked := make(map[int32]int32, len(rows))
 	for i, row := range rows {
 		asked[row] = int32(i)
 	}
-	for i, record := range records {
-		if n, ok := asked[record]; ok {
+	for i, launch := range launches {
+		if launch < 0 {
+			continue
+		}
+		n, ok := asked[x.RecordAround(launch)]
+		if !ok {
+			x.Stack(launch, func(span int32) bool {
+				n, ok = asked[span]
+				return !ok
+			})
+		}
+		if ok {
 			list[i].Asked = n
 		}
 	}

@@ -53,16 +53,16 @@ func rankOf(x *timeline.Rank) *Rank {
 		s = steps.Find(x)
 	}, func() { backwards = gradients.FindBackwards(x) })
 	var g *gradients.Gradients
-	var records, rows []int32
+	var launches, rows []int32
 	var idles [][]idle.Window
 	parallel.Both(func() {
-		r.Communication, records = communicate(x, s)
+		r.Communication, launches = communicate(x, s)
 		r.Warmup, r.TokenNotes = warmupOf(x, s), tokenNotes(x, s)
 		idles, r.Work = work.Find(x, s, r.Communication.onDevices())
 	}, func() {
 		g, rows = gradients.Compute(x, s, backwards, r.WorldSize)
 	})
-	joinHost(r.Collectives, records, rows)
+	joinHost(x, r.Collectives, launches, rows)
 	r.Gradients, r.Steps, r.StepSource = *g, stepsOf(s, g, idles), s.Source
 	hideSync(r)
 	parallel.Both(func() {

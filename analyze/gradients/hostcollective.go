@@ -43,7 +43,8 @@ type asked struct {
 // of start, and their rows. PyTorch records each up to three times, one inside the other:
 // as an operator (c10d::allreduce_), as record_param_comms and as a span of the backend
 // (nccl:all_reduce, gloo:all_reduce). One of the three must count, and the whole trace has
-// to agree on which: record_param_comms if there is any, else operators, else the backend.
+// to agree on which: record_param_comms if any says what it is, which it does not in older
+// versions, else operators, else the backend.
 func hostCollectives(
 	x *timeline.Rank, s *steps.Steps, params *Params, optimizers []Optimizer, passes []Backward,
 ) (list []HostCollective, rows []int32) {
@@ -101,7 +102,9 @@ func askedFor(x *timeline.Rank) []asked {
 		name := x.Name(s.Row)
 		switch {
 		case strings.HasPrefix(name, timeline.RecordParamComms):
-			described = append(described, s.Row)
+			if _, told := x.Trace.Event(int(s.Row)).Arg(trace.KeyCollective); told {
+				described = append(described, s.Row)
+			}
 		case strings.HasPrefix(name, "c10d::"):
 			operators = append(operators, s.Row)
 		default:
@@ -177,9 +180,30 @@ func operatorCollectives(x *timeline.Rank, operators, backend []int32) []asked {
 			c.Elems, c.Dtype = elements(in.Of(rows[0]))
 			byKind[kind] = rows[1:]
 		}
+		if c.Elems == Unknown {
+			c.Elems, c.Dtype = ownElements(in.Of(row))
+		}
 		list = append(list, c)
 	}
 	return list
+}
+
+// ownElements returns the number of elements that an operator was given, of the larger of what it
+// sends and receives, and their dtype if it says so. Lists of tensors may be recorded empty.
+func ownElements(ops []timeline.Operand) (n int64, dtype string) {
+	n = Unknown
+	for _, o := range ops[:min(2, len(ops))] {
+		if len(o.Shapes) == 0 || o.Scalar() && timeline.DtypeBytes(o.Dtype) == 0 {
+			continue
+		}
+		if m, of := elements([]timeline.Operand{o}); m > n {
+			n, dtype = m, of
+		}
+	}
+	if timeline.DtypeBytes(dtype) == 0 {
+		dtype = ""
+	}
+	return n, dtype
 }
 
 // afterColon returns the part of a name after its last colon.

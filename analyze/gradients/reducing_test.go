@@ -116,3 +116,57 @@ func TestAveragesParameters(t *testing.T) {
 		}
 	}
 }
+
+// older writes a collective of a version whose record_param_comms have no arguments: the
+// operator and the span of the backend with some, "-" for no such span.
+func (s *script) older(operator, backend string) {
+	for i, span := range [][2]string{
+		{"c10d::allreduce_", operator}, {"record_param_comms", ""}, {"nccl:all_reduce", backend},
+	} {
+		if span[1] != "-" {
+			fmt.Fprintf(&s.text, "1/1 %dus +%dus cpu_op %s %s\n", s.now+i, 20-4*i, span[0], span[1])
+		}
+	}
+	s.now += 30
+}
+
+// TestOlderRecords: what has the shapes, if anything does, says how large a collective is.
+func TestOlderRecords(t *testing.T) {
+	const (
+		list     = `dims=[[[2064]],[],[]] type=["TensorList","",""]`
+		unlisted = `dims=[[],[],[]] type=["TensorList","",""]`
+		number   = `dims=[[[]],[],[]] type=["TensorList","",""]`
+		tensor   = `dims=[[2064]] type=["float"]`
+	)
+	for _, test := range []struct {
+		operator, backend string
+		hook              bool
+		want              string
+	}{
+		{list, "", false, "last_micro_batch [0 1], all_reduce of 2064"},
+		{list, "-", false, "last_micro_batch [0 1], all_reduce of 2064"},
+		{unlisted, tensor, false, "last_micro_batch [0 1], all_reduce of 2064"},
+		{"-", tensor, false, "last_micro_batch [0 1], all_reduce of 2064"},
+		{"-", "", true, "last_micro_batch [0 1], all_reduce of -1"},
+		{unlisted, "", true, "last_micro_batch [0 1], all_reduce of -1"},
+		{number, "", false, "none [0 0], all_reduce of 1"},
+		{"-", "-", true, "none [0 0]"},
+	} {
+		r := one(t, twice(2, func(s *script, micro int) {
+			switch ask := func() { s.older(test.operator, test.backend) }; {
+			case micro == 0:
+			case test.hook:
+				s.node(accumulateGrad, ask)
+			default:
+				ask()
+			}
+		}))
+		got := fmt.Sprint(r.Sync.Pattern, " ", r.Sync.PerPass)
+		if len(r.HostCollectives) > 0 {
+			got += fmt.Sprintf(", %s of %d", r.HostCollectives[0].Kind, r.HostCollectives[0].Elems)
+		}
+		if got != test.want {
+			t.Errorf("%s, %s: %s, want %s", test.operator, test.backend, got, test.want)
+		}
+	}
+}
