@@ -99,7 +99,7 @@ func (e *SeveralRuns) Error() string { return errors.Join(e.Unwrap()...).Error()
 
 // Unwrap returns the lines of the error: what is wrong, then each run.
 func (e *SeveralRuns) Unwrap() []error {
-	lines := []error{fmt.Errorf("the traces are of %d runs, not of one", len(e.Runs))}
+	lines := []error{fmt.Errorf("the traces are of %d runs, not one", len(e.Runs))}
 	for i := range e.Runs {
 		lines = append(lines, fmt.Errorf("  run %d: %s", i+1, e.describe(i)))
 	}

@@ -233,7 +233,7 @@ func TestSeveralRuns(t *testing.T) {
 		t.Error("which runs are alike")
 	}
 	err := error(&SeveralRuns{runs})
-	want := `the traces are of 3 runs, not of one
+	want := `the traces are of 3 runs, not one
   run 1: ranks 0-2 of 3, 1 step: a/rank* (3 files)
   run 2: ranks 0-1 of 3, 1 step (rank 0 occurs again): b/rank* (2 files)
   run 3: rank 0 of 2, 1 step (rank 0 occurs again): c`

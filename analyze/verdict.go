@@ -37,7 +37,7 @@ func VerdictOf(r *facts.Rank, p *gradients.Pass, uniform bool) (report.Verdict, 
 	}
 	switch p.Kind {
 	case gradients.ClipPass:
-		return report.Required, "clipping multiplies by a coefficient that is known only behind the norm"
+		return report.Required, "clipping multiplies by a coefficient that is known only after the norm"
 	case gradients.UnscalePass:
 		return report.Required, "the gradients of a scaled loss must be divided again"
 	case gradients.DividePass, gradients.CopyPass, gradients.CastPass, gradients.ZeroPass:
@@ -47,11 +47,11 @@ func VerdictOf(r *facts.Rank, p *gradients.Pass, uniform bool) (report.Verdict, 
 		return report.UnknownVerdict, doubtOf(p)
 	}
 	if p.Place != gradients.AfterBackward {
-		return report.UnknownVerdict, "it stands inside the accumulation, where it changes what is accumulated"
+		return report.UnknownVerdict, "it runs inside the accumulation loop, where it changes what is accumulated"
 	}
 	if scaledInside(r, p.Step) {
-		return report.UnknownVerdict, "the same scaling stands inside " +
-			"the accumulation, which is the first thing to change"
+		return report.UnknownVerdict, "the same scaling runs inside " +
+			"the accumulation loop, which is the first thing to change"
 	}
 	return foldable(ReducingRanks(r), r.Steps[p.Step].MicroBatches, uniform)
 }

@@ -50,7 +50,7 @@ func TestRanksOfAReport(t *testing.T) {
 		{
 			"two models",
 			[]Input{input("a", rankOf(0, 3, 64, 0, "A")), input("b", rankOf(1, 3, 128, 0, "B"))},
-			"nil 0 [- -] process group 0: rank 0 and rank 1: no alignment is without a mismatch|" +
+			"nil 0 [- -] process group 0: rank 0 and rank 1: every alignment has a mismatch|" +
 				"process group 0: no trace of ranks 2, 3 was given: a wait for them counts as transfer|" +
 				"the ranks did not record the same steps: counted from the end, " +
 				"step 1 runs A on rank 0 and B on rank 1|" +

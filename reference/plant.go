@@ -79,7 +79,7 @@ var plants = []plant{
 		shortKernels(setting{"loader-delay", "25ms"}), 0},
 	{"ID002", "the loss is read with item() before each step's logging, which would be hidden otherwise",
 		shortKernels(setting{"local-batch-size", "8"}, setting{"read-loss", "step"}, setting{"host-delay", "2ms"}), 0},
-	{"ID003", "freed memory is given back after every step, and allocated anew in the next",
+	{"ID003", "cached memory is given back after every step and allocated anew in the next",
 		shortKernels(setting{"empty-cache", "true"}), 0},
 	{"ID004", "launching a kernel takes longer than running it",
 		shortKernels(setting{"optimizer", "sgd"}, setting{"launch-delay", "200us"}), 0},
@@ -105,15 +105,16 @@ var plants = []plant{
 		[]setting{{"normalization", "micro-mean"}, {"sync", "every-micro-batch"}}, noRescale},
 	{"tnt_pre1049", "summed losses / accumulation steps",
 		[]setting{{"normalization", "micro-mean"}, {"loss-reduction", "sum"}, {"sync", "last"}}, 0},
-	{"ddp_sum_hook_sync_every_microbatch", "what is reduced is accumulated and summed over ranks again",
+	{"ddp_sum_hook_sync_every_microbatch", "gradients that were already reduced are accumulated and summed over " +
+		"ranks again",
 		[]setting{{"scale", "pass"}, {"grad-reduction", "sum"}, {"sync", "every-micro-batch"}}, anyway},
-	{"nathan_az_literal", "backward stands behind the loop",
+	{"nathan_az_literal", "backward is called after the loop",
 		[]setting{{"scale", "loss"}, {"sync", "every-micro-batch"}}, backwardOutside},
 	{"zero_grad_each_microbatch", "zero_grad before every backward",
 		[]setting{{"scale", "pass"}, {"sync", "every-micro-batch"}}, zeroEach},
 	{"scale_each_microbatch_ema", "gradients are divided by A after every micro-batch",
 		[]setting{{"scale", "pass"}, {"sync", "every-micro-batch"}}, scaleEach},
-	{"accum1_skip_naive_distributed", "the shortcut of one rank on several",
+	{"accum1_skip_naive_distributed", "the shortcut for one rank, taken on several",
 		[]setting{{"scale", "skip"}, {"global-batch-size", "-1"}}, anyway},
 }
 

@@ -74,7 +74,7 @@ var catAliases = map[string]Cat{
 }
 
 // IsActivity reports whether events of c are work that a device did on a stream:
-// kernels, copies and sets, and nothing else. Annotations on device rows and
+// kernels, copies and memsets, and nothing else. Annotations on device rows and
 // launch records that carry a stream argument are not.
 func (c Cat) IsActivity() bool { return c >= CatKernel && c <= CatGPUMemset }
 

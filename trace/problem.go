@@ -101,7 +101,7 @@ var problemTable = map[Code]ProblemInfo{
 	LongString: {Note, "string over the length limit, cut", "none needed", true},
 	DeepNesting: {Warn, "nested too deeply; what lies deeper was left out",
 		"look at this place in the file", true},
-	DuplicateKey: {Note, "a key stands twice in one event, the last one counts", "none needed", true},
+	DuplicateKey: {Note, "a key occurs twice in one event, the last one counts", "none needed", true},
 	TrailingData: {Note, "text after the end of the trace, left out", "none needed", true},
 	SeveralDocuments: {Note, "several traces in one file, each read on its own",
 		"give each rank its own file", false},

@@ -100,7 +100,7 @@ func (s *side) tokens() string {
 			case !*t.Present || t.Where == nil:
 				add("none")
 			default:
-				add(fmt.Sprintf("%s, %d a step", *t.Where, t.PerStep))
+				add(fmt.Sprintf("%s, %d per step", *t.Where, t.PerStep))
 			}
 		}
 	})

@@ -44,7 +44,7 @@ const (
 // of its rank. It goes over the events of the device once.
 //
 //  1. The phase row shows compute kernels by the phase in which they were launched.
-//  2. A stream shows its kernels, copies and sets by the bucket they would have if nothing
+//  2. A stream shows its kernels, copies and memsets by the bucket they would have if nothing
 //     else ran, and the part of its communication that the ledger counts a second time.
 //  3. The ledger row is the ledger in order of time; idle time has no spans.
 func Draw(x *timeline.Rank, r *facts.Rank, window steps.Window) Timeline {

@@ -5,7 +5,7 @@ import "github.com/gaprof/gaprof/analyze/timeline"
 // Activity is what ran on the devices of a rank, and how far it is joined to launch calls.
 type Activity struct {
 	Devices         []Device         // in the order of the index
-	DeviceEvents    int              // kernels, copies and sets
+	DeviceEvents    int              // kernels, copies and memsets
 	Unlinked        int              // those of DeviceEvents without a launch call in the recording
 	UnlinkedAtStart int              // those of Unlinked that start before any linked event of their device
 	FirstUnlinked   []timeline.Event // the first few of Unlinked

@@ -169,10 +169,10 @@ func (k *check) ignoreNotes() {
 	for i, ignore := range k.config.Ignores {
 		switch {
 		case ignore.expired(k.options):
-			k.say("%s: the ignore of %s expired on %s and does nothing any more: %s",
+			k.say("%s: the ignore of %s expired on %s and no longer has any effect: %s",
 				ignore.Place, ignore.Rule, ignore.Until.Format("2006-01-02"), ignore.Reason)
 		case !k.used[i]:
-			k.say("%s: the ignore of %s meets nothing", ignore.Place, ignore.Rule)
+			k.say("%s: the ignore of %s matches nothing", ignore.Place, ignore.Rule)
 		case ignore.Until.IsZero():
 			k.say("%s is ignored: %s", ignore.Rule, ignore.Reason)
 		default:
@@ -195,7 +195,7 @@ func (k *check) job() {
 }
 
 const (
-	otherJob  = "the trace is of another job than the configuration declares"
+	otherJob  = "the trace is of a different job than the configuration declares"
 	toCorrect = "correct job in the configuration, or pass a trace of that job"
 )
 
@@ -277,7 +277,7 @@ func (k *check) conclude() {
 		r.Verdict, r.Exit = Failed, report.Exit{Code: exitFailed}
 		r.Summary = fmt.Sprintf("%d of %s failed", n.failed, checks)
 	case k.unlike != "":
-		r.Summary = "the baseline is of another experiment: " + k.unlike
+		r.Summary = "the baseline is of a different experiment: " + k.unlike
 	case len(n.hidden) > 0:
 		r.Summary = fmt.Sprintf("%d of %s cannot be decided on unhealthy data: %s",
 			len(n.hidden), checks, firstNames(n.hidden))

@@ -310,7 +310,7 @@ func TestCheck(t *testing.T) {
 		}), nil, "failed 1\nnormalization fail - (it is per_rank, by the loss log)\naccumulation_steps pass 1"},
 		{
 			"another job", "job: {accum: 4}\n" + hostOnly, made(ten...), nil,
-			"failed 1\naccumulation_steps fail 1 (the trace is of another job than the configuration declares)\n" +
+			"failed 1\naccumulation_steps fail 1 (the trace is of a different job than the configuration declares)\n" +
 				"accumulation_steps pass 1",
 		},
 		{
@@ -373,14 +373,14 @@ func TestCheck(t *testing.T) {
 		},
 		{"another device", slower, made(ten...), with(made(ten...), func(r *report.Report) { r.Source.Device = "CPU" }),
 			"inconclusive 4\n" +
-				"step.time undecidable - (the baseline is of another experiment: device: CPU in the baseline, GPU " +
-				"here)"},
+				"step.time undecidable - (the baseline is of a different experiment: device: CPU in the baseline, " +
+				"GPU here)"},
 		{
 			"a model that one side does not know", slower, made(ten...),
 			with(made(ten...), func(r *report.Report) { r.Source.Fingerprint.Model = "unknown" }),
 			"inconclusive 4\n" +
-				"step.time undecidable - (the baseline is of another experiment: model: unknown in the baseline, m " +
-				"here)",
+				"step.time undecidable - (the baseline is of a different experiment: model: unknown in the baseline, " +
+				"m here)",
 		},
 		{
 			"another accumulation, and budgets that pass", hostOnly, made(ten...),
@@ -462,8 +462,8 @@ func TestNotes(t *testing.T) {
 	}
 	r := Check(c, []*report.Report{made(1, 2)}, nil, Options{Now: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC)})
 	want := "1 regression not judged: no baseline\n" +
-		"f:5:4: the ignore of GS001 expired on 2027-02-28 and does nothing any more: a\n" +
-		"f:6:4: the ignore of GS002 meets nothing"
+		"f:5:4: the ignore of GS001 expired on 2027-02-28 and no longer has any effect: a\n" +
+		"f:6:4: the ignore of GS002 matches nothing"
 	if got := strings.Join(r.Notes, "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -54,7 +54,7 @@ func (r *reader) declare(patternAt, kindAt *node, pattern, kind string) {
 	case err != nil:
 		r.fail(patternAt, communicationHint, "%v", err)
 	case re.MatchString(""):
-		r.fail(patternAt, communicationHint, "%q fits every name", pattern)
+		r.fail(patternAt, communicationHint, "%q matches every name", pattern)
 	case !known:
 		at := &node{line: kindAt.line, column: kindAt.column, text: kind}
 		r.unknown(at, "kind of communication", communicationKinds)
@@ -66,7 +66,8 @@ func (r *reader) declare(patternAt, kindAt *node, pattern, kind string) {
 // communicationSchema describes both forms.
 func communicationSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{
-		Description: "what kernels communicate whose names gaprof does not know; the last that fits decides",
+		Description: "kernels that communicate and whose names gaprof does not know; the last entry that matches " +
+			"decides",
 		AnyOf: []*jsonschema.Schema{
 			{
 				Type:                 "object",

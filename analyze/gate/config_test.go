@@ -61,7 +61,7 @@ func TestBrokenConfigurations(t *testing.T) {
 		},
 		{
 			"an anchor", "version: 1\nbudgets: &a {}\n",
-			"f:2:10: anchors, aliases, tags and merges have no place in a configuration",
+			"f:2:10: anchors, aliases, tags and merges are not allowed in a configuration",
 		},
 		{
 			"an unknown preset", "version: 1\nextends: gaprof:recomended\n",
@@ -113,15 +113,15 @@ func TestBrokenConfigurations(t *testing.T) {
 		},
 		{
 			"a time without a unit", "version: 1\nbudgets:\n  step.time: [error, {max: 5}]\n",
-			`f:3:28: "5" is no value of step.time: write a time such as 5ms`,
+			`f:3:28: "5" is not a value of step.time: write a time such as 5ms`,
 		},
 		{
 			"a count with a unit", "version: 1\nbudgets:\n  reductions.per_step: [error, {max: 1ms}]\n",
-			`f:3:38: "1ms" is no value of reductions.per_step: write a number such as 16`,
+			`f:3:38: "1ms" is not a value of reductions.per_step: write a number such as 16`,
 		},
 		{
 			"infinity", "version: 1\nbudgets:\n  rs.overlap.ratio: [error, {min: .inf}]\n",
-			`f:3:35: ".inf" is no value of rs.overlap.ratio: write a ratio such as 0.8 or 80%`,
+			`f:3:35: ".inf" is not a value of rs.overlap.ratio: write a ratio such as 0.8 or 80%`,
 		},
 		{
 			"max below min", "version: 1\nbudgets:\n  rs.overlap.ratio: [error, {min: 0.5, max: 40%}]\n",
@@ -151,7 +151,7 @@ func TestBrokenConfigurations(t *testing.T) {
 		},
 		{
 			"a negative increase", "version: 1\nregressions:\n  step.time: [error, {max_increase: -3%}]\n",
-			"f:3:37: -3% is less than nothing",
+			"f:3:37: -3% is negative",
 		},
 		{
 			"steps", "version: 1\nselect: {steps: \"8:3\"}\n",

@@ -131,7 +131,7 @@ func (r *reader) entries(n *node, what, hint string, entry func(m *Metric, s rep
 			r.unknown(f.key, "metric", MetricNames())
 			continue
 		case seen[m]:
-			r.fail(f.key, "", "%s stands twice", m.Name)
+			r.fail(f.key, "", "%s occurs twice", m.Name)
 			continue
 		}
 		seen[m] = true
@@ -163,7 +163,7 @@ func (r *reader) amount(n *node, m *Metric) *float64 {
 	}
 	v, ok := m.Unit.value(n.text)
 	if !ok {
-		r.fail(n, "write "+example[m.Unit], "%q is no value of %s", n.text, m.Name)
+		r.fail(n, "write "+example[m.Unit], "%q is not a value of %s", n.text, m.Name)
 		return nil
 	}
 	return &v
@@ -188,7 +188,7 @@ func (r *reader) change(n *node, m *Metric) *Change {
 
 func (r *reader) notNegative(n *node, v float64) {
 	if v < 0 {
-		r.fail(n, "", "%s is less than nothing", n.text)
+		r.fail(n, "", "%s is negative", n.text)
 	}
 }
 

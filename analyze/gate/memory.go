@@ -3,7 +3,7 @@ package gate
 import "github.com/gaprof/gaprof/analyze/report"
 
 const (
-	missMemory = "memory of a device was not recorded, or without totals: record with profile_memory=True"
+	missMemory = "device memory was not recorded, or only without totals: record with profile_memory=True"
 	missHeld   = missMemory + " (PyTorch 1.13 or later, for addresses)"
 )
 

@@ -38,7 +38,7 @@ const (
 	missShapes = "parameters are unknown: record with record_shapes=True"
 	missSites  = "launch sites are unknown: record with ProfilerActivity.CPU, through optimizer.step()"
 	missRanks  = "one rank was given, or none could be matched: pass the traces of all ranks"
-	missSync   = "how gradients are synchronised is unknown"
+	missSync   = "how gradients are synchronized is unknown"
 	missCount  = "the trace does not tell"
 	missTokens = "how tokens are weighted is unknown, or known by declaration alone: pass {token-log}, and " +
 		"gradients or a loss log where the trace does not tell"
@@ -49,7 +49,7 @@ const (
 	toHook      = "launch them from a post-accumulate-grad hook; gaprof explain OV004"
 	toOverlap   = "start it earlier, beside backward; gaprof explain OV001"
 	toFold      = "fold the factor into the loss; gaprof explain GS002"
-	toNoSync    = "synchronise in the last micro-batch only (no_sync, set_requires_gradient_sync); gaprof explain AC001"
+	toNoSync    = "synchronize in the last micro-batch only (no_sync, set_requires_gradient_sync); gaprof explain AC001"
 	toAnalyze   = "gaprof analyze says where it comes from"
 	toMemory    = "gaprof analyze {show} memory says in which phase, and what forward passes hold"
 	toFindings  = "gaprof analyze {show} findings"
@@ -78,7 +78,7 @@ var metrics = []Metric{
 	},
 	ledger("compute.time", "compute", "time in which compute kernels run", toBaseline,
 		func(l *report.Ledger) int64 { return l.Compute }),
-	ledger("memory.time", "memory", "time of copies and sets that no compute kernel hides", toAnalyze,
+	ledger("memory.time", "memory", "time of copies and memsets that no compute kernel hides", toAnalyze,
 		func(l *report.Ledger) int64 { return l.Memory }),
 	ledger("idle.time", "idle", "time in which the device does nothing", toAnalyze,
 		func(l *report.Ledger) int64 { return l.Idle }),
@@ -100,9 +100,9 @@ var metrics = []Metric{
 	idleIn("optimizer", "because the host is still in the optimizer", toAnalyze),
 	idleIn("host_operators", "because the host is still in other operators or calls", toAnalyze),
 	idleIn("no_operator", "because the host runs no operator: Python, or what the profiler does not see", toAnalyze),
-	idleIn("launch_latency", "because a launch is on its way", toAnalyze),
-	idleIn("kernel_gap", "between what was launched in time on one stream", toAnalyze),
-	idleIn("profiler", "because the profiler is at work", toAnalyze),
+	idleIn("launch_latency", "because a launch call is still running", toAnalyze),
+	idleIn("kernel_gap", "between events that were launched in time", toAnalyze),
+	idleIn("profiler", "because of the profiler's overhead", toAnalyze),
 	idleIn("queued_wait", "although its next work was launched long before", toAnalyze),
 	idleIn("unlinked", "before events whose launch is not in the recording", toAnalyze),
 	idleTime("launch_bound.time", "launch_bound_ns", "for launches, in gaps of 1 ms at most", "gaprof explain ID004",
@@ -121,7 +121,7 @@ var metrics = []Metric{
 		Name: "comm.overlap.ratio",
 		Unit: Ratio,
 		Path: "communication[].overlap",
-		Definition: "share of all communication, as a union, that compute kernels hide, in the whole recording; of " +
+		Definition: "share of all communication, as a union, that compute kernels hide, over the whole recording; of " +
 			"the worst rank",
 		Next:    toOverlap,
 		Missing: missComm,
@@ -135,10 +135,10 @@ var metrics = []Metric{
 	passTime("grad.passes.time", "", "passes over the gradients of any kind"),
 	passCount("grad.scale.passes", "scale", "", "passes that scale the gradients of a step", toFold),
 	passCount("grad.scale.needless", "scale", report.Needless,
-		"passes of a step that scale the gradients by what is one (verdict needless)",
+		"passes of a step that scale the gradients needlessly (verdict needless)",
 		"leave the pass out; gaprof explain GS001"),
 	passCount("grad.clip.passes", "clip", "", "passes that clip the gradients of a step",
-		"clip once a step; gaprof explain CL004"),
+		"clip once per step; gaprof explain CL004"),
 	{
 		Name:       "accumulation_steps",
 		Unit:       Count,
@@ -206,16 +206,17 @@ var metrics = []Metric{
 		step:       groupBytes,
 	},
 	memoryOf("memory.peak", "peak_allocated_bytes",
-		"the most that tensors take of a device at any time of a step; of the worst step, rank and device",
+		"the most memory that tensors take on a device at any time of a step; of the worst step, rank and device",
 		toMemory, missMemory, func(m *report.Memory) *int64 { return &m.PeakAllocated }),
 	memoryOf("memory.reserved.peak", "peak_reserved_bytes",
-		"the most that the allocator holds of a device at any time of a step; of the worst step, rank and device",
+		"the most memory that the allocator reserves on a device at any time of a step; of the worst step, rank and "+
+			"device",
 		toMemory, missMemory, func(m *report.Memory) *int64 { return m.PeakReserved }),
 	memoryOf("memory.held.peak", "held_bytes",
 		"the most that is allocated in forward and released in backward, at any time of a step: activations; of the "+
 			"worst step, rank and device",
 		"gaprof explain AC005", missHeld, func(m *report.Memory) *int64 { return m.Held }),
-	exact("device.events.per_step", "steps[].linked_device_events", "kernels, copies and sets that a step launches",
+	exact("device.events.per_step", "steps[].linked_device_events", "kernels, copies and memsets that a step launches",
 		toBaseline, missDevice, hostEvents|deviceEvents|links,
 		func(_ *view, s *report.Step) (float64, bool) { return float64(s.LinkedEvents), s.Duration != nil }),
 	{
@@ -232,7 +233,7 @@ var metrics = []Metric{
 		Name:       "norm.max_weight_error",
 		Unit:       Ratio,
 		Path:       "normalization.token_weight_ratio",
-		Definition: "by how much the weight of any token in the loss differs from that of a mean over all tokens",
+		Definition: "by how much the weight of any token in the loss differs from its weight in a mean over all tokens",
 		Next:       toNormalise,
 		Missing:    missTokens,
 		touched:    hostEvents,
@@ -242,7 +243,7 @@ var metrics = []Metric{
 		Name:       "collectives.mismatched",
 		Unit:       Count,
 		Path:       "matching.mismatches",
-		Definition: "collectives that the ranks of one group do not launch alike",
+		Definition: "collectives that are not the same on all ranks of their group",
 		Next:       "gaprof explain ST002",
 		Missing:    missRanks,
 		touched:    hostEvents | deviceEvents | links,
@@ -276,7 +277,7 @@ var metrics = []Metric{
 		Name:       "trace.unlinked.ratio",
 		Unit:       Ratio,
 		Path:       "health.device_events[].{count, unlinked, unlinked_at_start}",
-		Definition: "share of device events without a launch in the recording, those at its start aside",
+		Definition: "share of device events without a launch in the recording, except those at its start",
 		Next:       "gaprof explain TH004",
 		Missing:    missDevice,
 		touched:    hostEvents | deviceEvents,

@@ -76,7 +76,7 @@ func (r *reader) each(n *node, what string, keys map[string]func(*node)) {
 		case !ok:
 			r.unknown(f.key, "key in "+what, sortedKeys(keys))
 		case seen[f.key.text]:
-			r.fail(f.key, "", "%s stands twice", f.key.text)
+			r.fail(f.key, "", "%s occurs twice", f.key.text)
 		default:
 			read(f.value)
 		}

@@ -211,7 +211,7 @@ func findingsOf(severity report.Severity) Metric {
 		Name:       "findings." + string(severity),
 		Unit:       Count,
 		Path:       "findings[severity=" + string(severity) + "]",
-		Definition: "findings of severity " + string(severity) + ", those that the configuration ignores aside",
+		Definition: "findings of severity " + string(severity) + ", except those that the configuration ignores",
 		Next:       toFindings,
 		Missing:    missSteps,
 		touched:    everything,
@@ -236,8 +236,8 @@ var newFindings = Metric{
 	Name: "findings.new",
 	Unit: Count,
 	Path: "findings",
-	Definition: "findings above a note that the baseline does not have, or has less severe and for a third " +
-		"of the cost; a row for each; those about the trace itself (TH) are warnings",
+	Definition: "findings above a note that the baseline does not have, or has at a lower severity and for a third " +
+		"of the cost or less; one row for each; those about the trace itself (TH) are warnings",
 	Next:    toFindings,
 	Missing: missSteps,
 	against: true,

@@ -27,7 +27,7 @@ func (k *check) regression(g *Regression) {
 	case k.spoiled(&row, m, k.base):
 		row.Reason = "in the baseline, " + row.Reason
 	case k.unlike != "":
-		row = row.undecidable("the baseline is of another experiment: " + k.unlike)
+		row = row.undecidable("the baseline is of a different experiment: " + k.unlike)
 		row.Next = "make a new baseline: {keep-report}"
 	case m.against:
 		k.newFindings(g, row)
@@ -181,7 +181,7 @@ func onlySide(base, new int, missing string) string {
 	case new == 0:
 		return missing
 	}
-	return "the sides have complete steps of no common kind"
+	return "the sides have no kind of complete step in common"
 }
 
 func (k *check) timedRegression(g *Regression, row Row) {

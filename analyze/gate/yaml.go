@@ -46,7 +46,7 @@ const (
 // readYAML reads the one document of a file; an empty one is nil.
 func readYAML(file string, text []byte) (root *node, err error) {
 	if len(text) > mostBytes {
-		return nil, &ConfigError{File: file, Message: fmt.Sprintf("more than %d bytes are no configuration", mostBytes)}
+		return nil, &ConfigError{File: file, Message: fmt.Sprintf("a configuration has at most %d bytes", mostBytes)}
 	}
 	if depth := nesting(string(text)); depth > mostDepth {
 		return nil, &ConfigError{File: file, Message: fmt.Sprintf("values are nested more than %d deep", mostDepth)}
@@ -159,7 +159,7 @@ func treeOf(file string, n ast.Node, depth int) (*node, error) {
 			out.items = append(out.items, item)
 		}
 	default:
-		return nil, errorAt(file, t, "anchors, aliases, tags and merges have no place in a configuration")
+		return nil, errorAt(file, t, "anchors, aliases, tags and merges are not allowed in a configuration")
 	}
 	return out, nil
 }

@@ -21,7 +21,7 @@ const (
 	OtherIdle                       // idle for other reasons: the host is in time
 	SlowerKernels                   // the same kernels take longer
 	MoreWork                        // it runs more kernels, or larger ones
-	MemoryCopies                    // copies and sets that nothing hides
+	MemoryCopies                    // copies and memsets that nothing hides
 	OtherRank                       // it waits for a rank of another group
 	OtherCommunication              // exposed communication of other groups, without waiting
 	NumCauses

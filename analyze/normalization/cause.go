@@ -39,7 +39,7 @@ func named(m Mode, list []Factor, v, tolerance float64, how Confidence) *Cause {
 	cause := &Cause{Mode: m, Value: &v, Also: []string{}, Confidence: how, Text: m.Title()}
 	hits := nameFactors(list, v, tolerance)
 	if len(hits) == 0 {
-		cause.Text += fmt.Sprintf("; all times %.6g, which is no product of ranks, micro-batches and tokens", v)
+		cause.Text += fmt.Sprintf("; all multiplied by %.6g, which is no product of ranks, micro-batches and tokens", v)
 		return cause
 	}
 	cause.Factor = hits[0].Name
@@ -51,10 +51,10 @@ func named(m Mode, list []Factor, v, tolerance float64, how Confidence) *Cause {
 	}
 	cause.Text = fmt.Sprintf("%s times the right gradients: %s", hits[0].Name, hits[0].Text)
 	if m != Global {
-		cause.Text = fmt.Sprintf("%s; and all times %s: %s", m.Title(), hits[0].Name, hits[0].Text)
+		cause.Text = fmt.Sprintf("%s; and all multiplied by %s: %s", m.Title(), hits[0].Name, hits[0].Text)
 	}
 	if len(hits) > 1 {
-		cause.Text += fmt.Sprintf("; or %s, which is as much here", strings.Join(cause.Also, " or "))
+		cause.Text += fmt.Sprintf("; or %s, which is the same number here", strings.Join(cause.Also, " or "))
 	}
 	if hits[0].Name == "N" || hits[0].Name == "1/N" {
 		cause.Text += "; both sides went through the same reduction: " +
@@ -70,7 +70,7 @@ func named(m Mode, list []Factor, v, tolerance float64, how Confidence) *Cause {
 func causeOfDeviation(c *Counts, d *Deviation, dtype sidecar.Dtype) *Cause {
 	nothing := &Cause{Mode: Unknown, Also: []string{}, Confidence: NoIdea, Text: "nothing known fits"}
 	if d.NormRatio == nil || d.Cosine == nil {
-		nothing.Text = "gradients that are zero or not finite have no cause to be told"
+		nothing.Text = "no cause can be told for gradients that are zero or not finite"
 		return nothing
 	}
 	tolerance := tolerances[dtype]
@@ -86,8 +86,8 @@ func causeOfDeviation(c *Counts, d *Deviation, dtype sidecar.Dtype) *Cause {
 			fits = append(fits, Cause{Mode: m, Factor: f.Name, Value: &f.Value, Confidence: Weak})
 		}
 	}
-	nothing.Text = "token counts alone do not tell what makes these gradients differ; " +
-		"write those of the micro-batches, too"
+	nothing.Text = "token counts alone do not tell why these gradients differ; " +
+		"write the gradients of the micro-batches, too"
 	for _, f := range fits {
 		nothing.Also = append(nothing.Also, strings.TrimSuffix(string(f.Mode)+" x "+f.Factor, " x 1"))
 	}

@@ -95,7 +95,7 @@ func (o *Observation) followed(list []Factor) []match {
 			continue
 		}
 		d := &Decision{Mode: m, Factor: named[0], Basis: ByLoss,
-			Evidence: fmt.Sprintf("the optimised loss %.9g is %s", o.Optimised, l.Text)}
+			Evidence: fmt.Sprintf("the optimized loss %.9g is %s", o.Optimised, l.Text)}
 		if named[0].Name != "1" {
 			d.Evidence += " times " + named[0].Name + ": " + named[0].Text
 		}
@@ -187,7 +187,7 @@ func (o *Observation) bySums() *Decision {
 	if o.Inverted != Yes {
 		return nil
 	}
-	const unsaid = "; by what else they are multiplied the trace does not say"
+	const unsaid = "; the trace does not say what else they are multiplied by"
 	switch {
 	case o.Ranks == 1:
 		return &Decision{Mode: Global, Basis: ByTrace, Evidence: "losses are sums, and a count is inverted" + unsaid}
@@ -199,7 +199,7 @@ func (o *Observation) bySums() *Decision {
 		return &Decision{Mode: Global, Basis: ByTrace, Evidence: evidence + unsaid}
 	case o.Ranks > 1 && o.Reduced == No && o.Divided == No:
 		return &Decision{Mode: PerRank, Factor: One, Basis: ByTrace,
-			Evidence: "losses are sums that are divided by a count, and no rank tells others its count"}
+			Evidence: "losses are sums that are divided by a count, and ranks do not exchange their counts"}
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ const (
 	LastMean  Mode = "last_micro_mean"    // 1/(R k n_rj) for the last, 0 for the others
 	ReReduced Mode = "re_reduced"         // R^(A-1-j)/N: a sum over ranks of what was summed before
 	ReMean    Mode = "re_reduced_mean"    // R^(A-1-j)/(R k n_rj)
-	Decayed   Mode = "scaled_every_micro" // A^-(A-j)/N: divided by A behind every micro-batch
+	Decayed   Mode = "scaled_every_micro" // A^-(A-j)/N: divided by A after every micro-batch
 	Preshift  Mode = "pre_shift_count"    // (npre_rj/n_rj)/Npre: counted before the labels were shifted
 	Sum       Mode = "sum"                // 1: not normalized; Global but for the factor N
 	Unknown   Mode = "unknown"
@@ -28,21 +28,21 @@ var distinct = []Mode{Global, PerRank, MicroMean, LastMicro, LastMean, ReReduced
 
 // titles say what happens in a mode.
 var titles = map[Mode]string{
-	Global:    "every token counts alike",
+	Global:    "every token counts equally",
 	PerRank:   "each rank divides by its own tokens: the mean of the ranks' means",
 	MicroMean: "each micro-batch divides by its own tokens: the mean of the micro-batches' means",
 	LastMicro: "only the last micro-batch counts: " + cleared,
 	LastMean:  "only the last micro-batch counts, by its own mean: " + cleared,
 	ReReduced: "accumulated gradients are summed over ranks again " + again,
 	ReMean:    "accumulated gradients of means are summed over ranks again " + again,
-	Decayed:   "gradients are divided by A behind every micro-batch: early ones fade away",
+	Decayed:   "gradients are divided by A after every micro-batch: early ones fade away",
 	Preshift:  "tokens are counted before the labels are shifted: one too many for each row whose first label is valid",
 	Sum:       "not normalized: the sum over all tokens",
 	Unknown:   "not known",
 }
 
 const (
-	cleared = "gradients are cleared before every backward, or backward stands outside the loop"
+	cleared = "gradients are cleared before every backward, or backward is called after the loop"
 	again   = "in every micro-batch: the j-th counts R^(A-1-j) times"
 )
 

@@ -82,10 +82,10 @@ func (r *Report) AddGradients(a *GradientAudit) {
 	r.Gradients = append(r.Gradients, a.Reports...)
 	switch {
 	case a.Alone:
-		r.Notes = append(r.Notes, "gradients have nothing to be compared with: pass {against}, "+
+		r.Notes = append(r.Notes, "there is nothing to compare the gradients with: pass {against}, "+
 			"or write those of single micro-batches")
 	case a.Later:
-		r.Notes = append(r.Notes, "of later steps no cause is named: the two runs start them from other weights")
+		r.Notes = append(r.Notes, "no cause is named for later steps: the two runs start them from different weights")
 	}
 }
 

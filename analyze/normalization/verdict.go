@@ -41,12 +41,12 @@ func (r *Report) verdictOnWeights() Judgement {
 	}
 	switch {
 	case known == 0 && len(r.Steps) > 0:
-		return Judgement{Severity: note, Message: "what a token counts is not known", Why: r.Steps[0].Evidence,
+		return Judgement{Severity: note, Message: "how much a token counts is not known", Why: r.Steps[0].Evidence,
 			Fix: "write a loss log with optimized_loss, or gradients, and pass {against}"}
 	case known < len(r.Steps):
 		return Judgement{Why: why, Message: fmt.Sprintf(
-			"every token counts alike, as it should, in %d of %d steps; of the others it is not known",
+			"every token counts equally, as it should, in %d of %d steps; for the others it is not known",
 			known, len(r.Steps))}
 	}
-	return Judgement{Message: "every token counts alike, as it should", Why: why}
+	return Judgement{Message: "every token counts equally, as it should", Why: why}
 }

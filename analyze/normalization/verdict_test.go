@@ -35,19 +35,19 @@ func TestConclude(t *testing.T) {
 		{"gradients differ", Report{Gradients: []GradientReport{unjudged, equal, differ}, Steps: []StepReport{known}},
 			"note gradients differ from those in right: half of them"},
 		{"gradients are equal", Report{Gradients: []GradientReport{equal}},
-			"every token counts alike, as it should: gradients equal those of the reference"},
+			"every token counts equally, as it should: gradients equal those of the reference"},
 		{"all steps are known", Report{Steps: []StepReport{known, known}},
-			"every token counts alike, as it should: by the trace"},
+			"every token counts equally, as it should: by the trace"},
 		{"one of three steps is known", Report{Steps: []StepReport{unknown, known, declared}},
-			"every token counts alike, as it should, in 1 of 3 steps; of the others it is not known: by the trace"},
+			"every token counts equally, as it should, in 1 of 3 steps; for the others it is not known: by the trace"},
 		{
 			"a word proves nothing",
 			Report{Steps: []StepReport{declared}},
-			"note what a token counts is not known: as declared -> write a " +
+			"note how much a token counts is not known: as declared -> write a " +
 				"loss log with optimized_loss, or gradients, and pass --against",
 		},
 		{"nothing is known", Report{Steps: []StepReport{unknown}},
-			"note what a token counts is not known: nothing tells: pass Options.Normalization -> " +
+			"note how much a token counts is not known: nothing tells: pass Options.Normalization -> " +
 				"write a loss log with optimized_loss, or gradients, and pass --against"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -80,11 +80,11 @@ func TestNotes(t *testing.T) {
 		{GradientAudit{Reports: []GradientReport{report}}, ""},
 		{
 			GradientAudit{Alone: true},
-			"gradients have nothing to be compared with: pass --against, or write those of single micro-batches",
+			"there is nothing to compare the gradients with: pass --against, or write those of single micro-batches",
 		},
 		{
 			GradientAudit{Reports: []GradientReport{report}, Later: true},
-			"of later steps no cause is named: the two runs start them from other weights",
+			"no cause is named for later steps: the two runs start them from different weights",
 		},
 	} {
 		r := NewReport("v", nil)

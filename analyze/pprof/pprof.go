@@ -40,7 +40,7 @@ const (
 	deviceTime = iota // ns, summed over events
 	exposed           // ns, of communication
 	events
-	size // bytes of messages, copies and sets
+	size // bytes of messages, copies and memsets
 	numValues
 )
 

@@ -127,7 +127,7 @@ func byEnds(ref, q *sequence, power []uint64, tolerance int64) pairing {
 	shifts := around(ref, q, power, center, 2)
 	if len(shifts) == 0 {
 		n := mismatches(ref, q, center, len(q.items))
-		return pairing{mismatches: n, failed: "no alignment is without a mismatch"}
+		return pairing{mismatches: n, failed: "every alignment has a mismatch"}
 	}
 	c := closest{best: -1, second: -1}
 	for _, s := range shifts {
@@ -137,7 +137,7 @@ func byEnds(ref, q *sequence, power []uint64, tolerance int64) pairing {
 	switch {
 	case c.best > tolerance:
 		p.failed = fmt.Sprintf("in the best alignment the ends of one collective are %s apart, "+
-			"which is longer than collectives last", units.Duration(c.best))
+			"which is longer than the collectives take", units.Duration(c.best))
 	case p.ambiguous:
 		p.failed = fmt.Sprintf("two alignments fit: their ends are %s and %s apart",
 			units.Duration(c.best), units.Duration(c.second))

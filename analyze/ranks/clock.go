@@ -45,7 +45,7 @@ func (g *Group) clocks(sources []Source, o Options) {
 		g.OffClock = append(g.OffClock, k)
 	}
 	if len(off) > 0 {
-		g.NoFigures = fmt.Sprintf("the clocks differ by more than collectives last (%s): %s",
+		g.NoFigures = fmt.Sprintf("the clocks differ by more than the collectives take (%s): %s",
 			units.Duration(limit), someOf(off))
 	}
 	if g.Aligned {

@@ -264,7 +264,7 @@ func TestNoCommonPeriod(t *testing.T) {
 		if g.Status != Unmatched || len(g.Collectives) > 0 || r.Figures[0].Known || r.Straggler != -1 {
 			t.Fatalf("%s", print(r))
 		}
-		if !strings.Contains(g.Reason, "ms apart, which is longer than collectives last") {
+		if !strings.Contains(g.Reason, "ms apart, which is longer than the collectives take") {
 			t.Error(g.Reason)
 		}
 	}

@@ -235,7 +235,7 @@ func apart(a, b *sequence) string {
 	if gap <= 0 {
 		return ""
 	}
-	return ", and between the recordings lie " + units.Duration(gap)
+	return ", and the recordings are apart by " + units.Duration(gap)
 }
 
 // describe fills in which collective of each rank a collective is, and the method.

@@ -106,7 +106,7 @@ func bySeq(ref, q *sequence) (p pairing, ok bool) {
 		p.failed = fmt.Sprintf("%d collectives of one sequence number differ in what they are: "+
 			"the ranks are not of one run", p.mismatches)
 	case pairs == 0:
-		p.failed = "no sequence number is on both: the recordings do not overlap, or are of different runs"
+		p.failed = "the two have no sequence number in common: the recordings do not overlap, or are of different runs"
 	default:
 		fill(ref, q, p.at)
 		extend(ref, q, p.at)

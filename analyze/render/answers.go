@@ -37,7 +37,7 @@ func passSection(r *report.Report) section {
 		s.answer = "Unknown"
 	case len(r.GradientPasses) == 0:
 		s.answer = "None seen"
-		s.words = []string{"No step goes over all gradients by operators of its own. " +
+		s.words = []string{"No step makes a pass of its own over all gradients. " +
 			"Compiled code has no operators and would not be seen."}
 	default:
 		s.answer = "No"
@@ -177,7 +177,7 @@ func exposedWords(t *report.Time, kind string) string {
 	}
 	for i := range t.Parts {
 		if p := &t.Parts[i]; p.What == kind {
-			return "In a mean step " + partText(t, p) + ", of which no finding speaks."
+			return "In a mean step " + partText(t, p) + ", which no finding covers."
 		}
 	}
 	return "None of it is exposed in the steps."
@@ -202,7 +202,7 @@ func otherKinds(r *report.Report, kind string) []string {
 	if len(parts) == 0 {
 		return nil
 	}
-	return []string{"No finding speaks of: " + strings.Join(parts, ", ") + "."}
+	return []string{"No finding covers: " + strings.Join(parts, ", ") + "."}
 }
 
 // reducingKind is the kind of collective that reduces gradients: reduce_scatter unless
@@ -260,7 +260,7 @@ func normalizationSection(r *report.Report) section {
 	n := &r.Normalization
 	s := section{
 		id:      "normalization",
-		title:   "3. Are gradients normalised over all tokens or per rank?",
+		title:   "3. Are gradients normalized over all tokens or per rank?",
 		answer:  cmp.Or(modes[n.Mode], "Unknown"),
 		figures: plots.Of(r, plots.Tokens),
 		tables:  []table{tokenTable(r)},
@@ -281,12 +281,12 @@ func normalizationSection(r *report.Report) section {
 
 // modeWords say what a known mode rests on and what it makes of a token's weight.
 func modeWords(n *report.Normalization) string {
-	text := "This rests on: " + cmp.Or(n.Basis, "unknown") + "."
+	text := "Known from: " + cmp.Or(n.Basis, "unknown") + "."
 	if n.Factor != "" && n.Factor != "1" {
 		text += " All of it is multiplied by " + n.Factor + "."
 	}
 	if n.Ratio != nil {
-		text += fmt.Sprintf(" The gradient of a token has %.6g to %.6g times the weight 1/N, which is right.",
+		text += fmt.Sprintf(" The gradient of a token has %.6g to %.6g times the right weight, 1/N.",
 			n.Ratio.Min, n.Ratio.Max)
 	}
 	return text

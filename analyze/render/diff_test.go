@@ -86,8 +86,8 @@ func TestDiffSentences(t *testing.T) {
 			"unequal numbers of steps",
 			compare.Diff{Moves: []compare.Move{{Collective: "all_reduce", From: hook, To: step, Base: 2, New: 3,
 				Kinds: []compare.MoveKind{{Kind: "A", PerStep: 1}}}}},
-			"MOVED all-reduces moved from backward hooks to the optimizer step of A: 1 a step of A, 2 in base and 3 " +
-				"in new",
+			"MOVED all-reduces moved from backward hooks to the optimizer step of A: 1 per step of A, 2 in base and " +
+				"3 in new",
 		},
 		{
 			"an unknown place is no place to move from",
@@ -95,7 +95,7 @@ func TestDiffSentences(t *testing.T) {
 				Moves: []compare.Move{{Collective: "all_reduce", From: compare.Place{Site: "unknown"}, To: hook,
 					Base: 2, New: 2, Kinds: []compare.MoveKind{{Kind: "A", PerStep: 0.5}}}},
 			},
-			"MOVED 2 all-reduces are launched from an unknown place in base and from backward hooks in new (0.5 a " +
+			"MOVED 2 all-reduces are launched from an unknown place in base and from backward hooks in new (0.5 per " +
 				"step of A)",
 		},
 		{
@@ -105,7 +105,7 @@ func TestDiffSentences(t *testing.T) {
 					{Change: "gone", Kind: "A", Collective: "all_reduce", Place: hook, PerStep: 2, BaseBytes: &ten},
 				},
 			},
-			"GONE 2 all-reduces a step of A from backward hooks (10.0 MB)",
+			"GONE 2 all-reduces per step of A from backward hooks (10.0 MB)",
 		},
 		{
 			"added",
@@ -114,7 +114,7 @@ func TestDiffSentences(t *testing.T) {
 					{Change: "added", Kind: "A", Collective: "all_reduce", Place: hook, PerStep: 2},
 				},
 			},
-			"ADDED 2 all-reduces a step of A from backward hooks",
+			"ADDED 2 all-reduces per step of A from backward hooks",
 		},
 		{
 			"a setting",
@@ -126,12 +126,12 @@ func TestDiffSentences(t *testing.T) {
 		{
 			"a kind on one side",
 			compare.Diff{Kinds: []compare.Kind{{Name: "A", Only: "new", NewSteps: 1}}},
-			"ADDED 1 step of A, a kind that base has none of",
+			"ADDED 1 step of A, a kind that is missing in base",
 		},
 		{
 			"nothing",
 			compare.Diff{},
-			"UNKNOWN no complete steps on both sides: nothing of the structure could be compared",
+			"UNKNOWN no complete steps on both sides: structure could not be compared",
 		},
 	} {
 		list := diffSentences(&test.d)
@@ -163,7 +163,7 @@ func TestStepSentences(t *testing.T) {
 		want []string
 	}{
 		{"nothing", compare.Diff{},
-			[]string{"STEP unknown: the sides have complete steps of no common kind"}},
+			[]string{"STEP unknown: the sides have no kind of complete step in common"}},
 		{"few", compare.Diff{StepTimes: []compare.StepTime{third}, RecordSteps: &ten}, []string{
 			"STEP Adam: 3.000 -> 4.000 ms, +1.000 ms (+33.33 %), not significant (p 0.500), low confidence: " +
 				"3 against 1 step",

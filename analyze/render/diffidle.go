@@ -74,7 +74,7 @@ func partsText(k *compare.Kind) string {
 		text += "; " + listChanges(with[1:])
 	}
 	if len(against) > 0 {
-		text += "; against it " + listChanges(against)
+		text += "; in the other direction " + listChanges(against)
 	}
 	return text
 }
@@ -125,7 +125,7 @@ func signedMS(ns int64) string { return fmt.Sprintf("%+.2f ms", units.MS(ns)) }
 
 // partNames are parts that are called otherwise in sentences.
 var partNames = map[string]string{
-	"memory":              "copies and sets",
+	"memory":              "copies and memsets",
 	"idle_optimizer":      "idle while the optimizer runs on the host",
 	"idle_no_operator":    "idle without an operator on the host",
 	"idle_launch_latency": "idle in launch calls",

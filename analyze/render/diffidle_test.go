@@ -20,15 +20,15 @@ func TestPartSentences(t *testing.T) {
 	}{
 		{[]compare.Part{part("compute", 100, 101), part("idle_data_loading", 50, 0), part("idle_optimizer", 5, 15)},
 			-45,
-			"idle in data loading accounts for more than all of it: -50.00 of -39.00 ms/step by means; against it " +
-				"idle while the optimizer runs on the host +10.00 ms"},
+			"idle in data loading accounts for more than all of it: -50.00 of -39.00 ms/step by means; in the other " +
+				"direction idle while the optimizer runs on the host +10.00 ms"},
 		{[]compare.Part{part("compute", 100, 140), part("reduce_scatter", 5, 15)}, 50,
 			"compute accounts for it: +40.00 of +50.00 ms/step by means"},
 		{[]compare.Part{part("compute", 100, 130), part("all_gather", 5, 25), part("memory", 1, 11)}, 60,
 			"compute accounts for most of it: +30.00 of +60.00 ms/step by means; exposed all-gather +20.00 ms"},
 		{[]compare.Part{part("compute", 100, 120), part("all_gather", 5, 20), part("memory", 1, 16)}, 50,
 			"compute accounts for the largest part of it: +20.00 of +50.00 ms/step by means; " +
-				"exposed all-gather +15.00 ms, copies and sets +15.00 ms"},
+				"exposed all-gather +15.00 ms, copies and memsets +15.00 ms"},
 		{[]compare.Part{part("compute", 100, 102)}, 2, ""},
 		{[]compare.Part{part("compute", 100, 150)}, -1, ""},
 		{nil, 5, ""},

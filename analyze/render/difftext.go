@@ -44,10 +44,10 @@ func structureSentences(d *compare.Diff) []sentence {
 	}
 	for i := range d.Kinds {
 		if k := &d.Kinds[i]; k.Only == "base" {
-			text := units.Count(k.BaseSteps, "step") + " of " + k.Name + ", a kind that new has none of"
+			text := units.Count(k.BaseSteps, "step") + " of " + k.Name + ", a kind that is missing in new"
 			list = append(list, sentence{"GONE", text})
 		} else if k.Only == "new" {
-			text := units.Count(k.NewSteps, "step") + " of " + k.Name + ", a kind that base has none of"
+			text := units.Count(k.NewSteps, "step") + " of " + k.Name + ", a kind that is missing in base"
 			list = append(list, sentence{"ADDED", text})
 		}
 	}
@@ -115,7 +115,7 @@ func sameSentence(d *compare.Diff) sentence {
 	}
 	switch {
 	case compared == 0:
-		return sentence{"UNKNOWN", "no complete steps on both sides: nothing of the structure could be compared"}
+		return sentence{"UNKNOWN", "no complete steps on both sides: structure could not be compared"}
 	case equal:
 		return sentence{"SAME", "no change: neither in structure nor in the median of any figure"}
 	}
@@ -162,7 +162,7 @@ func moveText(m *compare.Move) string {
 func perKind(kinds []compare.MoveKind) string {
 	parts := make([]string, len(kinds))
 	for i, k := range kinds {
-		parts[i] = number(k.PerStep) + " a step of " + k.Kind
+		parts[i] = number(k.PerStep) + " per step of " + k.Kind
 	}
 	return strings.Join(parts, ", ")
 }
@@ -200,7 +200,7 @@ func placeText(p compare.Place) string {
 }
 
 func collectiveSentence(c *compare.CollectiveChange) sentence {
-	what := fmt.Sprintf("%s %ss a step of %s from %s",
+	what := fmt.Sprintf("%s %ss per step of %s from %s",
 		number(c.PerStep), spaced(c.Collective), c.Kind, placeText(c.Place))
 	bytes := megabytes(c.BaseBytes) + " -> " + megabytes(c.NewBytes)
 	switch c.Change {
@@ -236,7 +236,7 @@ func passSentence(p *compare.PassChange) sentence {
 		what += " over the gradients of " + p.Optimizer
 	}
 	side := func(s *compare.PassSide) string {
-		return fmt.Sprintf("%s a step, %s, %s", number(s.PerStep), megabytes(&s.Bytes), s.Verdict)
+		return fmt.Sprintf("%s per step, %s, %s", number(s.PerStep), megabytes(&s.Bytes), s.Verdict)
 	}
 	switch p.Change {
 	case "gone":

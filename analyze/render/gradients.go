@@ -129,7 +129,7 @@ func tokenText(r *report.Report, rank int64) string {
 		case !*t.Present:
 			return "none"
 		default:
-			return fmt.Sprintf("%s, %d a step", spaced(*t.Where), t.PerStep)
+			return fmt.Sprintf("%s, %d per step", spaced(*t.Where), t.PerStep)
 		}
 	}
 	return "?"

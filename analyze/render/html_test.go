@@ -344,7 +344,7 @@ func TestPageOfLittle(t *testing.T) {
 					Ratio:  &report.WeightRatio{Min: 0.5, Max: 2},
 				},
 			},
-			[]string{"Per rank", "rests on: gradients", "multiplied by 1/R", "0.5 to 2 times the weight"},
+			[]string{"Per rank", "Known from: gradients", "multiplied by 1/R", "0.5 to 2 times the right weight"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func idleTable(r *report.Report) table {
 		return table{}
 	}
 	t := table{
-		title:  "Idle time by cause, ms of a step",
+		title:  "Idle time by cause, ms per step",
 		header: []string{"rank", "steps", "kind", "idle"},
 		left:   3,
 		note:   "means over complete steps; a row sums to its idle time",

@@ -127,7 +127,7 @@ func memoryTable(r *report.Report) table {
 			orDash(m.PeakReserved, tenths), strings.ReplaceAll(m.Phase, "_", " "), held, by})
 	}
 	if relative {
-		t.note += "; the trace does not tell all that is allocated: amounts are the least that can be"
+		t.note += "; the trace does not record everything that is allocated: amounts are lower bounds"
 	}
 	return t
 }

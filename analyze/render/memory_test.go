@@ -78,7 +78,7 @@ func TestMemoryTable(t *testing.T) {
 	for _, row := range table.rows {
 		got += strings.Join(row, " ") + "\n"
 	}
-	if got != want || !strings.Contains(table.note, "the least that can be") {
+	if got != want || !strings.Contains(table.note, "lower bounds") {
 		t.Errorf("got\n%swant\n%s%s", got, want, table.note)
 	}
 }

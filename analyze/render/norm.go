@@ -175,7 +175,7 @@ func weightTable(s *normalization.StepReport, o Options) table {
 	for r, row := range s.Tokens {
 		for j, tokens := range row {
 			if len(t.rows) == mostNormRows {
-				t.note = o.name("the rest stands in {json}")
+				t.note = o.name("the rest is in {json}")
 				return t
 			}
 			cells := []string{fmt.Sprint(r), fmt.Sprint(j), fmt.Sprint(tokens)}
@@ -245,7 +245,7 @@ func gradientTable(r *normalization.Report, o Options) table {
 	for i := range r.Gradients {
 		g := &r.Gradients[i]
 		if len(t.rows) == mostNormRows {
-			t.note = o.name("the rest stands in {json}")
+			t.note = o.name("the rest is in {json}")
 			break
 		}
 		cause := "-"

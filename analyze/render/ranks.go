@@ -98,7 +98,7 @@ func waitText(r *report.Report) string {
 			r.Matching.Matched, known)
 	}
 	return fmt.Sprintf("%d collectives matched on %d ranks, which wait %s to %s ms in them; rank %d causes most: "+
-		"%.0f %% of what they wait for a last one",
+		"%.0f %% of what they wait for the last one",
 		r.Matching.Matched, known, millis(least), millis(most), *r.Straggler, 100*float64(worst)/float64(caused))
 }
 

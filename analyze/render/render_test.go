@@ -177,7 +177,7 @@ func TestRanksLine(t *testing.T) {
 	}{
 		{func(r *report.Report) { r.Matching.Matched, r.Straggler = 9, ns(1) },
 			"9 collectives matched on 2 ranks, which wait 0.500 to 2.000 ms in them; rank 1 causes most: 80 % of " +
-				"what they wait for a last one"},
+				"what they wait for the last one"},
 		{
 			func(r *report.Report) { r.Matching.Matched = 9 },
 			"9 collectives matched on 2 ranks; none waits for one other alone",

@@ -103,7 +103,7 @@ func namedBy(r *report.Report, part *report.Part) string {
 	return rule
 }
 
-// partText is "copies and sets 1.20 ms/step (12.0 % of 10.0 ms)"; of idle time it says
+// partText is "copies and memsets 1.20 ms/step (12.0 % of 10.0 ms)"; of idle time it says
 // which causes it has.
 func partText(t *report.Time, part *report.Part) string {
 	per := "/step"
@@ -156,7 +156,7 @@ func partName(what string) string {
 	case report.ComputePart, report.IdlePart:
 		return what
 	case report.MemoryPart:
-		return "copies and sets"
+		return "copies and memsets"
 	case report.OtherPart:
 		return "communication of unknown kind exposed"
 	case "send_recv":
@@ -203,11 +203,12 @@ var hints = map[string]string{
 	"host operators": "fewer launches: torch.compile, CUDA graphs, foreach or fused optimizers, larger batches",
 	noOperator: "look at what Python does between the operators (checkpoints, logging, garbage collection); " +
 		"with_stack=True records it",
-	"optimizer":    "fused=True, or foreach=True, or compile the step",
-	"queued waits": "look at what the kernel after a gap waits for: an event of another stream, a graph, a process",
-	"profiler":     "record less: no shapes, stacks and memory",
-	"compilation":  "record after the warm-up",
-	"unlinked":     "record the host from the beginning of a step: the launches before these gaps are missing",
+	"optimizer": "pass fused=True or foreach=True to the optimizer, or compile its step with torch.compile",
+	"queued waits": "look at what the kernel after a gap waits for: an event of another stream, a graph, another " +
+		"process",
+	"profiler":    "record less: leave out shapes, stacks and memory",
+	"compilation": "record after the warm-up",
+	"unlinked":    "record the host from the beginning of a step: the launches before these gaps are missing",
 }
 
 // hint is what to look at for a part, "" where nothing can be said.

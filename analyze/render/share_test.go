@@ -54,8 +54,8 @@ func TestVerdictOfParts(t *testing.T) {
 				"(8.0 % of 100.0 ms) |"},
 		{"ninety percent is not more than ninety", partsReport(nil, causes{}, part{What: "compute", Mean: 90},
 			part{What: "memory", Mean: 10}),
-			"VERDICT copies and sets 10.00 ms/step (10.0 % of 100.0 ms) is MOST | no finding\n" +
-				"WHY compute 90.0 %, copies and sets 10.0 % |\nNEXT " + hints["memory"] + " |"},
+			"VERDICT copies and memsets 10.00 ms/step (10.0 % of 100.0 ms) is MOST | no finding\n" +
+				"WHY compute 90.0 %, copies and memsets 10.0 % |\nNEXT " + hints["memory"] + " |"},
 		{"a kind of communication", partsReport(note, causes{}, part{What: "compute", Mean: 80},
 			part{What: "all_to_all", Mean: 20}),
 			"VERDICT all-to-all exposed 20.00 ms/step (20.0 % of 100.0 ms) is MOST | no finding\n" +
@@ -73,11 +73,11 @@ func TestVerdictOfParts(t *testing.T) {
 		{"a finding has little of it", partsReport(warn, gaps,
 			part{What: "memory", Mean: 60, Claims: claim("OV008", 29)}, part{What: "compute", Mean: 40}),
 			"VERDICT m | OV008 warn\nWHY w |\nNEXT f | gaprof explain OV008\n" +
-				"LARGEST copies and sets 60.00 ms/step (60.0 % of 100.0 ms) is MOST | no finding"},
+				"LARGEST copies and memsets 60.00 ms/step (60.0 % of 100.0 ms) is MOST | no finding"},
 		{"findings that were left out count for nothing", partsReport(warn, gaps,
 			part{What: "memory", Mean: 60, Claims: claim("OV001", 59)}, part{What: "compute", Mean: 40}),
 			"VERDICT m | OV008 warn\nWHY w |\nNEXT f | gaprof explain OV008\n" +
-				"LARGEST copies and sets 60.00 ms/step (60.0 % of 100.0 ms) is MOST | no finding"},
+				"LARGEST copies and memsets 60.00 ms/step (60.0 % of 100.0 ms) is MOST | no finding"},
 		{"no device", &report.Report{Skipped: []report.Skip{{Rule: "OV001"}}},
 			"VERDICT nothing above a note; 1 rule could not be judged |"},
 		{"only compute", partsReport(nil, causes{}, part{What: "compute", Mean: 5}),
@@ -121,7 +121,7 @@ func TestExposedWords(t *testing.T) {
 	over := report.Overlap{Busy: 60, Ratio: &ratio}
 	r.Collectives = []report.Collectives{{Kind: "all_reduce", Count: 1, Overlap: over}}
 	words := strings.Join(overlapSection(r).words, "\n")
-	if !strings.Contains(words, "all-reduce exposed 60.00 ms/step (60.0 % of 100.0 ms), of which no finding speaks") {
+	if !strings.Contains(words, "all-reduce exposed 60.00 ms/step (60.0 % of 100.0 ms), which no finding covers") {
 		t.Error(words)
 	}
 	r.Skipped = []report.Skip{{Rule: "OV008", Reason: "no launches"}}

@@ -17,7 +17,7 @@ func stepSentences(d *compare.Diff) []sentence {
 		low = low || d.StepTimes[i].LowConfidence
 	}
 	if len(list) == 0 {
-		list = append(list, sentence{"STEP", "unknown: the sides have complete steps of no common kind"})
+		list = append(list, sentence{"STEP", "unknown: the sides have no kind of complete step in common"})
 	}
 	if low {
 		list = append(list, sentence{"RECORD", recordText(d)})

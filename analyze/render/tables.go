@@ -275,7 +275,7 @@ func deviceTable(r *report.Report) table {
 	t := table{
 		title:  "Device events",
 		left:   1,
-		header: []string{"rank", "kernels, copies, sets", "launched outside the recording", "of those at its start"},
+		header: []string{"rank", "kernels, copies, memsets", "launched outside the recording", "of those at its start"},
 	}
 	for _, d := range r.Health.DeviceEvents {
 		t.rows = append(t.rows, []string{

@@ -43,7 +43,7 @@ type Health struct {
 	Problems     []Problem      `json:"problems"`      // by rank
 }
 
-// DeviceEvents counts the kernels, copies and sets of one rank.
+// DeviceEvents counts the kernels, copies and memsets of one rank.
 type DeviceEvents struct {
 	Rank     int64 `json:"rank"`
 	Count    int   `json:"count"`

@@ -59,7 +59,7 @@ type Optimizer struct {
 // theirs.
 type Ledger struct {
 	Compute       int64 `json:"compute"`
-	Memory        int64 `json:"memory"` // copies and sets
+	Memory        int64 `json:"memory"` // copies and memsets
 	ReduceScatter int64 `json:"reduce_scatter"`
 	AllGather     int64 `json:"all_gather"`
 	AllReduce     int64 `json:"all_reduce"`

@@ -30,14 +30,14 @@ func ParseDeclaration(text string) (Declaration, error) {
 func NewDeclaration(pattern, kind string) (Declaration, error) {
 	k, ok := ParseKind(kind)
 	if !ok {
-		return Declaration{}, fmt.Errorf("%q is no kind of communication", kind)
+		return Declaration{}, fmt.Errorf("%q is not a kind of communication", kind)
 	}
 	re, err := regexp.Compile(pattern)
 	switch {
 	case err != nil:
 		return Declaration{}, err
 	case re.MatchString(""):
-		return Declaration{}, fmt.Errorf("%q fits every name", pattern)
+		return Declaration{}, fmt.Errorf("%q matches every name", pattern)
 	}
 	return Declaration{re, k}, nil
 }

@@ -12,7 +12,7 @@ type Device struct {
 	PID    string           // process row in viewers: the device ordinal
 	Rows   []int32          // rows of its activity (kernels, copies, sets), in order of start
 	Launch []int32          // row of the launch call, -1 where it is not in the recording
-	Kind   []CollectiveKind // NotCommunication for compute kernels, copies and sets
+	Kind   []CollectiveKind // NotCommunication for compute kernels, copies and memsets
 	Bucket []Bucket         // the bucket of its time while nothing of an earlier bucket runs
 	Busy   Busy             // when the device is busy, by bucket
 

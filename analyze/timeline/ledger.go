@@ -8,7 +8,7 @@ type Bucket uint8
 // the buckets of communication is exposed. IdleBucket is the time in which none is active.
 const (
 	ComputeBucket       Bucket = iota // kernels that are not communication
-	MemoryBucket                      // copies and sets
+	MemoryBucket                      // copies and memsets
 	ReduceScatterBucket               // reduce-scatter
 	AllGatherBucket                   // all-gather
 	AllReduceBucket                   // all-reduce

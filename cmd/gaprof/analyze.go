@@ -40,12 +40,13 @@ refused with exit code 3 and the list of runs, or analyzed run by run with --eac
 	}
 	flags := cmd.Flags()
 	f.runFlags.add(flags)
-	flags.StringSliceVar(&f.show, "show", nil, "more sections in text and md: "+strings.Join(render.Sections(), ", "))
+	flags.StringSliceVar(&f.show, "show", nil, "additional sections in text and md: "+
+		""+strings.Join(render.Sections(), ", "))
 	flags.BoolVar(&f.drawing, "drawing", false,
-		"put into json what figures need of the events too, so that report can draw all of them from it")
+		"also put into json what the figures need from the events, so that report can draw all of them from it")
 	flags.BoolVar(&f.eachRun, eachRun, false, eachRunHelp)
 	flags.StringVar(&f.failOn, "fail-on", "off",
-		"exit with 1 if a finding is at least this severe: off, note, warn, error")
+		"exit with 1 if a finding has at least this severity: off, note, warn, error")
 	return cmd
 }
 
@@ -148,7 +149,7 @@ func reportOfRun(result *analyze.Result, f selectFlags) (*report.Report, error) 
 
 // nothingToAnalyse explains a run in which no rank was found.
 func nothingToAnalyse(files []string, f selectFlags) error {
-	err := fmt.Errorf("%s: nothing to analyse: no operators, launches or device events", strings.Join(files, ", "))
+	err := fmt.Errorf("%s: nothing to analyze: no operators, launches or device events", strings.Join(files, ", "))
 	hint := "record with torch.profiler.ProfilerActivity.CPU and CUDA around at least one optimizer step"
 	if f.ranks != "" {
 		hint = "or --ranks leaves none"

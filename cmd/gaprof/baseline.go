@@ -27,7 +27,7 @@ func (f *baselineFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.baseline, "baseline", nil,
 		"report to compare with; may be repeated, the steps of all are pooled")
 	flags.StringVar(&f.missing, "baseline-missing", "error",
-		"what a baseline that does not exist is: error, exit code 3, or ok, the first run of a gate")
+		"if the baseline does not exist: error (exit code 3), or ok (the first run of a gate)")
 	flags.StringVar(&f.write, "write-baseline", "",
 		"file to write the report of this run to if it passed on healthy data; "+
 			"one that is the baseline already is kept unless --force")

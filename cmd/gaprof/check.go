@@ -59,7 +59,7 @@ undecidable.`,
 	flags.StringVar(&f.config, "config", "",
 		"configuration; else "+gate.ConfigFile+" in the working directory or above it")
 	flags.StringVar(&f.failOn, "fail-on", "off",
-		"fail also if a finding is at least this severe: off, note, warn, error")
+		"also fail if a finding has at least this severity: off, note, warn, error")
 	flags.BoolVar(&f.allowInconclusive, "allow-inconclusive", false, "exit with 0 instead of 4")
 	return cmd
 }
@@ -240,7 +240,7 @@ func readBaseline(s streams, files []string) ([]*report.Report, error) {
 	for _, file := range files {
 		r, err := openReport(s, file)
 		if err == nil && r == nil {
-			err = &codeError{code: exitInput, err: fmt.Errorf("%s: a baseline is a report, and this is none", file),
+			err = &codeError{code: exitInput, err: fmt.Errorf("%s: a baseline is a report, and this is not one", file),
 				hint: "write it with gaprof analyze --format json -o FILE"}
 		}
 		if err != nil {

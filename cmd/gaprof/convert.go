@@ -69,7 +69,7 @@ func convert(s streams, paths []string, f convertFlags) error {
 		return convertToProfile(s, paths, f, limits, declared)
 	}
 	if len(declared) > 0 {
-		return usage("pass --to pprof", "--communication means something in a profile alone")
+		return usage("pass --to pprof", "--communication applies to profiles only")
 	}
 	if len(paths) > 1 {
 		return usage("only profiles hold several: --to pprof", "%d traces and one OUT", len(paths))

@@ -11,8 +11,8 @@ import (
 // addCommunication adds the flag by which users declare what kernels communicate.
 func addCommunication(flags *pflag.FlagSet, list *[]string) {
 	flags.StringArrayVar(list, "communication", nil,
-		"REGEX=KIND: kernels and copies with such a name are communication of that kind, or none; may be repeated, "+
-			"the last that fits decides")
+		"REGEX=KIND: kernels and copies whose names match are communication of that kind, or none; may be repeated, "+
+			"the last that matches decides")
 }
 
 // needTraces reports whether a flag says something about traces that no report can follow.

@@ -44,9 +44,9 @@ no network. The runs stay in the folder that it names, for the other commands.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), s, f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.output, "output", "o", "", "folder to write to (default: a new one among temporary files)")
+	flags.StringVarP(&f.output, "output", "o", "", "folder to write to (default: a new temporary folder)")
 	flags.BoolVar(&f.force, "force", false,
-		"write into a folder that holds something; the runs that it holds are removed")
+		"write into a folder that is not empty; the runs in it are removed")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no notes on stderr")
 	return cmd
 }
@@ -191,7 +191,7 @@ func demoAnswers(before, after *demoSide) (string, error) {
 	ask("2  Is the reduction of gradients hidden?")
 	line("reduce-scatters are launched from", launchSites(was.Sites), launchSites(is.Sites))
 	line("the first starts, by backward's end", before.lead(), after.lead())
-	line("of them exposed, a step", exposed(was.Exposed), exposed(is.Exposed))
+	line("of them exposed, per step", exposed(was.Exposed), exposed(is.Exposed))
 	ask("3  Are the gradients right?")
 	line("token weight relative to 1/N", tokenWeights(before.report), tokenWeights(after.report))
 	d := c.Deviation()
@@ -223,7 +223,7 @@ func (d *demoSide) lead() string {
 	case !d.leadKnown:
 		return "unknown"
 	case d.leadTime < 0:
-		return units.Milliseconds(-d.leadTime) + " behind it"
+		return units.Milliseconds(-d.leadTime) + " after it"
 	}
 	return units.Milliseconds(d.leadTime) + " before it"
 }

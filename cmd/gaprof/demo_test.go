@@ -26,7 +26,7 @@ func TestDemo(t *testing.T) {
 		`both runs are in ` + regexp.QuoteMeta(dir),
 		`passes that scale gradients +17 launches, 249\.1 kB, [\d.]+ ms +none`,
 		`launched from +optimizer step \(204\) +backward hook \(204\)`,
-		`of them exposed, a step +[\d.]+ ms of [\d.]+ ms \([\d.]+ %\) +[\d.]+ ms of`,
+		`of them exposed, per step +[\d.]+ ms of [\d.]+ ms \([\d.]+ %\) +[\d.]+ ms of`,
 		`token weight relative to 1/N .* 0\.6718 to 1\.955 +1\n`,
 		`norm of the gradient, against after +1\.0\d+ +1\n`,
 		`MOVED +204 AdamW reduce-scatters moved from the optimizer step to backward hooks`,

@@ -204,7 +204,7 @@ func openReport(s streams, file string) (*report.Report, error) {
 	if len(r.Source.Ranks) == 0 {
 		return nil, &codeError{
 			code: exitInput,
-			err:  fmt.Errorf("%s: the report is of no rank", strings.TrimSpace(file)),
+			err:  fmt.Errorf("%s: the report has no ranks", strings.TrimSpace(file)),
 		}
 	}
 	return r, nil

@@ -55,7 +55,7 @@ func TestDiffLoaders(t *testing.T) {
 	for _, want := range []string{
 		"STEP     SGD: 175.601 -> 128.012 ms, -47.590 ms (-27.10 %), not significant (p 0.065)",
 		"WHY      idle in data loading (median 56.448 -> 0.000 ms) accounts for more than all of it: -46.82\n" +
-			"         of -32.49 ms/step by means; against it idle in host operators +6.67 ms",
+			"         of -32.49 ms/step by means; in the other direction idle in host operators +6.67 ms",
 		"SETTING  data loader: _SingleProcessDataLoaderIter -> _MultiProcessingDataLoaderIter",
 		"FIXED    ID001 error: data loading leaves the device idle 47.28 ms/step (26.9 % of 175.6 ms)",
 	} {

@@ -29,9 +29,9 @@ var exitCodes = []struct {
 	{exitOK, "analysed; gate passed"},
 	{exitGate, "gate failed: regression, budget violated, or a finding at or above --fail-on"},
 	{exitUsage, "usage or configuration error"},
-	{exitInput, "input missing, unreadable or unsupported: nothing analysed"},
+	{exitInput, "input missing, unreadable or unsupported: nothing analyzed"},
 	{exitInconclusive, "check only: inconclusive, a check of severity error is undecidable"},
-	{exitBug, "a bug of ours"},
+	{exitBug, "a bug in gaprof"},
 	{exitInterrupt, "train only: interrupted; the steps done until then are written"},
 }
 

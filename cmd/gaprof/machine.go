@@ -26,7 +26,7 @@ func (f *machineFlags) add(flags *pflag.FlagSet) {
 // parse checks the flags and fills in what they leave open.
 func (f *machineFlags) parse() (ingest.Limits, error) {
 	if f.jobs < 0 {
-		return ingest.Limits{}, usage("leave it out to use all cores", "-j %d is no number of cores", f.jobs)
+		return ingest.Limits{}, usage("leave it out to use all cores", "-j %d is not a number of cores", f.jobs)
 	}
 	l := ingest.DefaultLimits()
 	if f.jobs > 0 {
@@ -37,7 +37,7 @@ func (f *machineFlags) parse() (ingest.Limits, error) {
 	}
 	var ok bool
 	if l.Memory, ok = parseBytes(f.memLimit); !ok {
-		return l, usage("write 4GB, 512MB or 2GiB", "--mem-limit %q is no size", f.memLimit)
+		return l, usage("write 4GB, 512MB or 2GiB", "--mem-limit %q is not a size", f.memLimit)
 	}
 	if l.Memory < ingest.LeastMemory {
 		return l, usage("at least "+units.Bytes(ingest.LeastMemory),

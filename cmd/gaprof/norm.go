@@ -29,7 +29,7 @@ func newNormCommand(s streams) *cobra.Command {
 	f := normFlags{runFlags: runFlags{outputFlags: outputFlags{names: render.Audits.Names()}}}
 	cmd := &cobra.Command{
 		Use:   "norm PATH... | --oracle DIR",
-		Short: "normalization audit: what each token counts, losses, gradients",
+		Short: "normalization audit: the weight of each token, losses, gradients",
 		Long: `norm says what each token of a step really counts in the gradients, against 1/N,
 the weight that all N tokens should have; which average of the losses is logged and
 which is optimised; and how gradients differ from right ones, with the cause.
@@ -51,7 +51,7 @@ loop gives with what is expected there.`,
 	flags.StringVar(&f.oracle, "oracle", "",
 		"folder of NAME_inputs.json and NAME_expected_f64.json: run the reference trainer and compare")
 	flags.StringVar(&f.failOn, "fail-on", "off",
-		"exit with 1 if a finding is at least this severe: off, note, warn, error")
+		"exit with 1 if a finding has at least this severity: off, note, warn, error")
 	return cmd
 }
 

@@ -132,7 +132,7 @@ func refusedFigures(out output) error {
 	}
 	if isStream(out.file) {
 		return usage("pass -o FILE, or use analyze --format md",
-			"Markdown with figures needs a file that they can stand beside")
+			"Markdown with figures needs a file to put the figures beside")
 	}
 	for _, name := range render.FigureFiles(out.file) {
 		if err := refused(name, out.force); err != nil {

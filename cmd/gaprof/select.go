@@ -105,7 +105,7 @@ func parseNormalization(s string) (normalization.Mode, error) {
 	case "", normalization.Global, normalization.PerRank, normalization.MicroMean, normalization.Sum:
 		return m, nil
 	}
-	return "", usage("write global, per-rank, micro-mean or sum", "--normalization %q is no way to normalize", s)
+	return "", usage("write global, per-rank, micro-mean or sum", "--normalization %q is not a normalization", s)
 }
 
 // bandwidthUnits are the units of --peak-bw, in bytes/s; GB is 10^9 bytes.

@@ -35,7 +35,7 @@ func newTrainCommand(s streams) *cobra.Command {
 	f := trainFlags{options: reference.Defaults()}
 	cmd := &cobra.Command{
 		Use:   "train",
-		Short: "the reference trainer: runs whose every choice is known, with their traces",
+		Short: "the reference trainer: writes traces of runs in which every choice is known",
 		Long: `train trains a small model on the cpu, several ranks in one process, and writes
 into a folder what a run on real devices would leave: a Kineto trace a rank
 (rank0.json.gz, ...), token log, loss log, gradients on request. Every choice about
@@ -59,14 +59,15 @@ OpenTelemetry collector; without, nothing leaves the process.`,
 
 func (f *trainFlags) add(flags *pflag.FlagSet) {
 	flags.SortFlags = false
-	flags.StringVarP(&f.output, "output", "o", "gaprof-run", "folder to write to; it is made")
+	flags.StringVarP(&f.output, "output", "o", "gaprof-run", "folder to write to; created if needed")
 	flags.BoolVar(&f.force, "force", false,
-		"write into a folder that holds something; the run that it holds is removed")
+		"write into a folder that is not empty; the run in it is removed")
 	flags.StringVar(&f.profile, "profile-steps", "0:50",
-		"steps to record: 3:8 (without 8) or last:5; logs and traces number steps alike only from 0 on")
+		"steps to record: 3:8 (without 8) or last:5; logs and traces use the same step numbers only if recording "+
+			"starts at 0")
 	flags.BoolVar(&f.gradients, "gradients", false,
-		"write the gradients of every step as safetensors; those of shards are gathered, which adds collectives")
-	flags.IntVar(&f.dataset, "dataset-size", 0, "micro-batches that there are, over all ranks; 0 for no end")
+		"write the gradients of every step as safetensors; shards are gathered first, which adds collectives")
+	flags.IntVar(&f.dataset, "dataset-size", 0, "size of the data set in micro-batches, over all ranks; 0: endless")
 	flags.IntVarP(&f.cores, "jobs", "j", 0, "cores to use (default: all cores)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no notes on stderr")
 	flags.StringVar(&f.progress, "progress", "auto", "progress on stderr: auto (on a terminal), plain or off")
@@ -95,9 +96,9 @@ func (f *trainFlags) check() (kineto.Window, error) {
 	}
 	switch {
 	case f.cores < 0:
-		return kineto.Window{}, usage("leave it out to use all cores", "-j %d is no number of cores", f.cores)
+		return kineto.Window{}, usage("leave it out to use all cores", "-j %d is not a number of cores", f.cores)
 	case f.dataset < 0:
-		return kineto.Window{}, usage("0 is data without an end", "--dataset-size %d is no number of micro-batches",
+		return kineto.Window{}, usage("0 is data without an end", "--dataset-size %d is not a number of micro-batches",
 			f.dataset)
 	}
 	if err := trainError(f.options.Validate()); err != nil {

@@ -51,7 +51,7 @@ func TestArgumentsOf2026(t *testing.T) {
 	}
 }
 
-// TestArgumentTwice: of a key that stands twice the last value counts, also 0 for no graph.
+// TestArgumentTwice: of a key that occurs twice the last value counts, also 0 for no graph.
 func TestArgumentTwice(t *testing.T) {
 	got := asked(t, `[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":1,"args":{"Comms Id":5,"Comms Id":6}}]`)
 	if d := dump(got); !strings.Contains(d, "Comms Id=0:6") || !strings.Contains(problems(got), "duplicate_key") {

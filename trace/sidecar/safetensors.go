@@ -145,7 +145,7 @@ func (s *Safetensors) parse(header []byte) error {
 		}
 		name := key.(string)
 		if seen[name] {
-			return fmt.Errorf("%q stands twice in the header", name)
+			return fmt.Errorf("%q occurs twice in the header", name)
 		}
 		seen[name] = true
 		if name == "__metadata__" {

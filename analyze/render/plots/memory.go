@@ -46,7 +46,7 @@ func memoryFigure(s *report.MemorySeries, i int) Figure {
 		make: func(width int) (*plot.Plot, int) { return memoryPlot(s, width) },
 	}
 	if s.Relative {
-		f.Note += " The trace does not tell all that is allocated: amounts are the least that can be."
+		f.Note += " The trace does not record everything that is allocated: amounts are lower bounds."
 	}
 	f.keys = append(f.keys, key{label: "allocated", ink: compute})
 	if len(s.Held) > 0 {

@@ -82,7 +82,7 @@ type class struct {
 // classes are the buckets of the ledger, in its order.
 var classes = []class{
 	{"compute", "compute", compute, compute},
-	{"memory", "copies and sets", memory, memory},
+	{"memory", "copies and memsets", memory, memory},
 	{"reduce_scatter", "reduce-scatter", rs, hiddenRS},
 	{"all_gather", "all-gather", ag, hiddenAG},
 	{"all_reduce", "all-reduce", ar, hiddenAR},

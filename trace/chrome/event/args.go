@@ -136,7 +136,7 @@ func (r *Reader) argValue(key trace.Key, t token.Token) trace.Arg {
 	return a
 }
 
-// addArg keeps a; of a key that stands twice the last one counts.
+// addArg keeps a; of a key that occurs twice the last one counts.
 func (r *Reader) addArg(a trace.Arg, at int) {
 	if !r.args.add(a) {
 		r.Note(trace.DuplicateKey, at)

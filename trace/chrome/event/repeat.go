@@ -107,7 +107,7 @@ func (ev *event) integer(k template.Kind) *int64 {
 }
 
 // repeatArg reads the value at i of the argument behind f. A small integer that nobody
-// asks for is passed, a list that was seen lately is recalled. No key stands twice on a
+// asks for is passed, a list that was seen lately is recalled. No key occurs twice on a
 // plain way, whose keys are fixed: of an event with such a key something was noted, and
 // eventTemplate makes nothing of it.
 func (r *Reader) repeatArg(f *template.Field, i int) (next int) {
