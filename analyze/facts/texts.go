@@ -86,6 +86,11 @@ func (u *Updates) texts(visit func(*string)) {
 	for i := range u.ZeroInside {
 		u.ZeroInside[i].Event.Texts(visit)
 	}
+	for _, list := range [][]Clear{u.Kept, u.Blank} {
+		for i := range list {
+			list[i].Event.Texts(visit)
+		}
+	}
 }
 
 func (s *Step) texts(visit func(*string)) {

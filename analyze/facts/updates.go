@@ -11,6 +11,7 @@ import (
 
 // Updates is what the optimizers of a rank do.
 type Updates struct {
+	Clears
 	OptimizerRuns []OptimizerRun // in order of start
 	ZeroInside    []ZeroGrad     // zero_grad between two backward passes of a step, which loses gradients
 	ZeroSteps     []int          // by Optimizer.zero_grad span: index of its step, -1 after the last update
@@ -50,6 +51,7 @@ func updatesOf(x *timeline.Rank, s *steps.Steps, g *gradients.Gradients) Updates
 		}
 	}
 	u.renewed(x, s, g)
+	u.Clears = clearsOf(x, s, g)
 	return u
 }
 

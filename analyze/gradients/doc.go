@@ -52,6 +52,7 @@
 //	gap.go             what becomes of gradients between two backward passes of a step
 //	pass.go            passes over the gradients: kinds and places
 //	shapes.go          how many gradients there are of each shape
+//	written.go         whether gradients may have been cleared since the last update
 //	factor.go          whether a factor comes from a count
 //	run.go             operations of one kind in one region of a step
 //	match.go           whether the tensors of a run are the gradients of an optimizer

@@ -19,6 +19,7 @@ type Gradients struct {
 	Sync            Sync             // how gradients are reduced over ranks
 	Tokens          TokenAllReduce   // where the token count is reduced over ranks
 	Passes          []Pass           // by step
+	Written         []bool           // by step: gradients may have been cleared since the update before: see written
 	Steps           []Step           // by index of the rank's steps
 }
 
@@ -44,6 +45,7 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 	markAveraged(reductions(g.HostCollectives), list)
 	m := newMatcher(&g.Params, g.Optimizers, cmp.Or(g.Sync.Shards, g.Sync.Ranks, world))
 	m.shapes.markNorms(list)
+	g.Written = written(x, s.List, g.Steps, m.shapes, list)
 	markGaps(x, s.List, g.Steps, &g.Params, list)
 	parallel.Both(func() {
 		f := passFinder{x: x, list: list, collectives: g.HostCollectives, rows: rows,

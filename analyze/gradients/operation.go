@@ -55,6 +55,7 @@ const (
 	clampFactor        // limits a number: the factor by which gradients are clipped
 	countMade          // inverts a whole number or reads one: the factor of a scaling comes from a count
 	inverse            // inverts another number
+	fill               // fills with a number
 	countSummed        // adds up truth values or whole numbers: something is counted in this step
 	reduceAll          // adds up the elements of a tensor, or finds the greatest: a norm if it is a gradient
 	adjust             // adds another tensor: to weights, averages, moments
@@ -72,7 +73,7 @@ var families = map[string]family{
 	"aten::copy_": copyInto, "aten::_foreach_copy_": copyInto,
 	"torch.distributed.ddp.reducer::copy_bucket_to_grad": copyInto,
 	"aten::norm": norm, "aten::linalg_vector_norm": norm, "aten::_foreach_norm": norm, "aten::linalg_norm": norm,
-	"aten::frobenius_norm": norm,
+	"aten::frobenius_norm": norm, "aten::fill_": fill,
 	"aten::sum":            reduceAll, "aten::dot": reduceAll, "aten::vdot": reduceAll,
 	"aten::max": reduceAll, "aten::amax": reduceAll,
 	"aten::clamp": clampFactor, "aten::clamp_": clampFactor,

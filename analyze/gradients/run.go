@@ -101,7 +101,7 @@ func (c *cutter) take(t operation, at region) {
 	case adjust:
 		markUpdate(c.open, &t, at)
 		return
-	case noFamily, reduceAll:
+	case noFamily, reduceAll, fill:
 		return
 	}
 	c.add(t, at, s)
