@@ -74,7 +74,7 @@ var families = map[string]family{
 	"torch.distributed.ddp.reducer::copy_bucket_to_grad": copyInto,
 	"aten::norm": norm, "aten::linalg_vector_norm": norm, "aten::_foreach_norm": norm, "aten::linalg_norm": norm,
 	"aten::frobenius_norm": norm, "aten::fill_": fill,
-	"aten::sum":            reduceAll, "aten::dot": reduceAll, "aten::vdot": reduceAll,
+	"aten::sum": reduceAll, "aten::dot": reduceAll, "aten::vdot": reduceAll,
 	"aten::max": reduceAll, "aten::amax": reduceAll,
 	"aten::clamp": clampFactor, "aten::clamp_": clampFactor,
 	"aten::clamp_max": clampFactor, "aten::clamp_max_": clampFactor, "aten::minimum": clampFactor,
