@@ -145,7 +145,7 @@ func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*rep
 		}
 	}
 	if len(traces) > 0 {
-		made, err := pooled(s, traces, f, o)
+		made, err := pooled(s, traces, named(paths), f, o)
 		if err != nil {
 			return nil, err
 		}
@@ -154,10 +154,12 @@ func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*rep
 	return reports, nil
 }
 
-// pooled makes a report of each run that traces are of, if they are alike: then the steps of
-// all count.
-func pooled(s streams, traces []string, f diffFlags, o analyze.Options) ([]*report.Report, error) {
-	runs, err := runsOf(s, traces, f.inputFlags, f.machine, o, alike)
+// pooled makes a report of each run that traces are of, if accept lets several pass: then the
+// steps of all count.
+func pooled(
+	s streams, traces []string, accept func([]analyze.TracedRun) error, f diffFlags, o analyze.Options,
+) ([]*report.Report, error) {
+	runs, err := runsOf(s, traces, f.inputFlags, f.machine, o, accept)
 	if err != nil {
 		return nil, err
 	}

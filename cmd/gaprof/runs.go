@@ -91,6 +91,39 @@ func alike(runs []analyze.TracedRun) error {
 	return nil
 }
 
+// named accepts runs that are alike where each path is of one: who names runs one by one
+// wants the steps of all, but a folder or pattern that holds several was meant for one.
+func named(paths []string) func([]analyze.TracedRun) error {
+	return func(runs []analyze.TracedRun) error {
+		if err := alike(runs); err != nil {
+			return err
+		}
+		of := make(map[string]int)
+		for i := range runs {
+			for _, file := range runs[i].Files {
+				of[file] = i
+			}
+		}
+		for _, path := range paths {
+			files, err := tracefile.Expand([]string{path})
+			if err != nil {
+				return err
+			}
+			first := -1
+			for _, file := range files {
+				i, read := of[file]
+				if read && first >= 0 && i != first {
+					return oneRun(runs)
+				}
+				if read {
+					first = i
+				}
+			}
+		}
+		return nil
+	}
+}
+
 // analyzePaths analyzes the one run that paths name.
 func analyzePaths(
 	s streams, paths []string, f inputFlags, l ingest.Limits, o analyze.Options,
