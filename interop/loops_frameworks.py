@@ -1,4 +1,4 @@
-"""Loops that are not written here: those of transformers, accelerate and Lightning, each clean and with a planted fault."""
+"""Loops that are not written here: those of transformers, accelerate and Lightning, each clean and with a planted fault, and of DeepSpeed."""
 
 import logging
 import os
@@ -56,6 +56,7 @@ class Scored(Net):
 
     def forward(self, x, labels):
         self.run.count("forward")
+        self.run.tokens = (labels != -100).sum()
         logits = super().forward(x)
         return {"loss": F.cross_entropy(logits, labels), "logits": logits}
 
@@ -102,7 +103,7 @@ def trainer(accum=1, model=Scored, rows=Rows, fault=None, **arguments):
             def on_pre_optimizer_step(self, args, state, control, **_):
                 if fault == "scale":
                     for p in core.parameters():
-                        p.grad *= 1 / torch.tensor(float(BATCH))
+                        p.grad *= 1 / run.tokens
 
         def whole(turned):
             with tempfile.TemporaryDirectory() as folder:
@@ -144,8 +145,9 @@ def accelerated(accum=1, clip=False, fault=None):
                     if accelerator.sync_gradients and clip:
                         accelerator.clip_grad_norm_(wrapped.parameters(), 1.0)
                     if accelerator.sync_gradients and fault == "scale":
+                        tokens = (batch["labels"] != -100).sum()
                         for p in model.parameters():
-                            p.grad *= 1 / torch.tensor(float(BATCH))
+                            p.grad *= 1 / tokens
                     optimizer.step()
                     optimizer.zero_grad()
                     if fault == "zero":
@@ -191,6 +193,7 @@ def lightning(accum=1, manual=False, fault=None, **arguments):
 
             def loss(self, batch):
                 run.count("forward")
+                run.tokens = (batch["labels"] != -100).sum()
                 return F.cross_entropy(self.net(batch["x"]), batch["labels"])
 
             def training_step(self, batch, index):
@@ -209,7 +212,7 @@ def lightning(accum=1, manual=False, fault=None, **arguments):
 
             def scale(self):
                 for p in self.parameters():
-                    p.grad *= 1 / torch.tensor(float(BATCH))
+                    p.grad *= 1 / run.tokens
 
             def on_after_backward(self):
                 if not manual and fault == "zero":
@@ -244,6 +247,38 @@ def lightning(accum=1, manual=False, fault=None, **arguments):
     return build
 
 
+# DeepSpeed
+
+
+def deepspeed(stage, accum=2, fault=None):
+    def build(run):
+        quiet()
+        os.environ.update(DS_ACCELERATOR="cpu", LOCAL_RANK=str(run.rank), LOCAL_SIZE=str(run.world))
+        import deepspeed
+
+        logging.getLogger("DeepSpeed").setLevel(logging.ERROR)
+        model = Net()
+        run.trains(model.parameters())
+        engine, *_ = deepspeed.initialize(
+            model=model, model_parameters=model.parameters(), optimizer=torch.optim.AdamW(model.parameters(), lr=1e-3),
+            config={"train_micro_batch_size_per_gpu": BATCH, "gradient_accumulation_steps": accum, "zero_optimization": {"stage": stage},
+                    "zero_allow_untested_optimizer": True, "gradient_clipping": 1.0, "steps_per_print": 10**9})
+        batches = [{k: v for k, v in Rows(run, BATCH)[:BATCH].items()} for _ in range(accum)]
+
+        def update(number):
+            for batch in batches:
+                loss = F.cross_entropy(engine(batch["x"]), batch["labels"])
+                run.count("forward")
+                engine.backward(loss)
+                run.count("backward")
+                engine.step()
+            run.count("step AdamW")
+
+        return update
+
+    return build
+
+
 CLIPPED = {"clip": True, "clip_place": "after_backward", "clip_kind": "foreach"}
 
 
@@ -261,6 +296,11 @@ def ddp(*per_micro_batch):
     last = len(per_micro_batch) > 1 and not any(per_micro_batch[:-1])
     return {"wrapper": "ddp", "sync": "last_micro_batch" if last else "every_micro_batch",
             "gradient_collectives_per_micro_batch": list(per_micro_batch), "average_pass": {"kind": "reducer", "place": "in_backward"}}
+
+
+def by_zero(*per_micro_batch):
+    return ddp(*per_micro_batch) | CLIPPED | {
+        "wrapper": "deepspeed", "clip_tensors": 1, "average_pass": {"kind": "flat", "place": "after_backward"}}  # this rank's shard, flat
 
 
 P = 6
@@ -282,4 +322,7 @@ LOOPS = [
     framework("lightning-scale", "lightning", lightning(fault="scale"), facts=scaled(P, True), planted=("GS001",)),
     framework("lightning-manual", "lightning", lightning(4, True), 4, facts=CLIPPED),
     framework("lightning-manual-zero", "lightning", lightning(4, True, "zero"), 4, facts=CLIPPED, planted=("GS007",)),
+    Written("framework-deepspeed2-zero1", deepspeed(1), world=2, accumulation=2, micro_batches=2, needs=("deepspeed",), facts=by_zero(0, 1)),
+    Written("framework-deepspeed2-zero2", deepspeed(2), world=2, accumulation=2, micro_batches=2, needs=("deepspeed",), facts=by_zero(1, 1),
+            planted=("AC001",)),
 ]

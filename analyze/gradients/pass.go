@@ -51,7 +51,7 @@ type Pass struct {
 	First         timeline.Event // its first kernel, else its first operator
 	HostStart     int64          // ns: start of its first operator
 	HostEnd       int64          // ns: end of its last operator
-	BeforeScatter bool           // each tensor is reduce-scattered whole right after it
+	BeforeScatter bool           // each tensor is reduce-scattered whole, or a flat one all-reduced, right after it
 	Hidden        int64          // ns of Busy beside compute kernels of others; only known if BeforeScatter, else 0
 	Rounds        Rounds         // what is done for each norm by itself; only of a NormPass
 }

@@ -88,6 +88,14 @@ func TestPassKinds(t *testing.T) {
 				s.product(shard(elems[i]), byTensor)
 			})
 		}, "divide"},
+		{"one buffer, all-reduced next", func(s *script) {
+			s.product("2064", byNumber+`["","0.25"]`)
+			s.sums(2064)
+		}, "divide before scatter"},
+		{"one buffer by a tensor, all-reduced next", func(s *script) {
+			s.product("2064", byTensor)
+			s.sums(2064)
+		}, "scale"},
 		{"all of them, then all reduce-scatters", after(scale(byTensor), func(s *script) {
 			each(func(i int, _ string) { s.asked("_reduce_scatter_base", elems[1-i], elems[1-i]/4, "0") })
 		}), "scale"},

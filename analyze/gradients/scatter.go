@@ -8,6 +8,7 @@ import (
 // markScattered notes the products over whole gradients that are reduce-scattered next on
 // the same thread: a division for the mean, made where every rank still has all of it.
 // FSDP1 and Megatron's distributed optimizer divide so, and fully_shard does in float16.
+// All-reduces of one buffer, divided by a number, are the same.
 //
 // The message must have the elements of the product, those that pad it to a multiple of
 // the ranks aside. collectives are in order of start, and rows theirs.
@@ -22,11 +23,18 @@ func markScattered(x *timeline.Rank, collectives []HostCollective, rows []int32,
 			}
 		}
 		track := x.Col.Track[rows[k]]
-		if t := last[track]; t != nil && t.end <= c.Event.Start && c.Gradient && c.Kind == timeline.ReduceScatter {
-			t.scattered = t.fills(c)
+		if t := last[track]; t != nil && t.end <= c.Event.Start && c.Gradient {
+			t.scattered = (c.Kind == timeline.ReduceScatter || t.flat() && !t.tensor) && t.fills(c)
 		}
 		delete(last, track)
 	}
+}
+
+// flat reports whether an operation is on one buffer without shape, in which gradients lie one
+// after the other. ZeRO divides such a buffer by the number of ranks before it is all-reduced.
+func (t *operation) flat() bool {
+	shapes := t.shapes()
+	return len(shapes) == 1 && len(shapes[0]) == 1
 }
 
 // fills reports whether the tensors of an operation are the message of a collective.

@@ -37,10 +37,13 @@ type truth struct {
 	Needless  bool      `json:"scale_needless"`
 	Avoidable bool      `json:"scale_avoidable"`
 	ClipPlace string    `json:"clip_place"`
-	Unscale   bool      `json:"unscale"`
-	Sync      string    `json:"sync"`
-	PerBatch  []int     `json:"gradient_collectives_per_micro_batch"`
-	Tokens    struct {
+	// ClipTensors is how many tensors are clipped if not one per parameter.
+	ClipTensors int `json:"clip_tensors"`
+
+	Unscale  bool   `json:"unscale"`
+	Sync     string `json:"sync"`
+	PerBatch []int  `json:"gradient_collectives_per_micro_batch"`
+	Tokens   struct {
 		Present bool    `json:"present"`
 		Where   *string `json:"where"`
 		PerStep int     `json:"count_per_step"`
@@ -311,16 +314,17 @@ func checkScale(t *testing.T, r *report.Report, want *truth) {
 func checkClip(t *testing.T, r *report.Report, want *truth) {
 	t.Helper()
 	count := make(map[passKey]int)
+	tensors := cmp.Or(want.ClipTensors, want.Params)
 	switch want.ClipPlace {
 	case "after_backward":
-		count[passKey{"clip", "after_backward", want.Params, report.Required}] = want.Steps
+		count[passKey{"clip", "after_backward", tensors, report.Required}] = want.Steps
 	case "between_micro_batches":
-		inside := passKey{"clip", "between_micro_batches", want.Params, report.Required}
+		inside := passKey{"clip", "between_micro_batches", tensors, report.Required}
 		count[inside] = want.Steps * (*want.MicroBatches - 1)
-		count[passKey{"clip", "after_backward", want.Params, report.Required}] = want.Steps
+		count[passKey{"clip", "after_backward", tensors, report.Required}] = want.Steps
 	}
 	if want.Unscale {
-		count[passKey{"unscale", "after_backward", want.Params, report.Required}] = want.Steps
+		count[passKey{"unscale", "after_backward", tensors, report.Required}] = want.Steps
 	}
 	got := passesOf(r, "clip", "unscale")
 	for k, n := range got {

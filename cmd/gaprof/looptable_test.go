@@ -163,4 +163,6 @@ var interopLoops = []loop{
 	{name: "sync2-tensor-parallel-dtensor", none: "no tensor parallelism"},
 	{name: "sync2-hand-in-step", none: "one buffer, flattened and reduced in the step of a subclass"},
 	{name: "sync2-ddp-sync-norm", none: "no statistics over the batches of all ranks"},
+	{name: "framework-trainer", none: "transformers.Trainer clips an MLP, and the trainer's model is a transformer"},
+	{name: "framework-lightning-accum2-clip", none: "the optimizer runs the micro-batch: a closure"},
 }
