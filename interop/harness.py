@@ -186,5 +186,5 @@ def tell(loop, run, trace):
     }
     if loop.by_step is not None:
         told["micro_batches_by_step"] = list(loop.by_step)
-    assert not loop.facts.keys() - told.keys() - {"clip_tensors", "weight_decay_decoy"}, loop.facts
+    assert not loop.facts.keys() - told.keys() - {"clip_tensors", "clips", "weight_decay_decoy"}, loop.facts
     return told | loop.facts

@@ -618,7 +618,8 @@ FOUR = {"accumulation": 4, "micro_batches": 4}
 LEFT_OUT = {"active": 4, "accumulation": None, "micro_batches": None, "by_step": [1, 2, 1]}
 GAN = {"updates": 2, "accumulation": None, "micro_batches": None, "by_step": [2, 1] * 3}
 THREE = {"optimizer_steps": 3}
-EACH = {**CLIP, "clip_place": "every_backward"}
+EACH = {"clip": True, "clip_kind": "foreach", "clips": {"clip after_backward": 3, "clip between_micro_batches": 1}}
+ALIKE = {"params": None}  # networks of the same shapes
 
 LOOPS = [
     Written("closure-sgd", closure(sgd)),
@@ -636,24 +637,24 @@ LOOPS = [
     Written("sam-model-zero", sam("model"), **TWICE),
     Written("sam-hand", sam("hand"), **TWICE),
     Written("sam-whole-microseconds", sam("methods"), **TWICE, whole_microseconds=True),
-    Written("skip-scaler", skipped_scaler, **LEFT_OUT, facts={**THREE, "unscale": True}),
+    Written("skip-scaler", skipped_scaler, **LEFT_OUT, facts={**THREE, "clips": {"unscale after_backward": 4}}),
     Written("skip-guard", skipped_guard("none"), **LEFT_OUT, facts={**THREE, **EACH}),
     Written("skip-guard-in-place", skipped_guard("in_place"), **LEFT_OUT, facts={**THREE, **EACH}),
     Written("skip-guard-model", skipped_guard("model"), **LEFT_OUT, facts={**THREE, **EACH}),
     Written("skip-guard-bare", skipped_guard("bare"), **LEFT_OUT, facts=THREE),
     Written("actor-critic", actor_critic(False)),
-    Written("actor-critic-through", actor_critic(True), accumulation=None, micro_batches=None),
-    Written("actor-critic-twin", actor_critic(False, twin=True)),
+    Written("actor-critic-through", actor_critic(True)),
+    Written("actor-critic-twin", actor_critic(False, twin=True), facts=ALIKE),
     Written("zero-inside-model", zero_inside("model"), **FOUR, planted=("GS007",)),
     Written("zero-inside-optimizer", zero_inside("optimizer"), **FOUR, planted=("GS007",)),
     Written("zero-inside-in-place", zero_inside("in_place"), **FOUR, planted=("GS007",)),
     Written("gan-adam", gan(), **GAN),
     Written("gan-adam-model-zero", gan(zero="model"), **GAN),
-    Written("gan-rmsprop-frozen", gan("rmsprop", frozen=True), **GAN),
+    Written("gan-rmsprop-frozen", gan("rmsprop", frozen=True), **GAN, facts=ALIKE),
     Written("gan-one-loss", gan_one_loss, updates=2),
     Written("wgan-clamp", wgan(3, False), updates=4),
     Written("wgan-penalty", wgan(2, True), updates=3),
-    Written("sac", sac, updates=4),
+    Written("sac", sac, updates=4, facts=ALIKE),
     Written("sac-joint", sac_joint, updates=2),
     Written("two-of-one-class-accum2", two_accumulating, **TWICE),
     Written("in-backward-adam", in_backward(torch.optim.AdamW)),

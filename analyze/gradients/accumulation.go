@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // Unknown counts are -1.
@@ -27,30 +28,53 @@ type Step struct {
 }
 
 // accumulate counts, per step and optimizer, how often a gradient was accumulated.
-func accumulate(list []steps.Step, optimizers []Optimizer, params *Params, passes []Backward) []Step {
+func accumulate(x *timeline.Rank, list []steps.Step, optimizers []Optimizer, params *Params, passes []Backward,
+	forward []int64) []Step {
 	out := make([]Step, len(list))
+	several := make(map[int]int) // by step, where optimizers share a name: the most that one of them accumulates
 	for i := range optimizers {
 		o := &optimizers[i]
-		for k, n := range accumulations(o, list, params, passes) {
+		runs := instances(x, o, list, params, passes)
+		counts := accumulations(o, list, params, passes)
+		if runs != nil {
+			counts = accumulationsOf(runs, o, list, passes)
+			for k, n := range counts {
+				several[o.Updates[k]] = max(several[o.Updates[k]], n)
+			}
+			counts = trusted(counts)
+		}
+		for k, n := range counts {
 			at := &out[o.Updates[k]]
 			at.PerOptimizer = append(at.PerOptimizer, OptimizerStep{o.Name, n})
 		}
 	}
 	kinds := kindsByAccumulation(out)
-	all := make([]int, len(params.Classes))
-	for class := range all {
-		all[class] = class
-	}
 	for i := range out {
 		s := &out[i]
 		s.Kind = kinds[i]
 		s.Backwards = between(passes, list[i].HostStart, list[i].HostEnd)
 		s.MicroBatches = Unknown
-		if n := params.modeOf(all, s.Backwards); n > 0 && (i > 0 || list[i].Complete) {
+		n, ok := several[i]
+		if !ok || len(s.PerOptimizer) > 1 {
+			n = params.modeOf(params.all(), s.Backwards)
+		}
+		if n > 0 && (i > 0 || list[i].Complete) {
 			s.MicroBatches = n * forwardsOf(s.Backwards)
+			if g := graphs(s.Backwards, forward, list[i].HostStart); n == len(s.Backwards) {
+				s.MicroBatches = g * forwardsOf(s.Backwards)
+			}
 		}
 	}
 	return out
+}
+
+// all lists all classes.
+func (p *Params) all() []int {
+	all := make([]int, len(p.Classes))
+	for class := range all {
+		all[class] = class
+	}
+	return all
 }
 
 // accumulations counts, for each update of an optimizer, how often a gradient was
@@ -68,6 +92,11 @@ func accumulations(o *Optimizer, list []steps.Step, params *Params, passes []Bac
 		}
 		counts[k] = params.modeOf(o.Classes, between(passes, start, list[step].HostEnd))
 	}
+	return trusted(counts)
+}
+
+// trusted returns counts without the first one if no later one is the same.
+func trusted(counts []int) []int {
 	if len(counts) > 0 && !slices.Contains(counts[1:], counts[0]) {
 		counts[0] = Unknown
 	}
@@ -111,13 +140,7 @@ func (p *Params) modeOf(classes []int, passes []Backward) int {
 		}
 		votes[(n+count/2)/count] += count
 	}
-	best := Unknown
-	for n, v := range votes {
-		if best == Unknown || v > votes[best] || v == votes[best] && n > best {
-			best = n
-		}
-	}
-	return best
+	return mostVoted(votes)
 }
 
 // forwardsOf returns how many forward passes one of these backward passes runs back
@@ -128,4 +151,35 @@ func forwardsOf(passes []Backward) int {
 		least = leastOf(least, b.Forwards)
 	}
 	return max(1, least)
+}
+
+// oneForward sets Forwards to 1 of backward passes that reach a part of the parameters, where
+// other passes reach the others: networks that are trained in turns, such as those of a GAN,
+// of which one looks at several inputs for one loss.
+func oneForward(passes []Backward, params *Params) {
+	for i := range passes {
+		if b := &passes[i]; float64(params.reached(b.Accumulated)) < coverage*float64(params.Count) {
+			b.Forwards = 1
+		}
+	}
+}
+
+// fewOperators is how many forward operators may lie between two backward passes over one graph:
+// the gradient that a pass begins with, and what is logged.
+const fewOperators = 3
+
+// graphs returns over how many graphs some backward passes run. One that was retained is run
+// over again with hardly an operator in between. forward are the starts of forward operators,
+// start is where the first graph may begin at the earliest.
+func graphs(passes []Backward, forward []int64, start int64) int {
+	n, last := 0, 0
+	for i := range passes {
+		operators := steps.CountIn(forward, start, passes[i].Start)
+		start = passes[i].End
+		if i == 0 || operators > fewOperators || 4*operators >= last {
+			n++
+			last = operators
+		}
+	}
+	return n
 }

@@ -18,7 +18,7 @@ type Backward struct {
 	First, Last int64 // ns on the host: start of the first and end of the last gradient accumulation
 	Accumulated []int // by class of Params, as far as reached: gradient accumulations
 	InPlace     int   // accumulations that add to an existing gradient rather than setting it
-	Forwards    int   // forward passes that it runs back through, at least 1: see smallestCount
+	Forwards    int   // forward passes that it runs back through, at least 1: see smallestCount, nodeOrder
 	Added       []int // by class, as far as reached: those of Accumulated that add to an existing gradient
 	Plain       bool  // every accumulation sets a new gradient, and no hook does anything with it
 	FromLoss    bool  // it begins at the loss itself, not at a product or a quotient of it
@@ -71,6 +71,7 @@ type finder struct {
 	in        *timeline.Operands
 	classes   classNumbers
 	nodeCount map[trace.StringID]int // by name: the nodes of the last pass
+	order     nodeOrder              // of those
 }
 
 // begin ends the last backward pass and begins another with its first node.
@@ -99,6 +100,7 @@ func (f *finder) add(n timeline.Span) {
 		f.accumulate(b, n, f.classes.number(&f.Params, f.in.Of(n.Row)))
 	case !f.x.Is(n.Row, timeline.AccumulateGrad):
 		f.nodeCount[f.x.Col.Name[n.Row]]++
+		f.order.node(timeline.NodeName(f.x.Name(n.Row)))
 	}
 }
 
@@ -113,6 +115,7 @@ func (f *finder) accumulate(b *Backward, n timeline.Span, class int) {
 	}
 	b.Plain = b.Plain && onlySets(f.x, n.Row)
 	b.Accumulated[class]++
+	f.order.accumulated()
 	if b.First == 0 {
 		b.First = n.Start
 	}
@@ -123,9 +126,10 @@ func (f *finder) accumulate(b *Backward, n timeline.Span, class int) {
 // finish sets the number of forward passes of the last backward pass.
 func (f *finder) finish() {
 	if n := len(f.List); n > 0 {
-		f.List[n-1].Forwards = smallestCount(f.x, f.nodeCount, f.List[n-1].Accumulated)
+		f.List[n-1].Forwards = f.order.several(smallestCount(f.x, f.nodeCount, f.List[n-1].Accumulated))
 	}
 	clear(f.nodeCount)
+	f.order = nodeOrder{}
 }
 
 // addsInside reports whether an accumulation adds to a gradient instead of setting it: then
@@ -197,6 +201,14 @@ func (b *Backward) join(next Backward) {
 	b.InPlace += next.InPlace
 	b.Plain = b.Plain && next.Plain
 	b.Forwards = max(b.Forwards, next.Forwards)
+}
+
+// of returns how many accumulations of a class a backward pass has.
+func (b *Backward) of(class int) int {
+	if class < len(b.Accumulated) {
+		return b.Accumulated[class]
+	}
+	return 0
 }
 
 // between returns the part of a list of backward passes, in order of start, that begins in

@@ -36,7 +36,10 @@
 //	params.go          classes of parameters, by shape and dtype
 //	leaves.go          what accumulates a gradient and is no parameter
 //	backward.go        backward passes, and the parameters they show
+//	forwards.go        forward passes that a backward pass runs back through
 //	optimizer.go       which optimizer steps which parameters
+//	stepped.go         the parameters that optimizer spans touch
+//	instances.go       optimizers that share a name
 //	accumulation.go    accumulation steps and micro-batches of each step
 //	hostcollective.go  collectives as the host asks for them, on any backend
 //	asker.go           what asks for a collective: hooks of parameters, the model, the loop

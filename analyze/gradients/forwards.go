@@ -61,3 +61,39 @@ func leastOf(least, n int) int {
 	}
 	return least
 }
+
+// nodeOrder is what the order of the nodes of one backward pass shows. Autograd runs them in the
+// reverse order of the forward operators.
+type nodeOrder struct {
+	nodes  int  // all but accumulations
+	before int  // those that precede the first accumulation
+	open   bool // an accumulation was seen
+	past   bool // a node was seen that combines no losses
+	sums   bool // those that combine losses precede all others
+	joins  bool // one of these adds or stacks
+}
+
+// node adds a node by its name.
+func (o *nodeOrder) node(name string) {
+	o.nodes++
+	if !o.open {
+		o.before++
+	}
+	o.joins = o.joins || !o.past && (name == "AddBackward0" || name == "StackBackward0")
+	o.past = o.past || !lossArithmetic[name]
+	o.sums = o.sums || !o.past
+}
+
+func (o *nodeOrder) accumulated() { o.open = true }
+
+// several returns how many of n forward passes, by the counts of nodes, can be micro-batches of
+// their own: all or one. Micro-batches have losses of their own, which are added up: an encoder
+// that sees several inputs of one loss is one forward pass. They share all parameters, and so no
+// gradient is complete before backward reaches the first of them; networks that lie beside each
+// other complete theirs one after the other.
+func (o *nodeOrder) several(n int) int {
+	if n > 1 && (o.sums && !o.joins || o.open && (o.before+n)*n < (n-1)*o.nodes) {
+		return 1
+	}
+	return n
+}

@@ -38,31 +38,35 @@ func (g Gaps) At(t int64) *Gap {
 // Loses reports whether gradients that are cleared in the gap are lost to the update.
 func (g *Gap) Loses() bool { return g.Accumulating && !g.Used }
 
-// markGaps fills in the gaps of every step. ops are the gradient operations, in order of start.
-func markGaps(x *timeline.Rank, list []steps.Step, own []Step, params *Params, ops []operation) {
-	usual := usualPasses(list, own)
+// gapsOf lists the gaps of every step, given the backward passes of each. ops are the gradient operations, in order of start.
+func gapsOf(x *timeline.Rank, list []steps.Step, passes [][]Backward, params *Params,
+	ops []operation) []Gaps {
+	usual := usualPasses(list, passes)
+	all := make([]Gaps, len(passes))
 	zeros := zeroStarts(x, ops)
-	var keep map[string]int // parameters by shape, made when they are needed
-	for i := range own {
-		passes := own[i].Backwards
+	var shapes map[string]int // parameters by shape, made when they are needed
+	for i, passes := range passes {
 		if len(passes) < 2 {
 			continue
 		}
-		if keep == nil {
-			keep = params.shapes()
+		if shapes == nil {
+			shapes = params.shapes()
 		}
-		alone := len(passes) == usual[strings.Join(list[i].Optimizers, "\x00")] && params.steppedOnce(x, &list[i])
+		alone := len(passes) == usual[optimizersOf(&list[i])] && steppedOnce(x, params, &list[i], passes)
 		for k := range passes[:len(passes)-1] {
 			a, b := &passes[k], &passes[k+1]
-			g := Gap{Start: a.Last, End: b.First}
-			g.Used = usedIn(x, ops, keep, &g, params.reached(a.Accumulated))
+			g := Gap{Start: a.Last, End: b.First, Renewed: b.Plain && params.Known()}
+			g.Used = usedIn(x, ops, shapes, &g, params.reached(a.Accumulated))
 			g.Accumulating = alone && params.sameReach(a, b) && !oneClosure(x, a, b)
 			g.Cleared = steps.AnyIn(zeros, g.Start, g.End)
-			g.Renewed = b.Plain && params.Known()
-			own[i].Gaps = append(own[i].Gaps, g)
+			all[i] = append(all[i], g)
 		}
 	}
+	return all
 }
+
+// optimizersOf is a key of steps with the same optimizers.
+func optimizersOf(s *steps.Step) string { return strings.Join(s.Optimizers, "\x00") }
 
 // zeroStarts returns the starts of zero_grad spans and of operators that fill with zeros, ascending.
 func zeroStarts(x *timeline.Rank, ops []operation) []int64 {
@@ -81,14 +85,14 @@ func zeroStarts(x *timeline.Rank, ops []operation) []int64 {
 
 // usualPasses returns how many backward passes a step usually has, by its optimizers: the most
 // frequent number of complete steps, the least of several.
-func usualPasses(list []steps.Step, own []Step) map[string]int {
+func usualPasses(list []steps.Step, passes [][]Backward) map[string]int {
 	counts := make(map[string]map[int]int)
-	for i := range own {
-		key := strings.Join(list[i].Optimizers, "\x00")
+	for i := range passes {
+		key := optimizersOf(&list[i])
 		if counts[key] == nil {
 			counts[key] = make(map[int]int)
 		}
-		if n := len(own[i].Backwards); n > 0 && (i > 0 || list[i].Complete || len(list) == 1) {
+		if n := len(passes[i]); n > 0 && (i > 0 || list[i].Complete || len(list) == 1) {
 			counts[key][n]++
 		}
 	}
@@ -120,14 +124,6 @@ func (p *Params) sameReach(a, b *Backward) bool {
 		both, most = both+min(n, m), most+max(n, m)
 	}
 	return float64(both) >= coverage*float64(most)
-}
-
-// of returns how many accumulations of a class a backward pass has.
-func (b *Backward) of(class int) int {
-	if class < len(b.Accumulated) {
-		return b.Accumulated[class]
-	}
-	return 0
 }
 
 // shapes counts the parameters by shape.
@@ -178,75 +174,4 @@ func usedIn(x *timeline.Rank, ops []operation, shapes map[string]int, g *Gap, re
 // from returns the index of the first operation that begins at an instant or later.
 func from(ops []operation, start int64) int {
 	return sort.Search(len(ops), func(i int) bool { return ops[i].start >= start })
-}
-
-// steppedOnce reports whether the optimizers of a step touch no more parameters than a backward
-// pass reaches. Two networks of the same shapes are one to their passes, and two to the
-// optimizers.
-func (p *Params) steppedOnce(x *timeline.Rank, s *steps.Step) bool {
-	stepped := p.steppedIn(x, s.Update.Start, s.HostEnd)
-	for class := range p.Classes {
-		if n := p.Classes[class].Count; n > 0 && stepped[class] > n {
-			return false
-		}
-	}
-	return true
-}
-
-// steppedIn counts, by class, the parameters that the optimizer spans between two instants
-// touch, 0 where that cannot be said: of the operators in place that go over tensors of a
-// class, the one with the fewest has one each.
-func (p *Params) steppedIn(x *timeline.Rank, start, end int64) []int {
-	total := make([]int, len(p.Classes))
-	first := sort.Search(len(x.Optimizers), func(i int) bool { return x.Optimizers[i].End > start })
-	for _, span := range x.Optimizers[first:] {
-		if span.Start >= end {
-			break
-		}
-		for class, n := range p.touched(x, span) {
-			total[class] += n
-		}
-	}
-	return total
-}
-
-// touched counts, by class, the parameters that one optimizer span touches.
-func (p *Params) touched(x *timeline.Rank, span timeline.Span) []int {
-	own := span.Start
-	if c, ok := x.Closure(span.Row); ok {
-		own = c.End
-	}
-	classes := make(map[string]int)
-	for i := range p.Classes {
-		if p.Classes[i].Dims != nil {
-			classes[shapeKey(p.Classes[i].Dims)] = i
-		}
-	}
-	in, trackEnd := x.Inputs(), x.TrackEnd(span.Row)
-	counts := make(map[string][]int) // by operator
-	for i := span.Row + 1; i < trackEnd && x.Col.Start[i] < span.End; i++ {
-		name := x.Name(i)
-		if x.Col.Start[i] < own || !strings.HasSuffix(name, "_") || !x.Is(x.Col.Parent[i], timeline.OptimizerStep) {
-			continue
-		}
-		if ops := in.Of(i); len(ops) > 0 {
-			if counts[name] == nil {
-				counts[name] = make([]int, len(p.Classes))
-			}
-			for _, s := range ops[0].Shapes {
-				if class, ok := classes[shapeKey(s)]; ok {
-					counts[name][class]++
-				}
-			}
-		}
-	}
-	least := make([]int, len(p.Classes))
-	for _, of := range counts {
-		for class, n := range of {
-			if n > 0 && (least[class] == 0 || n < least[class]) {
-				least[class] = n
-			}
-		}
-	}
-	return least
 }

@@ -33,8 +33,9 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 	parallel.Both(func() { list = operations(x) }, func() {
 		g.Params = withoutLeaves(x, b.Params)
 		g.Backwards = joinPartial(b.List, &g.Params, s)
+		oneForward(g.Backwards, &g.Params)
 		g.Optimizers = findOptimizers(x, s.List, &g.Params)
-		g.Steps = accumulate(s.List, g.Optimizers, &g.Params, g.Backwards)
+		g.Steps = accumulate(x, s.List, g.Optimizers, &g.Params, g.Backwards, b.forward)
 		g.HostCollectives, rows = hostCollectives(x, s, &g.Params, g.Optimizers, g.Backwards)
 		g.NoSync = noSyncs(x)
 		markNoSync(x, g.HostCollectives, rows, g.NoSync)
@@ -46,7 +47,13 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 	m := newMatcher(&g.Params, g.Optimizers, cmp.Or(g.Sync.Shards, g.Sync.Ranks, world))
 	m.shapes.markNorms(list)
 	g.Written = written(x, s.List, g.Steps, m.shapes, list)
-	markGaps(x, s.List, g.Steps, &g.Params, list)
+	passes := make([][]Backward, len(g.Steps))
+	for i := range g.Steps {
+		passes[i] = g.Steps[i].Backwards
+	}
+	for i, gaps := range gapsOf(x, s.List, passes, &g.Params, list) {
+		g.Steps[i].Gaps = gaps
+	}
 	parallel.Both(func() {
 		f := passFinder{x: x, list: list, collectives: g.HostCollectives, rows: rows,
 			byHand: byHand(x, g.HostCollectives), numbers: ofNumbers(g.HostCollectives), waits: collectiveTime(x)}

@@ -66,11 +66,6 @@ func passKind(g *run) PassKind {
 	return ScalePass
 }
 
-// coverage is the share of an optimizer's parameters, by elements, from which a run of
-// operators counts as a pass over its gradients. It is below 1 since programs leave out
-// single tensors, such as those without a gradient in some step.
-const coverage = 0.9
-
 // pass turns a run into a gradient pass if it covers the parameters of an optimizer.
 // Optimizers are tried by name, and all parameters together last.
 func (m *matcher) pass(g run) (Pass, bool) {

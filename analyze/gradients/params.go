@@ -99,3 +99,19 @@ func (k *classNumbers) numberOf(p *Params, dims []int64, dtype string, key class
 	}
 	return class
 }
+
+// coverage is the share of an optimizer's parameters, by elements, from which a run of
+// operators counts as a pass over its gradients. It is below 1 since programs leave out
+// single tensors, such as those without a gradient in some step.
+const coverage = 0.9
+
+// byShape returns the classes by the keys of their shapes.
+func (p *Params) byShape() map[string]int {
+	classes := make(map[string]int)
+	for i := range p.Classes {
+		if p.Classes[i].Dims != nil {
+			classes[shapeKey(p.Classes[i].Dims)] = i
+		}
+	}
+	return classes
+}

@@ -7,10 +7,10 @@ import "github.com/gaprof/gaprof/trace"
 // by up to one each. All starts then share what is left of a microsecond, 0 unless somebody
 // shifted them, and durations have nothing. It looks at a sample of rows, as one time with
 // nanoseconds in it settles the question.
-func (x *Rows) Rounding() int64 {
+func (r *Rank) Rounding() int64 {
 	const sample = 10_000
-	for i := range min(sample, len(x.Col.Start)) {
-		if (x.Col.Start[i]-x.Col.Start[0])%1000 != 0 || x.Col.Dur[i]%1000 != 0 {
+	for i := range min(sample, len(r.Col.Start)) {
+		if (r.Col.Start[i]-r.Col.Start[0])%1000 != 0 || r.Col.Dur[i]%1000 != 0 {
 			return 0
 		}
 	}

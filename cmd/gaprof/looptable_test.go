@@ -165,4 +165,11 @@ var interopLoops = []loop{
 	{name: "sync2-ddp-sync-norm", none: "no statistics over the batches of all ranks"},
 	{name: "framework-trainer", none: "transformers.Trainer clips an MLP, and the trainer's model is a transformer"},
 	{name: "framework-lightning-accum2-clip", none: "the optimizer runs the micro-batch: a closure"},
+	{name: "closure-adam-foreach-clip", none: "the trainer's optimizers take no closure"},
+	{name: "sam-methods", none: "one backward pass at one set of weights per micro-batch"},
+	{name: "skip-guard", none: "no step is left out"},
+	{name: "actor-critic-twin", none: "one model"},
+	{name: "gan-adam", none: "one model"},
+	{name: "in-backward-sgd-whole", none: "the same with whole microseconds, which the trainer never writes"},
+	{name: "siamese-square", none: "a forward pass goes over each parameter once"},
 }

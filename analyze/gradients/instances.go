@@ -1,0 +1,132 @@
+package gradients
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/steps"
+	"github.com/gaprof/gaprof/analyze/timeline"
+)
+
+// instanceRun is the spans of one update whose optimizers have one name and touch as many
+// parameters of each class: one optimizer, or several that are alike.
+type instanceRun struct {
+	step    int
+	key     string // of touched
+	touched []int  // by class: parameters of one of them
+	spans   int
+}
+
+// instances lists the spans of an optimizer's name by update and by what they touch; nil where
+// there is no need to, as one span steps all parameters that backward reaches, or where
+// shapes do not show what is touched. Optimizers of one class share their name: those of a
+// generator and a discriminator, of an actor and its critics.
+func instances(x *timeline.Rank, o *Optimizer, list []steps.Step, params *Params, passes []Backward) []instanceRun {
+	var runs []instanceRun
+	needed := slices.ContainsFunc(passes, func(b Backward) bool {
+		return float64(params.reached(b.Accumulated)) < coverage*float64(params.Count)
+	})
+	at := 0
+	for _, step := range o.Updates {
+		first := len(runs)
+		for at < len(x.Optimizers) && x.Optimizers[at].End <= list[step].Update.Start {
+			at++
+		}
+		for ; at < len(x.Optimizers) && x.Optimizers[at].Start < list[step].HostEnd; at++ {
+			span := x.Optimizers[at]
+			if timeline.OptimizerName(x.Name(span.Row)) != o.Name {
+				continue
+			}
+			if x.InBackward(span.Row) {
+				return nil
+			}
+			r := instanceRun{step: step, touched: touched(x, params, span), spans: 1}
+			r.key = fmt.Sprint(r.touched)
+			if total(r.touched) == 0 {
+				return nil
+			}
+			if same := slices.IndexFunc(runs[first:], func(i instanceRun) bool { return i.key == r.key }); same >= 0 {
+				runs[first+same].spans++
+			} else {
+				runs = append(runs, r)
+			}
+		}
+		needed = needed || len(runs) > first+1 || len(runs) > first && runs[first].spans > 1
+	}
+	if !needed {
+		return nil
+	}
+	return runs
+}
+
+func total(counts []int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// accumulationsOf counts, for each update of an optimizer's name, how often a gradient was
+// accumulated for what steps there: since the same steps before, and since its gradients were
+// cleared. It takes the mode over the parameters that were reached.
+func accumulationsOf(runs []instanceRun, o *Optimizer, list []steps.Step, passes []Backward) []int {
+	last := make(map[string]int) // index of the step after that of the last run, by key
+	votes := make(map[int]map[int]int)
+	for i := range runs {
+		r := &runs[i]
+		own := between(passes, list[last[r.key]].HostStart, list[r.step].HostEnd)
+		last[r.key] = r.step + 1
+		own = own[r.lastClear(own):]
+		if votes[r.step] == nil {
+			votes[r.step] = make(map[int]int)
+		}
+		for class, n := range r.touched {
+			sum, all := 0, n*r.spans
+			for k := range own {
+				sum += min(own[k].of(class), all) // others may have parameters of the class, too
+			}
+			if all > 0 && sum > 0 {
+				votes[r.step][max(1, (sum+all/2)/all)] += all
+			}
+		}
+	}
+	counts := make([]int, len(o.Updates))
+	for k, step := range o.Updates {
+		counts[k] = mostVoted(votes[step])
+	}
+	return counts
+}
+
+// lastClear returns the index of the last of some backward passes before which the gradients of
+// a run's parameters were cleared, as it sets them rather than adding to them.
+func (r *instanceRun) lastClear(passes []Backward) int {
+	if r.spans > 1 { // each has gradients of its own
+		return 0
+	}
+	for i := len(passes) - 1; i > 0; i-- {
+		b := &passes[i]
+		reached, set := 0, 0
+		for class, n := range r.touched {
+			reached += min(n, b.of(class))
+			if class < len(b.Added) {
+				set += min(n, b.of(class)-b.Added[class])
+			}
+		}
+		if 2*reached >= total(r.touched) && float64(set) >= coverage*float64(reached) {
+			return i
+		}
+	}
+	return 0
+}
+
+// mostVoted returns the number with most votes, the greater of two with as many; Unknown
+// without any.
+func mostVoted(votes map[int]int) int {
+	best := Unknown
+	for n, v := range votes {
+		if best == Unknown || v > votes[best] || v == votes[best] && n > best {
+			best = n
+		}
+	}
+	return best
+}
