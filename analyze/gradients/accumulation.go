@@ -169,14 +169,15 @@ func oneForward(passes []Backward, params *Params) {
 const fewOperators = 3
 
 // graphs returns over how many graphs some backward passes run. One that was retained is run
-// over again with hardly an operator in between. forward are the starts of forward operators,
+// over again with hardly an operator in between, from another loss. forward are the starts of forward operators,
 // start is where the first graph may begin at the earliest.
 func graphs(passes []Backward, forward []int64, start int64) int {
 	n, last := 0, 0
 	for i := range passes {
 		operators := steps.CountIn(forward, start, passes[i].Start)
 		start = passes[i].End
-		if i == 0 || operators > fewOperators || 4*operators >= last {
+		again := i > 0 && passes[i].Nodes == passes[i-1].Nodes // of forward passes that all came first
+		if i == 0 || again || operators > fewOperators || 4*operators >= last {
 			n++
 			last = operators
 		}

@@ -14,17 +14,18 @@ import (
 // forward operator, or a message of the loop's own, between them. PyTorch records no span
 // around backward() itself.
 type Backward struct {
-	Start, End  int64 // ns on the host: of its first and its last autograd node
-	First, Last int64 // ns on the host: start of the first and end of the last gradient accumulation
-	Accumulated []int // by class of Params, as far as reached: gradient accumulations
-	InPlace     int   // accumulations that add to an existing gradient rather than setting it
-	Forwards    int   // forward passes that it runs back through, at least 1: see smallestCount, nodeOrder
-	Added       []int // by class, as far as reached: those of Accumulated that add to an existing gradient
-	Plain       bool  // every accumulation sets a new gradient, and no hook does anything with it
-	FromLoss    bool  // it begins at the loss itself, not at a product or a quotient of it
-	FromMean    bool  // it begins at a mean
-	FromSum     bool  // it begins at a sum
-	FromProduct bool  // it begins at a product or a quotient
+	Start, End  int64  // ns on the host: of its first and its last autograd node
+	First, Last int64  // ns on the host: start of the first and end of the last gradient accumulation
+	Accumulated []int  // by class of Params, as far as reached: gradient accumulations
+	InPlace     int    // accumulations that add to an existing gradient rather than setting it
+	Forwards    int    // forward passes that it runs back through, at least 1: see smallestCount, nodeOrder
+	Added       []int  // by class, as far as reached: those of Accumulated that add to an existing gradient
+	Plain       bool   // every accumulation sets a new gradient, and no hook does anything with it
+	Nodes       uint64 // a hash of its nodes, in order: equal passes have equal ones
+	FromLoss    bool   // it begins at the loss itself, not at a product or a quotient of it
+	FromMean    bool   // it begins at a mean
+	FromSum     bool   // it begins at a sum
+	FromProduct bool   // it begins at a product or a quotient
 }
 
 // Backwards is the backward passes of a rank and the parameters that they show.
@@ -100,6 +101,7 @@ func (f *finder) add(n timeline.Span) {
 		f.accumulate(b, n, f.classes.number(&f.Params, f.in.Of(n.Row)))
 	case !f.x.Is(n.Row, timeline.AccumulateGrad):
 		f.nodeCount[f.x.Col.Name[n.Row]]++
+		b.Nodes = b.Nodes*1_000_003 + uint64(f.x.Col.Name[n.Row]) + 1
 		f.order.node(timeline.NodeName(f.x.Name(n.Row)))
 	}
 }

@@ -17,12 +17,19 @@ type instanceRun struct {
 	spans   int
 }
 
+// No program has so many optimizer spans, nor so many with so many classes of parameters: only a
+// hostile file does.
+const mostSpans, mostWork = 10_000, 1_000_000
+
 // instances lists the spans of an optimizer's name by update and by what they touch; nil where
 // there is no need to, as one span steps all parameters that backward reaches, or where
 // shapes do not show what is touched. Optimizers of one class share their name: those of a
 // generator and a discriminator, of an actor and its critics.
 func instances(x *timeline.Rank, o *Optimizer, list []steps.Step, params *Params, passes []Backward) []instanceRun {
 	var runs []instanceRun
+	if len(x.Optimizers) > mostSpans || len(x.Optimizers)*len(params.Classes) > mostWork {
+		return nil
+	}
 	needed := slices.ContainsFunc(passes, func(b Backward) bool {
 		return float64(params.reached(b.Accumulated)) < coverage*float64(params.Count)
 	})
