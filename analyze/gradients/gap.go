@@ -38,7 +38,8 @@ func (g Gaps) At(t int64) *Gap {
 // Loses reports whether gradients that are cleared in the gap are lost to the update.
 func (g *Gap) Loses() bool { return g.Accumulating && !g.Used }
 
-// gapsOf lists the gaps of every step, given the backward passes of each. ops are the gradient operations, in order of start.
+// gapsOf lists the gaps of every step, given the backward passes of each. ops are the gradient
+// operations, in order of start.
 func gapsOf(x *timeline.Rank, list []steps.Step, passes [][]Backward, params *Params,
 	ops []operation) []Gaps {
 	usual := usualPasses(list, passes)
