@@ -126,6 +126,41 @@ func coefficient(in *oracle.Inputs, variant string, r, j int) float64 {
 	return 1 / n
 }
 
+// logged is the closed form of what a loop logs as its loss, from the losses of its
+// micro-batches; ok is false for the loops of which the oracle knows none.
+func logged(in *oracle.Inputs, variant string, ranks []reference.RankStep) (want float64, ok bool) {
+	var sum, n, pre, byPre, means, first, ofFirst float64
+	for r, data := range in.Data {
+		for j, b := range data[:len(ranks[r].LossSums)] {
+			own, counted, l := tally(b.Targets), tally(b.Labels), ranks[r].LossSums[j]
+			sum, n, pre = sum+l, n+own, pre+counted
+			if own > 0 {
+				byPre, means = byPre+l/own*counted, means+l/own
+			}
+			if r == 0 {
+				first, ofFirst = first+l, ofFirst+own
+			}
+		}
+	}
+	world, a := float64(in.WorldSize), float64(in.Accumulation)
+	switch variant {
+	case "torchtune_2172_preshift_count":
+		return byPre / pre, true
+	case "per_rank_mean", "per_rank_sum":
+		return first / ofFirst, true
+	case "micro_mean_of_means", "micro_mean_of_means_no_sync":
+		return means / (world * a), true
+	case "micro_mean_no_rescale":
+		return means / world, true
+	case "tnt_pre1049":
+		return sum / (world * a), true
+	case "unnormalized_sum", "scale_each_microbatch_ema", "zero_grad_each_microbatch", "accum1_scaled",
+		"accum1_loss_prescaled", "accum1_skip_naive_distributed":
+		return 0, false
+	}
+	return sum / n, true
+}
+
 // Every loop against its closed form, where ranks and micro-batches are empty too.
 func TestClosedForms(t *testing.T) {
 	for _, model := range []string{"gpt", "mlp"} {
@@ -150,6 +185,10 @@ func TestClosedForms(t *testing.T) {
 							}
 						}
 					}
+				}
+				step := result.Steps[0]
+				if want, ok := logged(in, variant, step.Ranks); ok && !near(step.Logged, want, 1e-12) {
+					t.Errorf("logs %v, the loop would log %v", step.Logged, want)
 				}
 				for rank, list := range result.Gradients[0] {
 					if name, off := worst(list, want); !(off < 1e-12) {

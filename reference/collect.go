@@ -83,8 +83,8 @@ func meanLoss(s *StepResult) float64 {
 }
 
 // loggedLoss returns what a loop with these options would log on rank 0: the mean over its
-// own tokens if each rank normalizes by those, and a mean of means if micro-batches have
-// equal weight.
+// own tokens if each rank normalizes by those, a mean of means if micro-batches have equal
+// weight, and a mean with other weights if it counts other tokens than have a loss.
 func loggedLoss(p *plan, s *StepResult) float64 {
 	first := s.Ranks[0]
 	switch {
@@ -98,17 +98,28 @@ func loggedLoss(p *plan, s *StepResult) float64 {
 		return sum
 	case p.ReduceLoss:
 		return first.ReducedLoss / math.Max(1, float64(first.GlobalTokens))
+	case p.has(preshiftCount):
+		return countedLoss(s)
 	}
 	return s.Loss
 }
 
-// addedMeans returns the sum over a rank's micro-batches, each divided as the loop does.
+// countedLoss returns the mean loss of a loop that counts other tokens than its losses are
+// means over: of those means, by the tokens that it counts.
+func countedLoss(s *StepResult) float64 {
+	sum, tokens := 0.0, int64(0)
+	for _, r := range s.Ranks {
+		for j, l := range r.added {
+			sum, tokens = sum+l, tokens+r.Tokens[j]
+		}
+	}
+	return sum / math.Max(1, float64(tokens))
+}
+
+// addedMeans returns the sum of the losses of a rank's micro-batches, divided as the loop does.
 func addedMeans(p *plan, r RankStep) float64 {
 	sum := 0.0
-	for j, l := range r.LossSums {
-		if p.LossReduction == "mean" {
-			l /= math.Max(1, float64(r.Tokens[j]))
-		}
+	for _, l := range r.computed {
 		if !p.has(noRescale) {
 			l /= float64(p.accumulation)
 		}

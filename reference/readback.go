@@ -100,11 +100,11 @@ func (b *readback) rankStep(w *pending) RankStep {
 	s := RankStep{Rank: b.dev.Index, Tokens: h.ints[:w.micros], LocalTokens: h.local(), GlobalTokens: h.total(),
 		GradNorm: nan, ClipCoef: nan, Factor: nan, ReducedLoss: nan}
 	for j, n := range w.valid {
-		loss := h.floats[j]
+		loss, added := h.floats[j], h.floats[j]
 		if b.plan.LossReduction == "mean" {
-			loss *= float64(n)
+			loss, added = loss*float64(n), added*float64(s.Tokens[j])
 		}
-		s.LossSums = append(s.LossSums, loss)
+		s.LossSums, s.computed, s.added = append(s.LossSums, loss), append(s.computed, h.floats[j]), append(s.added, added)
 	}
 	if b.plan.ClipGradNorm > 0 {
 		s.GradNorm, s.ClipCoef = h.norm(), h.coef()

@@ -54,12 +54,15 @@ type RankStep struct {
 	ClipCoef     float64   // at most 1; NaN without clipping
 	Factor       float64   // applied to losses or gradients; NaN if there is none
 	ReducedLoss  float64   // sum over ranks, as all-reduced by the loop; NaN if it does not
+
+	computed []float64 // by micro-batch: the loss as the loop computes it, a mean or a sum
+	added    []float64 // by micro-batch: that loss, a mean times Tokens, as the loop adds it up
 }
 
-// mean returns the mean loss over a rank's tokens.
+// mean returns the mean loss over a rank's tokens, as the loop counts them.
 func (r RankStep) mean() float64 {
 	sum := 0.0
-	for _, l := range r.LossSums {
+	for _, l := range r.added {
 		sum += l
 	}
 	return sum / math.Max(1, float64(r.LocalTokens))
