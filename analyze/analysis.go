@@ -105,6 +105,9 @@ func assemble(files []placed, o *Options) *Result {
 	if o.Drawing {
 		r.Drawing = drawingOf(list)
 	}
+	if r.Time == nil {
+		r.Health.TimeUnknown = timeUnknown(list)
+	}
 	nameChoices(r, o.Choices)
 	return &Result{r, normalized}
 }

@@ -10,6 +10,7 @@ import (
 type Cost struct {
 	claimed map[stepKey]int64
 	kinds   []string
+	host    bool // some of it is time of the host, of which no ledger of a device knows
 }
 
 type stepKey struct {
@@ -30,6 +31,12 @@ func (c *Cost) Add(r *Rank, step int, ns int64) {
 		c.kinds = append(c.kinds, k)
 		slices.Sort(c.kinds)
 	}
+}
+
+// AddHost notes ns of the host's own time in one step. See severityOf.
+func (c *Cost) AddHost(r *Rank, step int, ns int64) {
+	c.Add(r, step, ns)
+	c.host = c.host || ns > 0
 }
 
 // PerStep is the mean over the complete steps of the kinds that cost anything, and the

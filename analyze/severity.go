@@ -1,6 +1,10 @@
 package analyze
 
-import "github.com/gaprof/gaprof/analyze/report"
+import (
+	"fmt"
+
+	"github.com/gaprof/gaprof/analyze/report"
+)
 
 // Shares of the median step of its kind from which a cost is an error or a
 // warning, and below which a rule about time stays silent.
@@ -20,6 +24,45 @@ func severityOfShare(share float64) report.Severity {
 		return report.Warn
 	}
 	return report.Note
+}
+
+// severityOf is the severity of a cost. Time of the host alone is worth one level less: the
+// profiler itself slows each operator down, and how much of a step some of them take depends
+// on what else the machine does, so that a cost of 1 % in one run is 3 % in the next.
+func severityOf(cost *Cost, share float64) report.Severity {
+	if !cost.host {
+		return severityOfShare(share)
+	}
+	if share >= errorShare {
+		return report.Warn
+	}
+	return report.Note
+}
+
+// nearBound is by which factor time that the host causes varies between runs of one program.
+const nearBound = 1.25
+
+// ReportHost is ReportCost for time in which a device waits for the host. It varies from run
+// to run, so near a bound the finding says that its severity may, too.
+func (p *Pass) ReportHost(cost *Cost, describe func(mean, step int64) report.Finding) {
+	p.ReportCost(cost, func(mean, step int64) report.Finding {
+		f := describe(mean, step)
+		if !cost.host {
+			f.Caveats = append(f.Caveats, inDoubt(float64(mean)/float64(step), warnShare, errorShare)...)
+		}
+		return f
+	})
+}
+
+// inDoubt is the caveat of a share of the host's time that is near one of some bounds.
+func inDoubt(share float64, bounds ...float64) []string {
+	for _, bound := range bounds {
+		if share > bound/nearBound && share < bound*nearBound {
+			return []string{fmt.Sprintf("about %.0f %% of a step, from where on the severity is another: what the "+
+				"host costs varies from run to run", 100*bound)}
+		}
+	}
+	return nil
 }
 
 // ReportHidden adds a finding about communication: by its cost where it is exposed, and
@@ -89,7 +132,10 @@ func (p *Pass) reportCost(cost *Cost, silent float64, describe func(mean, step i
 	if partial {
 		f.Caveats = append(f.Caveats, "no complete step of these kinds was recorded: the mean is over incomplete ones")
 	}
-	p.report(severityOfShare(share), costed{f, cost.total()})
+	if cost.host {
+		f.Caveats = append(f.Caveats, inDoubt(share, errorShare)...)
+	}
+	p.report(severityOf(cost, share), costed{f, cost.total()})
 }
 
 // ReportWait adds a finding about wait: by its cost where it is exposed, else as a note

@@ -51,6 +51,14 @@ func timeOf(list []*Rank, p *Pass, findings []report.Finding) *report.Time {
 	return s.report("recording", findings)
 }
 
+// timeUnknown is why timeOf knows nothing.
+func timeUnknown(list []*Rank) string {
+	if slices.ContainsFunc(list, func(r *Rank) bool { return r.DeviceEvents > 0 }) {
+		return "the steps have no device activity"
+	}
+	return report.NoDevice
+}
+
 func newTimeSum() *timeSum {
 	return &timeSum{kind: make(map[timeline.CollectiveKind]int64), claims: make(map[partKey]int64)}
 }

@@ -104,7 +104,8 @@ func (b *readback) rankStep(w *pending) RankStep {
 		if b.plan.LossReduction == "mean" {
 			loss, added = loss*float64(n), added*float64(s.Tokens[j])
 		}
-		s.LossSums, s.computed, s.added = append(s.LossSums, loss), append(s.computed, h.floats[j]), append(s.added, added)
+		s.LossSums, s.added = append(s.LossSums, loss), append(s.added, added)
+		s.computed = append(s.computed, h.floats[j])
 	}
 	if b.plan.ClipGradNorm > 0 {
 		s.GradNorm, s.ClipCoef = h.norm(), h.coef()

@@ -15,6 +15,7 @@ import (
 // GitHub writes an annotation for each finding and for damage of the input.
 func GitHub(w io.Writer, r *report.Report, _ Options) error {
 	var b strings.Builder
+	r = withKinds(r)
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		annotation(&b, f.Severity, "gaprof "+f.Rule, f.Message, f.Why, "fix: "+f.Fix)

@@ -11,6 +11,7 @@ import (
 // Markdown writes for a pull request or a wiki.
 func Markdown(w io.Writer, r *report.Report, o Options) error {
 	var b strings.Builder
+	r = withKinds(r)
 	fmt.Fprintf(&b, "# gaprof\n\n%s\n\n", markdownText(strings.TrimPrefix(headline(r, o), "gaprof "+r.Version+"  ")))
 	if len(r.Findings) == 0 || r.Findings[0].Severity == report.Note {
 		fmt.Fprintf(&b, "**Verdict:** %s\n", markdownText(headlineOfNothing(r)))

@@ -38,6 +38,7 @@ type finding struct {
 
 // newPage lays out a report.
 func newPage(r *report.Report, o Options) page {
+	r = withKinds(r)
 	p := page{
 		headline: strings.TrimPrefix(headline(r, o), "gaprof "+r.Version+"  "),
 		says:     append(verdict(r), also(r)...),

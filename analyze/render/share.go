@@ -16,6 +16,9 @@ const mostlyCompute = 0.90
 // nothing is the verdict where no finding is above a note: that all is well, if compute
 // takes nearly all of a step, else what takes most of the rest.
 func nothing(r *report.Report) []saying {
+	if r.Time == nil {
+		return unknownTime(r)
+	}
 	top := largest(r.Time)
 	if top == nil || computeShare(r.Time) > mostlyCompute {
 		return []saying{{head: "VERDICT", text: clean(r)}}
@@ -33,6 +36,24 @@ func nothing(r *report.Report) []saying {
 		list = append(list, saying{head: "NEXT", text: next})
 	}
 	return list
+}
+
+// unknownTime is the verdict where no finding is above a note and nothing is known of where
+// the time goes, which is no sign that all is well.
+func unknownTime(r *report.Report) []saying {
+	what := "the time"
+	if len(r.Steps) > 0 {
+		what = "the time of a step"
+	}
+	said := saying{head: "VERDICT", right: "no finding"}
+	said.text = fmt.Sprintf("where %s goes is unknown: %s", what, cmp.Or(r.Health.TimeUnknown, report.NoDevice))
+	if n := len(unjudged(r)); n > 0 {
+		said.text += fmt.Sprintf("; %s could not be judged", units.Count(n, "rule"))
+	}
+	if len(r.Findings) > 0 {
+		said.right = "only notes"
+	}
+	return []saying{said}
 }
 
 // unnamed says what takes most of a step beside compute if findings do not charge half of it.

@@ -79,7 +79,13 @@ func TestVerdictOfParts(t *testing.T) {
 			"VERDICT m | OV008 warn\nWHY w |\nNEXT f | gaprof explain OV008\n" +
 				"LARGEST copies and memsets 60.00 ms/step (60.0 % of 100.0 ms) is MOST | no finding"},
 		{"no device", &report.Report{Skipped: []report.Skip{{Rule: "OV001"}}},
-			"VERDICT nothing above a note; 1 rule could not be judged |"},
+			"VERDICT where the time goes is unknown: no device activity was recorded; 1 rule could not be judged | " +
+				"no finding"},
+		{"no device, with steps and notes", &report.Report{Steps: make([]report.Step, 1), Findings: note},
+			"VERDICT where the time of a step goes is unknown: no device activity was recorded | only notes"},
+		{"steps without activity", &report.Report{Steps: make([]report.Step, 1),
+			Health: report.Health{TimeUnknown: "the steps have no device activity"}},
+			"VERDICT where the time of a step goes is unknown: the steps have no device activity | no finding"},
 		{"only compute", partsReport(nil, causes{}, part{What: "compute", Mean: 5}),
 			"VERDICT nothing above a note |"},
 	} {

@@ -15,6 +15,7 @@ import (
 // and next, then what else was found, then the tables.
 func Text(w io.Writer, r *report.Report, o Options) error {
 	var b strings.Builder
+	r = withKinds(r)
 	b.WriteString(headline(r, o) + "\n")
 	say(&b, verdict(r))
 	if o.Quiet {

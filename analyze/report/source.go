@@ -41,7 +41,14 @@ type Fingerprint struct {
 type Health struct {
 	DeviceEvents []DeviceEvents `json:"device_events"` // of every rank with any
 	Problems     []Problem      `json:"problems"`      // by rank
+
+	// TimeUnknown is why Report.Time is null, so that where the time goes is unknown, and
+	// absent where it is not. A clause without a full stop.
+	TimeUnknown string `json:"time_unknown,omitempty"`
 }
+
+// NoDevice is the TimeUnknown of a recording of the host alone.
+const NoDevice = "no device activity was recorded"
 
 // DeviceEvents counts the kernels, copies and memsets of one rank.
 type DeviceEvents struct {

@@ -30,7 +30,7 @@ func runCL001(p *analyze.Pass) {
 	if len(list) == 0 {
 		return
 	}
-	p.ReportCost(claimPasses(p, list), func(mean, step int64) report.Finding {
+	p.ReportHost(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message: "host-bound gradient norm costs " + perStep(mean, step),
 			Why: fmt.Sprintf("%s in %s; more than half of the span is gaps",

@@ -74,7 +74,7 @@ func claimRounds(p *analyze.Pass, list []found) *analyze.Cost {
 			continue
 		}
 		if !gp.OnDevice || len(f.rank.Steps[gp.Step].Windows) == 0 {
-			cost.Add(f.rank, gp.Step, gp.Rounds.Wait)
+			cost.AddHost(f.rank, gp.Step, gp.Rounds.Wait)
 			continue
 		}
 		got, others := p.Claim(f.rank, gp.Step, 0, timeline.IdleBucket, gp.Rounds.Wait)

@@ -78,7 +78,7 @@ func claimPass(p *analyze.Pass, f found, cost *analyze.Cost) {
 		return
 	}
 	if !gp.OnDevice || len(f.rank.Steps[gp.Step].Windows) == 0 {
-		cost.Add(f.rank, gp.Step, max(0, gp.Span-gp.OtherIn))
+		cost.AddHost(f.rank, gp.Step, max(0, gp.Span-gp.OtherIn))
 		return
 	}
 	busy, others := p.Claim(f.rank, gp.Step, 0, timeline.ComputeBucket, gp.Busy)

@@ -71,7 +71,7 @@ func runGS003(p *analyze.Pass) {
 	if len(list) == 0 {
 		return
 	}
-	p.ReportCost(claimPasses(p, list), func(mean, step int64) report.Finding {
+	p.ReportHost(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message: "slow pass over the gradients costs " + perStep(mean, step),
 			Why: fmt.Sprintf("%s of %s: %s", list[0].pass.Kind, units.Count(list[0].pass.Parameters, "gradient"),

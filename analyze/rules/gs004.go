@@ -71,7 +71,7 @@ func claimAlone(p *analyze.Pass, f found, cost *analyze.Cost) {
 		return
 	}
 	if !gp.OnDevice || len(f.rank.Steps[gp.Step].Windows) == 0 {
-		cost.Add(f.rank, gp.Step, gp.Busy)
+		cost.AddHost(f.rank, gp.Step, gp.Busy)
 		return
 	}
 	got, others := p.Claim(f.rank, gp.Step, 0, timeline.ComputeBucket, gp.Busy-gp.Hidden)

@@ -59,7 +59,7 @@ func (rule idleRule) run(p *analyze.Pass) {
 			}
 		}
 	}
-	p.ReportCost(&cost, func(mean, step int64) report.Finding {
+	p.ReportHost(&cost, func(mean, step int64) report.Finding {
 		f := report.Finding{Message: rule.message + " " + perStep(mean, step), Why: rule.why(worst),
 			Saving: &report.Range{Low: 0, High: mean}, Evidence: evidence}
 		if rule.fix != nil {

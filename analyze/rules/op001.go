@@ -103,7 +103,7 @@ func runOP001(p *analyze.Pass) {
 			}
 		}
 	}
-	p.ReportCost(&cost, func(mean, step int64) report.Finding {
+	p.ReportHost(&cost, func(mean, step int64) report.Finding {
 		return report.Finding{Message: "launch-bound optimizer leaves the device idle " + perStep(mean, step), Why: why,
 			Saving: &report.Range{Low: 0, High: mean}, Evidence: evidence}
 	})
