@@ -70,7 +70,7 @@ func newRank(x *Rows, s *scope, only bool) *Rank {
 		r.Optimizers = outermost(x, s.host, OptimizerStep)
 		r.findClosures()
 	})
-	x.withoutTime(s.devices)
+	withoutTime(x, s.devices)
 	return r
 }
 

@@ -79,7 +79,7 @@ func (w *window) push(i int32) (old int32, full bool) {
 
 // withoutTime takes the duration of the overlong events of devices for zero, in a copy of the
 // column: the trace is not changed. They count and are joined to their launches as before.
-func (x *Rows) withoutTime(devices []*Device) {
+func withoutTime(x *Rows, devices []*Device) {
 	copied := false
 	for _, d := range devices {
 		for _, i := range d.Overlong {
