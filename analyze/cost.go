@@ -33,7 +33,7 @@ func (c *Cost) Add(r *Rank, step int, ns int64) {
 	}
 }
 
-// AddHost notes ns of the host's own time in one step. See severityOf.
+// AddHost notes ns of the host's own time in one step: it varies from run to run.
 func (c *Cost) AddHost(r *Rank, step int, ns int64) {
 	c.Add(r, step, ns)
 	c.host = c.host || ns > 0

@@ -26,19 +26,6 @@ func severityOfShare(share float64) report.Severity {
 	return report.Note
 }
 
-// severityOf is the severity of a cost. Time of the host alone is worth one level less: the
-// profiler itself slows each operator down, and how much of a step some of them take depends
-// on what else the machine does, so that a cost of 1 % in one run is 3 % in the next.
-func severityOf(cost *Cost, share float64) report.Severity {
-	if !cost.host {
-		return severityOfShare(share)
-	}
-	if share >= errorShare {
-		return report.Warn
-	}
-	return report.Note
-}
-
 // nearBound is by which factor time that the host causes varies between runs of one program.
 const nearBound = 1.25
 
@@ -133,9 +120,9 @@ func (p *Pass) reportCost(cost *Cost, silent float64, describe func(mean, step i
 		f.Caveats = append(f.Caveats, "no complete step of these kinds was recorded: the mean is over incomplete ones")
 	}
 	if cost.host {
-		f.Caveats = append(f.Caveats, inDoubt(share, errorShare)...)
+		f.Caveats = append(f.Caveats, inDoubt(share, warnShare, errorShare)...)
 	}
-	p.report(severityOf(cost, share), costed{f, cost.total()})
+	p.report(severityOfShare(share), costed{f, cost.total()})
 }
 
 // ReportWait adds a finding about wait: by its cost where it is exposed, else as a note

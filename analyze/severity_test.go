@@ -9,8 +9,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/steps"
 )
 
-// Time of the host is a note below 10 % of a step and never an error; near a bound, what the
-// host costs is said to be about that.
+// Near a bound, what the host costs is said to be about that.
 func TestSeverityOfHostTime(t *testing.T) {
 	for _, test := range []struct {
 		how       string // host: its own time; waits: a device waits for it; device: time of a device
@@ -20,11 +19,11 @@ func TestSeverityOfHostTime(t *testing.T) {
 		noFinding bool
 	}{
 		{"host", 90, "", "", true},
-		{"host", 1_000, report.Note, "", false},
-		{"host", 7_900, report.Note, "", false},
-		{"host", 8_100, report.Note, "about 10 %", false},
-		{"host", 12_400, report.Warn, "about 10 %", false},
-		{"host", 60_000, report.Warn, "", false},
+		{"host", 1_000, report.Warn, "about 1 %", false},
+		{"host", 7_900, report.Warn, "", false},
+		{"host", 8_100, report.Warn, "about 10 %", false},
+		{"host", 12_400, report.Error, "about 10 %", false},
+		{"host", 60_000, report.Error, "", false},
 		{"waits", 700, report.Note, "", false},
 		{"waits", 900, report.Note, "about 1 %", false},
 		{"waits", 1_200, report.Warn, "about 1 %", false},
