@@ -225,3 +225,13 @@ func between(passes []Backward, start, end int64) []Backward {
 func firstFrom(passes []Backward, start int64) int {
 	return sort.Search(len(passes), func(i int) bool { return passes[i].Start >= start })
 }
+
+// isLoss reports whether a node of backward, by its name, is that of a loss.
+func isLoss(node string) bool {
+	for _, prefix := range []string{"NllLoss", "BinaryCrossEntropy", "MseLoss", "SmoothL1Loss", "HuberLoss"} {
+		if strings.HasPrefix(node, prefix) {
+			return true
+		}
+	}
+	return false
+}

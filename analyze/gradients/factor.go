@@ -1,22 +1,12 @@
 package gradients
 
 import (
-	"strings"
-
 	"github.com/gaprof/gaprof/analyze/steps"
 )
 
 // wholeNumbers are the types of counts, as PyTorch prints them. Numbers of the program that
 // are whole have one of them, too.
 var wholeNumbers = map[string]bool{"long int": true, "int": true}
-
-// reductionOf has the operators that compute losses, and which of their arguments says how
-// the losses of single predictions are combined.
-var reductionOf = map[string]int{
-	"aten::cross_entropy_loss": 3, "aten::nll_loss_nd": 3, "aten::binary_cross_entropy": 3,
-	"aten::binary_cross_entropy_with_logits": 4,
-	"aten::mse_loss":                         2, "aten::l1_loss": 2, "aten::smooth_l1_loss": 2, "aten::huber_loss": 2,
-}
 
 // lossFamily returns the family of an operator that computes a loss, by its arguments:
 // 0 combines nothing, 1 is the mean, 2 the sum.
@@ -26,16 +16,6 @@ func lossFamily(name string, values []string) family {
 		return noFamily
 	}
 	return map[string]family{"1": meanLoss, "2": sumLoss}[values[at]]
-}
-
-// isLoss reports whether a node of backward, by its name, is that of a loss.
-func isLoss(node string) bool {
-	for _, prefix := range []string{"NllLoss", "BinaryCrossEntropy", "MseLoss", "SmoothL1Loss", "HuberLoss"} {
-		if strings.HasPrefix(node, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // lossSigns is what a step shows so far of how its loss is normalized.
@@ -62,17 +42,22 @@ func (l *lossSigns) note(f family, first *Backward) {
 // whole number in a step that counts; or a number that such a step, or one that reduces a
 // single number over ranks after backward, divides by; or a sum is what was differentiated.
 func (c *cutter) fromCount(t *operation, s *signs) bool {
-	first, last := &c.backwards[0], &c.backwards[len(c.backwards)-1]
+	first := &c.backwards[0]
 	number := t.tensor && !t.whole
 	switch {
 	case c.loss.mean || first.FromMean:
 		return false
-	case s.counted, t.whole && c.loss.summed:
-		return true
-	case number && c.loss.inverted && !first.FromProduct:
-		return true
-	case number && (s.inverted || t.divides) && (c.loss.summed || steps.AnyIn(c.numbers, last.Last, t.start)):
+	case s.counted, t.whole && c.loss.summed, number && c.fromNumber(t, s):
 		return true
 	}
 	return (c.loss.sum || first.FromSum) && (number || t.factor != "")
+}
+
+// fromNumber is fromCount for a factor that is a number on the device and not a whole one.
+func (c *cutter) fromNumber(t *operation, s *signs) bool {
+	first, last := &c.backwards[0], &c.backwards[len(c.backwards)-1]
+	if c.loss.inverted && !first.FromProduct {
+		return true
+	}
+	return (s.inverted || t.divides) && (c.loss.summed || steps.AnyIn(c.numbers, last.Last, t.start))
 }

@@ -52,17 +52,24 @@ func instances(x *timeline.Rank, o *Optimizer, list []steps.Step, params *Params
 			if total(r.touched) == 0 {
 				return nil
 			}
-			if same := slices.IndexFunc(runs[first:], func(i instanceRun) bool { return i.key == r.key }); same >= 0 {
-				runs[first+same].spans++
-			} else {
-				runs = append(runs, r)
-			}
+			runs = addRun(runs, first, r)
 		}
 		needed = needed || len(runs) > first+1 || len(runs) > first && runs[first].spans > 1
 	}
 	if !needed {
 		return nil
 	}
+	return runs
+}
+
+// addRun adds a span to the run of the same instance in its step, the runs from first on, or
+// begins one.
+func addRun(runs []instanceRun, first int, r instanceRun) []instanceRun {
+	same := slices.IndexFunc(runs[first:], func(i instanceRun) bool { return i.key == r.key })
+	if same < 0 {
+		return append(runs, r)
+	}
+	runs[first+same].spans++
 	return runs
 }
 

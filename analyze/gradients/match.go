@@ -81,10 +81,7 @@ func (m *matcher) pass(g run) (Pass, bool) {
 	first := &g.operations[0]
 	p.HostStart, p.Tensor, p.BeforeScatter = first.start, first.tensor, g.scattered
 	p.One = g.family == multiply && g.byOne()
-	// Weights decay once a step, next to the optimizer, not between micro-batches.
-	p.Doubtful = p.Kind == ScalePass && p.Place == AfterBackward && (!g.counted || g.mixed())
-	decay := first.tensor && g.decays || !first.tensor && first.factor == ""
-	p.Decay = p.Doubtful && decay && !first.divides && !first.whole
+	p.doubt(&g)
 	for _, o := range m.owners {
 		elements, count, size := m.cover(o, tensors, g.operations[0].dtype())
 		if o.numel > 0 && float64(elements) >= coverage*float64(o.numel) {
@@ -94,6 +91,15 @@ func (m *matcher) pass(g run) (Pass, bool) {
 		}
 	}
 	return p, false
+}
+
+// doubt fills in whether the factor of a scale pass is unknown, and whether it may be the
+// decay of weights, which happens once per step, next to the optimizer.
+func (p *Pass) doubt(g *run) {
+	first := &g.operations[0]
+	p.Doubtful = p.Kind == ScalePass && p.Place == AfterBackward && (!g.counted || g.mixed())
+	decay := first.tensor && g.decays || !first.tensor && first.factor == ""
+	p.Decay = p.Doubtful && decay && !first.divides && !first.whole
 }
 
 // traffic is how often a pass moves each byte of the gradients: most read and write it,

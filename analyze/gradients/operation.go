@@ -146,3 +146,11 @@ func normStarts(list []operation) []int64 {
 	}
 	return starts
 }
+
+// reductionOf has the operators that compute losses, and which of their arguments says how
+// the losses of single predictions are combined.
+var reductionOf = map[string]int{
+	"aten::cross_entropy_loss": 3, "aten::nll_loss_nd": 3, "aten::binary_cross_entropy": 3,
+	"aten::binary_cross_entropy_with_logits": 4,
+	"aten::mse_loss":                         2, "aten::l1_loss": 2, "aten::smooth_l1_loss": 2, "aten::huber_loss": 2,
+}

@@ -63,3 +63,11 @@ type Factor struct {
 	Decay    bool // it may as well be that of weight decay; then it is doubtful, too
 	One      bool // it was recorded and is one
 }
+
+// Rounds is what a loop does for each of the norms of a NormPass by itself, where doing it
+// once for all of them gives the same norm. The zero value is none of it.
+type Rounds struct {
+	Collectives []int32 // indexes of HostCollectives: all-reduces of one number, one per gradient
+	Reads       int     // numbers that the host reads from a device, one per gradient; 0 without a device
+	Wait        int64   // ns of idle device from the first norm to the last of these; else of host time between norms
+}

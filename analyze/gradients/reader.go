@@ -99,9 +99,7 @@ func (r *reader) operands(t *operation) bool {
 		t.of = &ops[0]
 	}
 	if t.family == multiply {
-		t.factor, t.tensor = r.factor(t.row, ops)
-		t.whole = len(ops) > 1 && wholeNumbers[ops[1].Dtype]
-		t.divides = strings.HasSuffix(strings.TrimSuffix(r.x.Name(t.row), "_"), "div")
+		r.factors(t, ops)
 	}
 	t.local = r.localElements(t.row)
 	switch unlisted := lists(t.shapes()); {
@@ -119,6 +117,13 @@ func (r *reader) operands(t *operation) bool {
 		}
 	}
 	return t.family != multiply || len(ops) < 2 || scales(ops[1])
+}
+
+// factors fills in what a product multiplies by, or divides by.
+func (r *reader) factors(t *operation, ops []timeline.Operand) {
+	t.factor, t.tensor = r.factor(t.row, ops)
+	t.whole = len(ops) > 1 && wholeNumbers[ops[1].Dtype]
+	t.divides = strings.HasSuffix(strings.TrimSuffix(r.x.Name(t.row), "_"), "div")
 }
 
 // reduces reports whether an operation makes one number of a tensor, and reads that. What

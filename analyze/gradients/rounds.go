@@ -6,14 +6,6 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
-// Rounds is what a loop does for each of the norms of a NormPass by itself, where doing it
-// once for all of them gives the same norm. The zero value is none of it.
-type Rounds struct {
-	Collectives []int32 // indexes of HostCollectives: all-reduces of one number, one per gradient
-	Reads       int     // numbers that the host reads from a device, one per gradient; 0 without a device
-	Wait        int64   // ns of idle device from the first norm to the last of these; else of host time between norms
-}
-
 // fewRounds is the least number of all-reduces of one number after the norms that counts as
 // one per gradient: fewer may be norms of groups, losses, counts, flags for the log.
 const fewRounds = 8
