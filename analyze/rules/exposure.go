@@ -218,6 +218,7 @@ func (e *exposure) placeSets(
 		exposed[dev] = exposed[dev].Minus(earlier[dev])
 		all[dev] = all[dev].Plus(earlier[dev])
 	}
+	beside := besideGathers(r, at, exposed)
 	eachWindow(r, func(step, w int) {
 		window, end := &r.Steps[step].Windows[w], int64(0)
 		if b := r.Steps[step].LastBackward; len(b) > 0 {
@@ -230,15 +231,25 @@ func (e *exposure) placeSets(
 			x.at[at] -= tail
 		}
 		x.at[at] += ns
-		if at == inBackward {
-			gathers := r.Devices[window.Device].Busy.Each[timeline.BucketOf(timeline.AllGather)]
-			x.gathers += ns - exposed[window.Device].Minus(gathers).Within(window.Start, window.End)
-		}
+		x.gathers += beside[window.Device].Within(window.Start, window.End)
 		if at != inOptimizer {
 			own.Add(r, step, ns)
 		}
 	})
 	return all
+}
+
+// besideGathers is the part of exposed time in which all-gathers run too, in backward, by
+// device; empty sets elsewhere.
+func besideGathers(r *analyze.Rank, at place, exposed []*timeline.Set) []*timeline.Set {
+	beside := noSets(len(exposed))
+	for dev := range exposed {
+		if at == inBackward {
+			gathers := r.Devices[dev].Busy.Each[timeline.BucketOf(timeline.AllGather)]
+			beside[dev] = exposed[dev].Minus(exposed[dev].Minus(gathers))
+		}
+	}
+	return beside
 }
 
 // placeOf is the place of a collective, as far as its launch says it.
