@@ -3,6 +3,7 @@ package drawing
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/steps"
@@ -92,7 +93,8 @@ func (t *Timeline) streamRows(x *timeline.Rank, d *timeline.Device) map[string]s
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(busy[b], busy[a]), cmp.Compare(a, b)) })
 	rows := make(map[string]string)
 	for i, name := range names {
-		if rows[name] = "stream " + name; len(names) > timelineStreams && i >= timelineStreams-1 {
+		rows[name] = "stream " + strings.TrimPrefix(name, "stream ")
+		if len(names) > timelineStreams && i >= timelineStreams-1 {
 			rows[name] = OtherRow
 			t.Folded++
 		}

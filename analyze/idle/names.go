@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -141,7 +142,7 @@ func compilesCode(name string) bool {
 
 // fetches reports whether a program's own span is named after the fetching of a batch.
 func fetches(name string) bool {
-	if strings.Contains(name, "::") || !hasWord(name, "load") && !hasWord(name, "batch") {
+	if strings.Contains(name, "::") || !timeline.HasFold(name, "load") && !timeline.HasFold(name, "batch") {
 		return false
 	}
 	name = strings.ReplaceAll(strings.ToLower(name), "_", " ")
@@ -158,16 +159,6 @@ func fetches(name string) bool {
 		}
 		name = after
 	}
-}
-
-// hasWord reports whether a name contains a lower-case word in any case.
-func hasWord(name, word string) bool {
-	for i := range len(name) - len(word) + 1 {
-		if name[i]|0x20 == word[0] && strings.EqualFold(name[i:i+len(word)], word) {
-			return true
-		}
-	}
-	return false
 }
 
 // waitOnHost reports whether any name of the trace is that of a collective of the host.

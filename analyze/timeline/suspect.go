@@ -47,8 +47,9 @@ var suspectWords = []struct {
 // none of them, and need not be taken apart.
 var suspectParts = []string{"notify", "signal", "reduce", "all", "2", "dispatch", "combine"}
 
-// hasFold reports whether a name contains a part, given in lower case, in any case.
-func hasFold(name, part string) bool {
+// HasFold reports whether a name contains a part in any case of letters. The part is given
+// in lower case and is ASCII.
+func HasFold(name, part string) bool {
 	for i := range len(name) - len(part) + 1 {
 		if name[i]|0x20 == part[0]|0x20 && strings.EqualFold(name[i:i+len(part)], part) {
 			return true
@@ -75,7 +76,7 @@ const inductor = "triton_"
 // suspectKind returns what the qualified name of a kernel's function speaks of.
 func suspectKind(qualified string) CollectiveKind {
 	root, _, _ := strings.Cut(qualified, "::")
-	if !slices.ContainsFunc(suspectParts, func(part string) bool { return hasFold(qualified, part) }) {
+	if !slices.ContainsFunc(suspectParts, func(part string) bool { return HasFold(qualified, part) }) {
 		return NotCommunication
 	}
 	if strings.HasPrefix(qualified, inductor) || slices.Contains(computeNamespaces, root) {
