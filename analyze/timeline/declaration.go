@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/parallel"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -75,6 +76,7 @@ type kernelName struct {
 // classifyKernels looks at each name that occurs on a device.
 func (n *names) classifyKernels(t *trace.Trace, declared []Declaration) {
 	n.kernel = make([]kernelName, len(n.class))
+	var list []trace.StringID
 	col := t.Columns()
 	for _, track := range t.Tracks() {
 		if !track.Activity {
@@ -82,10 +84,20 @@ func (n *names) classifyKernels(t *trace.Trace, declared []Declaration) {
 		}
 		for _, name := range col.Name[track.First : track.First+track.N] {
 			if of := &n.kernel[name]; !of.seen {
-				*of = kernelNamed(t.String(name), declared)
-				n.suspects = n.suspects || of.suspect != NotCommunication
+				of.seen = true
+				list = append(list, name)
 			}
 		}
+	}
+	of := func(list []trace.StringID) {
+		for _, name := range list {
+			n.kernel[name] = kernelNamed(t.String(name), declared)
+		}
+	}
+	half := len(list) / 2
+	parallel.Both(func() { of(list[:half]) }, func() { of(list[half:]) })
+	for _, name := range list {
+		n.suspects = n.suspects || n.kernel[name].suspect != NotCommunication
 	}
 }
 
@@ -96,8 +108,9 @@ func kernelNamed(name string, declared []Declaration) kernelName {
 			return kernelName{kind: d.Kind, seen: true, declared: true}
 		}
 	}
-	if kind, known := kernelKind(name); known {
+	kind, known, qualified := kernelKind(name)
+	if known {
 		return kernelName{kind: kind, seen: true}
 	}
-	return kernelName{suspect: suspectKind(qualifiedName(name)), seen: true}
+	return kernelName{suspect: suspectKind(qualified), seen: true}
 }

@@ -107,7 +107,7 @@ func TestKernelKind(t *testing.T) {
 		{"<", NotCommunication}, {">>>", NotCommunication}, {"(((", NotCommunication}, {"::", NotCommunication},
 		{"a::", NotCommunication}, {"(anonymous namespace)", NotCommunication}, {"x y z ", NotCommunication},
 	} {
-		if got, _ := kernelKind(test.name); got != test.want {
+		if got, _, _ := kernelKind(test.name); got != test.want {
 			t.Errorf("%q: %v, want %v", test.name, got, test.want)
 		}
 	}
@@ -126,7 +126,9 @@ func TestFamiliesAreReached(t *testing.T) {
 				if scope != "" {
 					name = scope + "::" + name
 				}
-				of, _ := familyOf("void " + name + "<int>(int)")
+				name = "void " + name + "<int>(int)"
+				qualification, from, to := kernelFunction(name)
+				of := familyOf(name[qualification:from], name[from:to])
 				if of.kernel == nil || of.kernel.Function != k.Function || of.family.Name != f.Name {
 					t.Errorf("%s is taken for %+v", name, of.kernel)
 				}

@@ -11,28 +11,44 @@ import (
 func kernelFunction(name string) (scope, from, to int) {
 	depth, end := 0, -1
 	for i := 0; i < len(name); i++ {
-		switch c := name[i]; {
-		case c == '<':
+		switch punctuation[name[i]] {
+		case none:
+		case opens:
 			if depth == 0 && end < 0 {
 				end = i
 			}
 			depth++
-		case c == '>':
+		case closes:
 			depth = max(depth-1, 0)
-		case depth > 0:
-		case c == '(' && strings.HasPrefix(name[i:], anonymous):
-			i += len(anonymous) - 1
-		case c == '(':
-			return scope, from, orElse(end, i)
-		case c == ' ': // what stood before is the return type
-			scope, from, end = i+1, i+1, -1
-		case c == ':' && strings.HasPrefix(name[i:], "::"):
-			i++
-			from, end = i+1, -1
+		default:
+			if depth > 0 {
+				continue
+			}
+			switch rest := name[i:]; {
+			case strings.HasPrefix(rest, anonymous):
+				i += len(anonymous) - 1
+			case rest[0] == '(':
+				return scope, from, orElse(end, i)
+			case rest[0] == ' ': // what stood before is the return type
+				scope, from, end = i+1, i+1, -1
+			case strings.HasPrefix(rest, "::"):
+				i++
+				from, end = i+1, -1
+			}
 		}
 	}
 	return scope, from, orElse(end, len(name))
 }
+
+// punctuation says which bytes divide the name of a kernel: most do not.
+var punctuation = [256]byte{'<': opens, '>': closes, '(': divides, ' ': divides, ':': divides}
+
+const (
+	none byte = iota
+	opens
+	closes
+	divides
+)
 
 // anonymous is how demanglers print a namespace without a name.
 const anonymous = "(anonymous namespace)"
@@ -108,30 +124,27 @@ var fitsOf = func() (of [256][]fit) {
 	return of
 }()
 
-// familyOf returns the pattern of the table that fits the name of a kernel and its function;
-// a nil family where none does, and a nil kernel where the kernel is in a namespace of the
-// family and fits no pattern of it. Template arguments and parameters do not count, since a
-// compute kernel may take something whose type mentions a library.
-func familyOf(name string) (of fit, function string) {
-	scope, from, to := kernelFunction(name)
-	if from >= to || strings.IndexByte(name[from:to], ':') >= 0 { // nccl:all_reduce is an annotation around one
-		return fit{}, ""
+// familyOf returns the pattern of the table that fits a kernel's function and what qualifies
+// it; a nil family where none does, and a nil kernel where the kernel is in a namespace of
+// the family and fits no pattern of it. Template arguments and parameters do not count,
+// since a compute kernel may take something whose type mentions a library.
+func familyOf(qualification, function string) fit {
+	if function == "" || strings.IndexByte(function, ':') >= 0 { // nccl:all_reduce is an annotation around one
+		return fit{}
 	}
-	function = name[from:to]
-	qualification := name[scope:from]
 	scoped := mentionsScope(qualification)
 	for _, one := range fitsOf[function[0]] {
 		if (scoped || len(one.family.Scopes) == 0) && one.family.holds(qualification) &&
 			matches(one.kernel.Function, function) {
-			return one, function
+			return one
 		}
 	}
 	for i := range families {
 		if f := &families[i]; scoped && len(f.Scopes) > 0 && f.holds(qualification) {
-			return fit{family: f}, function
+			return fit{family: f}
 		}
 	}
-	return fit{}, function
+	return fit{}
 }
 
 // scopeRoots are the outermost namespaces of the scopes of all families.
@@ -170,31 +183,30 @@ func (f *Family) holds(qualification string) bool {
 }
 
 // kernelKind returns the kind of a kernel by the table of families, NotCommunication for
-// those that compute; known is false for kernels of no family. The reduction operator in
-// the name is ignored, since NCCL prints AVG as Sum.
-func kernelKind(name string) (kind CollectiveKind, known bool) {
-	of, function := familyOf(name)
+// those that compute; known is false for kernels of no family, and qualified is the name of
+// the function with what qualifies it. The reduction operator in the name is ignored, since
+// NCCL prints AVG as Sum.
+func kernelKind(name string) (kind CollectiveKind, known bool, qualified string) {
+	scope, from, to := kernelFunction(name)
+	qualified = strings.TrimPrefix(name[scope:max(scope, to)], anonymous+"::")
+	function := name[from:max(from, to)]
+	of := familyOf(name[scope:from], function)
 	if of.kernel == nil {
-		return NotCommunication, of.family != nil
+		return NotCommunication, of.family != nil, qualified
 	}
 	if of.kernel.Kind == UnknownCollective {
 		if k := KindOf(function); k != NotCommunication {
-			return k, true
+			return k, true, qualified
 		}
 	}
-	return of.kernel.Kind, true
+	return of.kernel.Kind, true, qualified
 }
 
 // OfProcessGroup reports whether a kernel, by its name, is of a library with which PyTorch's
 // process groups communicate. What other libraries launch says nothing of the ranks that
 // take part.
 func OfProcessGroup(name string) bool {
-	of, _ := familyOf(name)
+	scope, from, to := kernelFunction(name)
+	of := familyOf(name[scope:from], name[from:max(from, to)])
 	return of.kernel != nil && of.family.Grouped
-}
-
-// qualifiedName returns a kernel's function with what qualifies it.
-func qualifiedName(name string) string {
-	scope, _, to := kernelFunction(name)
-	return strings.TrimPrefix(name[scope:max(scope, to)], anonymous+"::")
 }

@@ -76,10 +76,10 @@ const inductor = "triton_"
 // suspectKind returns what the qualified name of a kernel's function speaks of.
 func suspectKind(qualified string) CollectiveKind {
 	root, _, _ := strings.Cut(qualified, "::")
-	if !slices.ContainsFunc(suspectParts, func(part string) bool { return HasFold(qualified, part) }) {
+	if strings.HasPrefix(qualified, inductor) || slices.Contains(computeNamespaces, root) {
 		return NotCommunication
 	}
-	if strings.HasPrefix(qualified, inductor) || slices.Contains(computeNamespaces, root) {
+	if !slices.ContainsFunc(suspectParts, func(part string) bool { return HasFold(qualified, part) }) {
 		return NotCommunication
 	}
 	words := wordsOf(qualified)
