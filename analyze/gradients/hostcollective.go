@@ -102,7 +102,7 @@ func askedFor(x *timeline.Rank) []asked {
 		name := x.Name(s.Row)
 		switch {
 		case strings.HasPrefix(name, timeline.RecordParamComms):
-			if _, told := x.Trace.Event(int(s.Row)).Arg(trace.KeyCollective); told {
+			if len(described) > 0 || told(x, s.Row) {
 				described = append(described, s.Row)
 			}
 		case strings.HasPrefix(name, "c10d::"):
@@ -120,8 +120,14 @@ func askedFor(x *timeline.Rank) []asked {
 	return operatorCollectives(x, backend, backend)
 }
 
-// describedCollectives reads the messages of record_param_comms spans. Those of barriers and
-// the like are left out.
+// told reports whether a record_param_comms span says what it is.
+func told(x *timeline.Rank, row int32) bool {
+	_, ok := x.Trace.Event(int(row)).Arg(trace.KeyCollective)
+	return ok
+}
+
+// describedCollectives reads the messages of record_param_comms spans. Those that do not
+// say what they are, barriers and the like are left out.
 func describedCollectives(x *timeline.Rank, rows []int32) []asked {
 	list := make([]asked, 0, len(rows))
 	kinds := make(map[trace.Arg]timeline.CollectiveKind)

@@ -33,7 +33,7 @@ func instances(x *timeline.Rank, o *Optimizer, list []steps.Step, params *Params
 	needed := slices.ContainsFunc(passes, func(b Backward) bool {
 		return float64(params.reached(b.Accumulated)) < coverage*float64(params.Count)
 	})
-	at := 0
+	at, classes := 0, params.byShape()
 	for _, step := range o.Updates {
 		first := len(runs)
 		for at < len(x.Optimizers) && x.Optimizers[at].End <= list[step].Update.Start {
@@ -47,7 +47,7 @@ func instances(x *timeline.Rank, o *Optimizer, list []steps.Step, params *Params
 			if x.InBackward(span.Row) {
 				return nil
 			}
-			r := instanceRun{step: step, touched: touched(x, params, span), spans: 1}
+			r := instanceRun{step: step, touched: touched(x, classes, len(params.Classes), span), spans: 1}
 			r.key = fmt.Sprint(r.touched)
 			if total(r.touched) == 0 {
 				return nil

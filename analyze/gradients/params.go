@@ -30,11 +30,15 @@ type classKey struct{ dims, dtype string }
 // shapeKey returns a shape as text, as a key of maps.
 func shapeKey(dims []int64) string {
 	var buf [64]byte
-	key := buf[:0]
+	return string(appendShape(buf[:0], dims))
+}
+
+// appendShape appends the key of a shape.
+func appendShape(key []byte, dims []int64) []byte {
 	for _, d := range dims {
 		key = append(strconv.AppendInt(key, d, 10), ' ')
 	}
-	return string(key)
+	return key
 }
 
 // add adds a class of which no parameter has been counted yet.

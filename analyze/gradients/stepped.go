@@ -26,26 +26,26 @@ func steppedOnce(x *timeline.Rank, p *Params, s *steps.Step, passes []Backward) 
 // touch, 0 where that cannot be said: of the operators in place that go over tensors of a
 // class, the one with the fewest has one each.
 func steppedIn(x *timeline.Rank, p *Params, start, end int64) []int {
-	total := make([]int, len(p.Classes))
+	total, classes := make([]int, len(p.Classes)), p.byShape()
 	first := sort.Search(len(x.Optimizers), func(i int) bool { return x.Optimizers[i].End > start })
 	for _, span := range x.Optimizers[first:] {
 		if span.Start >= end {
 			break
 		}
-		for class, n := range touched(x, p, span) {
+		for class, n := range touched(x, classes, len(p.Classes), span) {
 			total[class] += n
 		}
 	}
 	return total
 }
 
-// touched counts, by class, the parameters that one optimizer span touches.
-func touched(x *timeline.Rank, p *Params, span timeline.Span) []int {
+// touched counts, by n classes, which are given by the keys of their shapes, the parameters
+// that one optimizer span touches.
+func touched(x *timeline.Rank, classes map[string]int, n int, span timeline.Span) []int {
 	own := span.Start
 	if c, ok := x.Closure(span.Row); ok {
 		own = c.End
 	}
-	classes := p.byShape()
 	in, trackEnd := x.Inputs(), x.TrackEnd(span.Row)
 	counts := make(map[string][]int) // by operator
 	for i := span.Row + 1; i < trackEnd && x.Col.Start[i] < span.End; i++ {
@@ -55,18 +55,19 @@ func touched(x *timeline.Rank, p *Params, span timeline.Span) []int {
 		}
 		if ops := in.Of(i); len(ops) > 0 {
 			if counts[name] == nil {
-				counts[name] = make([]int, len(p.Classes))
+				counts[name] = make([]int, n)
 			}
 			countShapes(counts[name], classes, ops[0].Shapes)
 		}
 	}
-	return leastCounts(counts, len(p.Classes))
+	return leastCounts(counts, n)
 }
 
 // countShapes counts the shapes that are those of a class.
 func countShapes(counts []int, classes map[string]int, shapes [][]int64) {
+	var buf [64]byte
 	for _, s := range shapes {
-		if class, ok := classes[shapeKey(s)]; ok {
+		if class, ok := classes[string(appendShape(buf[:0], s))]; ok {
 			counts[class]++
 		}
 	}

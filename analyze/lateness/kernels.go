@@ -5,10 +5,14 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/analyze/work"
 )
 
 // key is what makes kernels of several ranks the same.
-type key struct{ name, shape string }
+type key struct {
+	name  string
+	shape work.Shape
+}
 
 // entry is what one member launches of one kernel in a period.
 type entry struct {
@@ -151,7 +155,7 @@ func (d *differences) larger() bool {
 func (d *differences) shapesKnown() bool {
 	known, total := int64(0), int64(0)
 	for i := range d.list {
-		if total += d.list[i].ns; d.list[i].shape != "" {
+		if total += d.list[i].ns; d.list[i].shape != (work.Shape{}) {
 			known += d.list[i].ns
 		}
 	}

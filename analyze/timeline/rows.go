@@ -248,5 +248,8 @@ func (e *Event) Texts(visit func(*string)) {
 // for those that are compute for certain.
 func (x *Rows) Suspect(id trace.StringID) CollectiveKind { return x.names.kernel[id].suspect }
 
+// OnDevice reports whether a text is the name of an event on a device.
+func (x *Rows) OnDevice(id trace.StringID) bool { return x.names.kernel[id].seen }
+
 // AnySuspect reports whether the trace has such a name at all.
 func (x *Rows) AnySuspect() bool { return x.names.suspects }

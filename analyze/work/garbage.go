@@ -13,7 +13,7 @@ import (
 func Garbage(x *timeline.Rank) (when *timeline.Set, longest timeline.Event) {
 	names := make(map[trace.StringID]bool)
 	for id := range x.Trace.NumStrings() {
-		if collectsGarbage(x.Trace.String(trace.StringID(id))) {
+		if !x.OnDevice(trace.StringID(id)) && collectsGarbage(x.Trace.String(trace.StringID(id))) {
 			names[trace.StringID(id)] = true
 		}
 	}

@@ -8,9 +8,28 @@ import (
 // Kernel is what all launches of one compute kernel with one shape have in common.
 type Kernel struct {
 	Name    string
-	Shape   string         // the grid of its launch and the inputs of its operator; "" unknown
+	Shape   Shape          // of its operator's inputs and of its launch
 	Size    int64          // elements of the largest input, else blocks of the grid; 0 unknown
 	Longest timeline.Event // the launch that took longest
+}
+
+// Shape is what a launch works on. Texts are as the trace has them, "" where it has none.
+type Shape struct {
+	Inputs string // of the operator around the launch
+	Grid   string // blocks
+}
+
+// String is "inputs [[8, 64]], grid [4, 1, 1]", "" where nothing is known.
+func (s Shape) String() string {
+	switch {
+	case s.Inputs == "" && s.Grid == "":
+		return ""
+	case s.Inputs == "":
+		return "grid " + s.Grid
+	case s.Grid == "":
+		return "inputs " + s.Inputs
+	}
+	return "inputs " + s.Inputs + ", grid " + s.Grid
 }
 
 // Amount is the work of one kernel in a stretch.
@@ -21,7 +40,7 @@ type Amount struct {
 }
 
 // mostKernels bounds what is kept of hostile traces; real ones have a few hundred.
-const mostKernels = 1 << 13
+const mostKernels = 1 << 12
 
 // shape is the name of a kernel and the texts of its grid and of its operator's inputs.
 type shape struct{ name, grid, dims trace.StringID }
@@ -31,6 +50,7 @@ type kernels struct {
 	x     *timeline.Rank
 	list  []Kernel
 	index map[shape]int32
+	named []bool // by name: some kernel has it
 	last  []last // by kernel
 	seen  [1 << 10]struct {
 		args uint32
@@ -42,10 +62,15 @@ type kernels struct {
 // last is where a kernel was counted last, and the row of its longest launch.
 type last struct{ stretch, at, longest int32 }
 
-func newKernels(x *timeline.Rank) *kernels { return &kernels{x: x, index: make(map[shape]int32)} }
+func newKernels(x *timeline.Rank) *kernels {
+	return &kernels{x: x, index: make(map[shape]int32), named: make([]bool, x.Trace.NumStrings())}
+}
 
 // count adds a compute kernel to those of a stretch.
 func (k *kernels) count(amounts []Amount, stretch, row, launch int32) []Amount {
+	if len(k.list) == mostKernels && !k.named[k.x.Col.Name[row]] {
+		return amounts
+	}
 	key := shape{k.x.Col.Name[row], k.text(row, trace.KeyGrid), k.dims(launch)}
 	n, known := k.index[key]
 	if !known {
@@ -53,7 +78,7 @@ func (k *kernels) count(amounts []Amount, stretch, row, launch int32) []Amount {
 			return amounts
 		}
 		n = int32(len(k.list))
-		k.index[key] = n
+		k.index[key], k.named[key.name] = n, true
 		k.list = append(k.list, k.kernel(key))
 		k.last = append(k.last, last{-1, 0, row})
 	}
@@ -119,7 +144,8 @@ func (k *kernels) kernel(s shape) Kernel {
 	if s.dims == 0 && s.grid != 0 {
 		size = largest(k.x.Trace.String(s.grid))
 	}
-	return Kernel{Name: k.x.Trace.String(s.name), Shape: k.shapeText(s), Size: size}
+	of := Shape{Inputs: k.x.Trace.String(s.dims), Grid: k.x.Trace.String(s.grid)}
+	return Kernel{Name: k.x.Trace.String(s.name), Shape: of, Size: size}
 }
 
 // mostElements ends products of hostile shapes.
@@ -150,18 +176,4 @@ func oneIf(b bool) int64 {
 		return 1
 	}
 	return 0
-}
-
-func (k *kernels) shapeText(s shape) string {
-	text := ""
-	if s.dims != 0 {
-		text = "inputs " + k.x.Trace.String(s.dims)
-	}
-	if s.grid != 0 {
-		if text != "" {
-			text += ", "
-		}
-		text += "grid " + k.x.Trace.String(s.grid)
-	}
-	return text
 }

@@ -152,9 +152,13 @@ func (w *Work) longestCopy(x *timeline.Rank, d *timeline.Device) {
 // Texts calls visit for every text that may be a piece of the trace's own.
 func (w *Work) Texts(visit func(*string)) {
 	for i := range w.Kernels {
-		visit(&w.Kernels[i].Name)
-		visit(&w.Kernels[i].Shape)
-		w.Kernels[i].Longest.Texts(visit)
+		k := &w.Kernels[i]
+		visit(&k.Name)
+		visit(&k.Shape.Inputs)
+		visit(&k.Shape.Grid)
+		k.Longest.Name = k.Name // copied already, and long
+		visit(&k.Longest.Process)
+		visit(&k.Longest.Thread)
 	}
 	w.Copy.Texts(visit)
 	w.Garbage.Texts(visit)
