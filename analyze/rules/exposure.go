@@ -218,7 +218,10 @@ func (e *exposure) placeSets(
 		exposed[dev] = exposed[dev].Minus(earlier[dev])
 		all[dev] = all[dev].Plus(earlier[dev])
 	}
-	beside := besideGathers(r, at, exposed)
+	beside := noSets(len(exposed))
+	if e.beside != "" && at == inBackward {
+		beside = besideGathers(r, exposed)
+	}
 	eachWindow(r, func(step, w int) {
 		window, end := &r.Steps[step].Windows[w], int64(0)
 		if b := r.Steps[step].LastBackward; len(b) > 0 {
@@ -239,15 +242,12 @@ func (e *exposure) placeSets(
 	return all
 }
 
-// besideGathers is the part of exposed time in which all-gathers run too, in backward, by
-// device; empty sets elsewhere.
-func besideGathers(r *analyze.Rank, at place, exposed []*timeline.Set) []*timeline.Set {
-	beside := noSets(len(exposed))
+// besideGathers is the part of exposed time in which all-gathers run too, by device.
+func besideGathers(r *analyze.Rank, exposed []*timeline.Set) []*timeline.Set {
+	beside := make([]*timeline.Set, len(exposed))
 	for dev := range exposed {
-		if at == inBackward {
-			gathers := r.Devices[dev].Busy.Each[timeline.BucketOf(timeline.AllGather)]
-			beside[dev] = exposed[dev].Minus(exposed[dev].Minus(gathers))
-		}
+		gathers := r.Devices[dev].Busy.Each[timeline.BucketOf(timeline.AllGather)]
+		beside[dev] = exposed[dev].Minus(exposed[dev].Minus(gathers))
 	}
 	return beside
 }

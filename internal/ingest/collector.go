@@ -3,6 +3,7 @@ package ingest
 import (
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync/atomic"
 )
 
@@ -41,4 +42,28 @@ func tuneCollector(jobs []*job) {
 	if largest < smallText {
 		gcPercent.Store(gcOfSmall)
 	}
+}
+
+// collectAsReached lets the heap grow, once its next collection is over, to where it was
+// when reading ended: much of what reading needs is free then, and the memory is taken
+// anyway. It does nothing in a program that did not call StartCollector.
+func collectAsReached() {
+	if gcPercent.Load() == 0 {
+		return
+	}
+	reached := heapMetric("/gc/heap/goal:bytes")
+	adapt := func(int) {
+		if live := heapMetric("/gc/heap/live:bytes"); live > 0 {
+			percent := int64(100*reached/live) - 100
+			debug.SetGCPercent(int(min(max(percent, gcPercent.Load()), gcOfSmall)))
+		}
+	}
+	runtime.AddCleanup(new([32]byte), adapt, 0)
+}
+
+// heapMetric reads a metric of the runtime that is a number of bytes.
+func heapMetric(name string) uint64 {
+	sample := []metrics.Sample{{Name: name}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }

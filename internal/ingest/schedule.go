@@ -117,6 +117,9 @@ func (s *scheduler) work(j *job) {
 	switch {
 	case err == nil:
 		j.traces = len(traces)
+		if j.workers == s.workers() {
+			collectAsReached()
+		}
 		kept = s.handOver(j, traces)
 	case j.workers < s.workers() && (errors.Is(err, errOutgrown) || errors.Is(err, syscall.EMFILE)):
 		s.mu.Lock()
