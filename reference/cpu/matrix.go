@@ -19,23 +19,22 @@ func transposed[T gemm.Float](m gemm.Matrix[T]) gemm.Matrix[T] {
 }
 
 func linear[T gemm.Float](o ops.Linear) {
-	beta := T(0)
+	p := gemm.Product[T]{C: whole[T](o.Y, o.N), A: whole[T](o.X, o.K), B: transposed(whole[T](o.W, o.K)),
+		M: o.M, N: o.N, K: o.K, Alpha: 1}
 	if o.B != nil {
-		y, b := data[T](o.Y), data[T](o.B)
-		for i := range o.M {
-			copy(y[i*o.N:], b)
-		}
-		beta = 1
+		p.Row = data[T](o.B)
 	}
-	gemm.Mul(whole[T](o.Y, o.N), whole[T](o.X, o.K), transposed(whole[T](o.W, o.K)), o.M, o.N, o.K, 1, beta)
+	p.Run()
 }
 
 func linearInput[T gemm.Float](o ops.LinearInput) {
-	gemm.Mul(whole[T](o.DX, o.K), whole[T](o.DY, o.N), whole[T](o.W, o.K), o.M, o.K, o.N, 1, 0)
+	gemm.Product[T]{C: whole[T](o.DX, o.K), A: whole[T](o.DY, o.N), B: whole[T](o.W, o.K),
+		M: o.M, N: o.K, K: o.N, Alpha: 1}.Run()
 }
 
 func linearWeight[T gemm.Float](o ops.LinearWeight) {
-	gemm.Mul(whole[T](o.DW, o.K), transposed(whole[T](o.DY, o.N)), whole[T](o.X, o.K), o.N, o.K, o.M, 1, 0)
+	gemm.Product[T]{C: whole[T](o.DW, o.K), A: transposed(whole[T](o.DY, o.N)), B: whole[T](o.X, o.K),
+		M: o.N, N: o.K, K: o.M, Alpha: 1}.Run()
 }
 
 func linearBias[T gemm.Float](o ops.LinearBias) {
@@ -48,23 +47,51 @@ func linearBias[T gemm.Float](o ops.LinearBias) {
 	}
 }
 
-// head returns the part of a B*T x D buffer that belongs to one head of one sequence.
-func head[T gemm.Float](x *device.Buffer, b, h, t, d, heads int) gemm.Matrix[T] {
-	return gemm.Matrix[T]{Data: data[T](x)[b*t*d+h*(d/heads):], Stride: d}
+// heads calls f for every head of every sequence. The parts of buffers that belong to it
+// are T x size.
+func heads[T gemm.Float](b, t, d, heads int, f func(h headOf[T])) {
+	for i := range b {
+		for j := range heads {
+			f(headOf[T]{b: i, h: j, t: t, d: d, heads: heads, size: d / heads})
+		}
+	}
+}
+
+// headOf is a head of a sequence.
+type headOf[T gemm.Float] struct{ b, h, t, d, heads, size int }
+
+// of returns its columns of a B*T x D buffer.
+func (h headOf[T]) of(x *device.Buffer) gemm.Matrix[T] {
+	return gemm.Matrix[T]{Data: data[T](x)[h.b*h.t*h.d+h.h*h.size:], Stride: h.d}
+}
+
+// square returns its part of a B x Heads x T x T buffer.
+func (h headOf[T]) square(x *device.Buffer) gemm.Matrix[T] {
+	return gemm.Matrix[T]{Data: data[T](x)[(h.b*h.heads+h.h)*h.t*h.t:][:h.t*h.t], Stride: h.t}
+}
+
+// scores computes C = alpha A B^T as far as it is on or below the diagonal.
+func (h headOf[T]) scores(c, a, b gemm.Matrix[T], alpha T) {
+	gemm.Product[T]{C: c, A: a, B: transposed(b), M: h.t, N: h.t, K: h.size, Alpha: alpha, Part: gemm.LowerC}.Run()
+}
+
+// mix computes C = alpha P B, where P, or its transpose, is zero above the diagonal.
+func (h headOf[T]) mix(c, p, b gemm.Matrix[T], alpha T) {
+	part := gemm.LowerA
+	if p.Transposed {
+		part = gemm.UpperA
+	}
+	gemm.Product[T]{C: c, A: p, B: b, M: h.t, N: h.size, K: h.t, Alpha: alpha, Part: part}.Run()
 }
 
 func attention[T gemm.Float](o ops.Attention) {
-	size := o.D / o.Heads
-	root := T(1 / math.Sqrt(float64(size)))
-	for b := range o.B {
-		for h := range o.Heads {
-			part := func(x *device.Buffer) gemm.Matrix[T] { return head[T](x, b, h, o.T, o.D, o.Heads) }
-			p := gemm.Matrix[T]{Data: data[T](o.P)[(b*o.Heads+h)*o.T*o.T:][:o.T*o.T], Stride: o.T}
-			gemm.Mul(p, part(o.Q), transposed(part(o.K)), o.T, o.T, size, root, 0)
-			causalSoftmax(p.Data, o.T)
-			gemm.Mul(part(o.O), p, part(o.V), o.T, size, o.T, 1, 0)
-		}
-	}
+	root := T(1 / math.Sqrt(float64(o.D/o.Heads)))
+	heads(o.B, o.T, o.D, o.Heads, func(h headOf[T]) {
+		p := h.square(o.P)
+		h.scores(p, h.of(o.Q), h.of(o.K), root)
+		causalSoftmax(p.Data, o.T)
+		h.mix(h.of(o.O), p, h.of(o.V), 1)
+	})
 }
 
 // causalSoftmax replaces every row i of an n x n matrix by its softmax over columns 0 to i,
@@ -90,20 +117,16 @@ func causalSoftmax[T gemm.Float](p []T, n int) {
 }
 
 func attentionBackward[T gemm.Float](o ops.AttentionBackward) {
-	size := o.D / o.Heads
-	root := T(1 / math.Sqrt(float64(size)))
+	root := T(1 / math.Sqrt(float64(o.D/o.Heads)))
 	work := whole[T](o.Work, o.T)
-	for b := range o.B {
-		for h := range o.Heads {
-			part := func(x *device.Buffer) gemm.Matrix[T] { return head[T](x, b, h, o.T, o.D, o.Heads) }
-			p := gemm.Matrix[T]{Data: data[T](o.P)[(b*o.Heads+h)*o.T*o.T:][:o.T*o.T], Stride: o.T}
-			gemm.Mul(part(o.DV), transposed(p), part(o.DO), o.T, size, o.T, 1, 0)
-			gemm.Mul(work, part(o.DO), transposed(part(o.V)), o.T, o.T, size, 1, 0)
-			softmaxBackward(work.Data, p.Data, o.T)
-			gemm.Mul(part(o.DQ), work, part(o.K), o.T, size, o.T, root, 0)
-			gemm.Mul(part(o.DK), transposed(work), part(o.Q), o.T, size, o.T, root, 0)
-		}
-	}
+	heads(o.B, o.T, o.D, o.Heads, func(h headOf[T]) {
+		p := h.square(o.P)
+		h.mix(h.of(o.DV), transposed(p), h.of(o.DO), 1)
+		h.scores(work, h.of(o.DO), h.of(o.V), 1)
+		softmaxBackward(work.Data, p.Data, o.T)
+		h.mix(h.of(o.DQ), work, h.of(o.K), root)
+		h.mix(h.of(o.DK), transposed(work), h.of(o.Q), root)
+	})
 }
 
 // softmaxBackward turns gradients of probabilities into gradients of their logits:
