@@ -1,5 +1,8 @@
-.PHONY: build test lint house bench profile fuzz golden interop
+.PHONY: build test lint house mutate bench profile fuzz golden interop
 FUZZTIME ?= 10s
+N ?= 60
+SEED ?= 1
+PKG ?= ./analyze/gate
 
 build: # one static binary
 	CGO_ENABLED=0 go build -trimpath -o bin/gaprof ./cmd/gaprof
@@ -14,6 +17,9 @@ lint:
 
 house: # limits of files, types and functions; what is over them
 	go run -C tools ./typecycles -check
+
+mutate: # would the tests of PKG notice a fault? docs/testing.md
+	go run -C tools ./mutate -n $(N) -seed $(SEED) $(MUTATE) $(PKG)
 
 bench: # several shapes and sizes; compare runs with benchstat
 	go test -run '^$$' -bench . -benchmem ./...
