@@ -7,8 +7,8 @@ PKG ?= ./analyze/gate
 build: # one static binary
 	CGO_ENABLED=0 go build -trimpath -o bin/gaprof ./cmd/gaprof
 
-test: # what README promises
-	go test ./...
+test: # what README promises; which tests were skipped stands at the end
+	@go test -json ./... | go run -C tools ./testlog
 
 lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

@@ -123,6 +123,26 @@ func TestNoOracle(t *testing.T) {
 	}
 }
 
+// TestTinyOracle: our own oracle says all that PyTorch's says, in float64.
+func TestTinyOracle(t *testing.T) {
+	cases, err := Read(filepath.Join("testdata", "tiny"))
+	if err != nil || len(cases) != 2 {
+		t.Fatal(len(cases), err)
+	}
+	for _, c := range cases {
+		e := c.F64
+		if len(e.Variants) != 24 || c.Inputs.Accumulation < 2 || e.Clip.Coef >= 1 {
+			t.Errorf("%s: %d variants, %d micro-batches, clipped by %v",
+				c.Name, len(e.Variants), c.Inputs.Accumulation, e.Clip.Coef)
+		}
+		for name, o := range e.Optimizers {
+			if o.WeightDecay == 0 || name == "adamw" && o.Eps < 1e-3 || len(e.Trajectory[name].ParamsAfter) == 0 {
+				t.Errorf("%s: %s with %+v would hide a mistake", c.Name, name, o)
+			}
+		}
+	}
+}
+
 func TestSharedOracle(t *testing.T) {
 	dir := filepath.Join("..", "..", "shared", "oracle")
 	if _, err := os.Stat(dir); err != nil {

@@ -79,19 +79,27 @@ func countsOf(e *oracle.Expected, micro int) *Counts {
 	return c
 }
 
+// TestOracle: of our own oracle, and of PyTorch's where it is.
 func TestOracle(t *testing.T) {
-	dir := filepath.Join("..", "..", "..", "shared", "oracle")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no ../shared/oracle here")
-	}
-	cases, err := oracle.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range cases {
-		c := &cases[i]
-		t.Run(c.Name+"/f64", func(t *testing.T) { checkOracle(t, c.F64, c.F64, sidecar.F64) })
-		t.Run(c.Name+"/f32", func(t *testing.T) { checkOracle(t, c.F32, c.F64, sidecar.F32) })
+	for name, dir := range map[string]string{
+		"tiny":   filepath.Join("..", "..", "oracle", "testdata", "tiny"),
+		"shared": filepath.Join("..", "..", "..", "shared", "oracle"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := os.Stat(dir); err != nil && name == "shared" {
+				t.Skip("no ../shared/oracle here")
+			}
+			cases, err := oracle.Read(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range cases {
+				t.Run(c.Name+"/f64", func(t *testing.T) { checkOracle(t, c.F64, c.F64, sidecar.F64) })
+				if c.F32 != nil {
+					t.Run(c.Name+"/f32", func(t *testing.T) { checkOracle(t, c.F32, c.F64, sidecar.F32) })
+				}
+			}
+		})
 	}
 }
 
@@ -132,7 +140,7 @@ func checkOracle(t *testing.T, e, exact *oracle.Expected, dtype sidecar.Dtype) {
 		switch c := alone.Cause; {
 		case want.mode == Global && (c.Mode != Global || c.Factor != want.factor || c.Confidence != FactorAlone):
 			t.Errorf("%s without micro-batches: %+v", name, c)
-		case c.Mode != want.mode && c.Mode != Unknown:
+		case c.Mode != want.mode && c.Mode != Unknown && (c.Confidence != Weak || e.ValidTokens >= manyTokens):
 			t.Errorf("%s without micro-batches is taken for %+v", name, c)
 		}
 		t.Logf("%s: %s %s; without micro-batches %s %s %v", name, got.Cause.Mode, got.Cause.Factor, alone.Cause.Mode,
@@ -142,6 +150,10 @@ func checkOracle(t *testing.T, e, exact *oracle.Expected, dtype sidecar.Dtype) {
 		}
 	}
 }
+
+// manyTokens are so many that the gradients of micro-batches are as long as their numbers of
+// tokens say; of fewer a weak guess may be wrong, which decides nothing.
+const manyTokens = 100
 
 func checkDeviation(t *testing.T, name string, d *Deviation, want *oracle.Deviation) {
 	t.Helper()

@@ -31,6 +31,9 @@ var goldens = []struct {
 		[]string{"analyze", "--show", "ranks", "../../../shared/traces/gpu/normuon-rank[0-7].json.gz"},
 		false,
 	},
+	{"h100.txt", []string{"analyze", h100 + "current.json.gz"}, false},
+	{"h100.full.txt", []string{"analyze", "--show", "findings,groups,top,health", h100 + "hook.json.gz"}, false},
+	{"diff-h100.txt", []string{"diff", h100 + "current.json.gz", h100 + "hook.json.gz"}, false},
 	{"sample-in-step.txt", []string{"analyze", "../../traces/reduce-scatter-in-step.json"}, true},
 	{"sample-in-hook.txt", []string{"analyze", "../../traces/reduce-scatter-in-hook.json"}, false},
 	{"sample-in-step.json", []string{"analyze", "--format", "json", "../../traces/reduce-scatter-in-step.json"}, false},
@@ -75,6 +78,9 @@ var goldens = []struct {
 	{"explain-OV004.txt", []string{"explain", "ov004"}, false},
 	{"help.txt", []string{"--help"}, false},
 }
+
+// h100 is the folder of one step of two real recordings, which are part of the project.
+const h100 = "../../analyze/rules/testdata/h100/"
 
 func TestGoldens(t *testing.T) {
 	for _, g := range goldens {

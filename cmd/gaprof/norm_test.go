@@ -25,6 +25,14 @@ func TestNormSchemaFile(t *testing.T) {
 	compareGolden(t, "../../docs/schema/norm-1.json", b.String())
 }
 
+// The trainer gives what our own oracle expects.
+func TestNormTinyOracle(t *testing.T) {
+	code, out, errs := runWith("", "norm", "--oracle", filepath.Join("..", "..", "oracle", "testdata", "tiny"))
+	if code != exitOK || !strings.HasSuffix(out, "56 of 56 agree\n") || strings.Contains(out, "WRONG") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+}
+
 // The trainer gives what an oracle expects, and an oracle that expects something else is
 // told from one that does not.
 func TestNormOracle(t *testing.T) {
