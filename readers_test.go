@@ -16,6 +16,7 @@ var readers = map[string][]string{
 	"analyze/render": {
 		"analyze/report", "analyze/compare", "analyze/gate", "analyze/render/plots",
 		"analyze/normalization", // for its audit, the contract gaprof.norm/1
+		"analyze/straggler",     // for its result, the contract gaprof.straggler/1
 	},
 }
 

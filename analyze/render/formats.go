@@ -8,6 +8,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/straggler"
 )
 
 // Format is one way to write a T.
@@ -42,6 +43,9 @@ var (
 	}
 	Audits = Formats[*normalization.Report]{
 		{"text", NormText}, {"json", asJSON[*normalization.Report]}, {"md", NormMarkdown},
+	}
+	Stragglers = Formats[*straggler.Result]{
+		{"text", StragglerText}, {"json", asJSON[*straggler.Result]}, {"md", StragglerMarkdown},
 	}
 )
 

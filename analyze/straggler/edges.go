@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gaprof/gaprof/analyze/straggler/optable"
 	"github.com/gaprof/gaprof/trace/graph"
-	"github.com/gaprof/gaprof/trace/optable"
 )
 
 // tolerance is how far the clocks of two ends of a transfer may differ, in ns.

@@ -1,8 +1,8 @@
 package straggler
 
 import (
+	"github.com/gaprof/gaprof/analyze/straggler/optable"
 	"github.com/gaprof/gaprof/trace/graph"
-	"github.com/gaprof/gaprof/trace/optable"
 )
 
 // builder makes the graph of a job: operation i is node i.

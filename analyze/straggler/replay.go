@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gaprof/gaprof/analyze/straggler/optable"
 	"github.com/gaprof/gaprof/trace/graph"
-	"github.com/gaprof/gaprof/trace/optable"
 )
 
 // replays says what the steps of a job would take with other times.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gaprof/gaprof/trace/optable"
+	"github.com/gaprof/gaprof/analyze/straggler/optable"
 )
 
 // op numbers an operation of a job, in the order of its rows.

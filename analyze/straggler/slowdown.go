@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gaprof/gaprof/trace/optable"
+	"github.com/gaprof/gaprof/analyze/straggler/optable"
 )
 
 // mostVisits bounds the replays of single workers: more operations than these take seconds.
@@ -56,7 +56,8 @@ func (f *figures) whole() {
 	slow := f.replay(func(op) bool { return false })
 	ideal := f.replay(func(op) bool { return true })
 	for s, number := range f.steps {
-		f.out.Steps = append(f.out.Steps, Step{number, seen[s], slow[s], ideal[s], ratio(float64(slow[s]), float64(ideal[s]))})
+		slowdown := ratio(float64(slow[s]), float64(ideal[s]))
+		f.out.Steps = append(f.out.Steps, Step{number, seen[s], slow[s], ideal[s], slowdown})
 	}
 	f.slow, f.idealTime = mean(slow), mean(ideal)
 	f.out.ObservedNS, f.out.ReplayedNS, f.out.IdealNS = rounded(mean(seen)), rounded(f.slow), rounded(f.idealTime)

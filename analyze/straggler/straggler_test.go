@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaprof/gaprof/trace/optable"
+	"github.com/gaprof/gaprof/analyze/straggler/optable"
 )
 
 // worked is a job of two stages and two micro-batches that can be replayed by hand.
@@ -85,8 +85,8 @@ func TestDelaysGiveTheTableBack(t *testing.T) {
 		r.plan.ReplayInto(&r.times)
 		for i := range delays {
 			if r.times.Start[i] != r.Start[i] || r.times.End[i] != r.end(op(i)) {
-				t.Fatalf("%s: %s %d of rank %d in step %d is [%d, %d), was [%d, %d)", name, r.Type[i], r.Seq[i], r.Rank[i],
-					r.Step[i], r.times.Start[i], r.times.End[i], r.Start[i], r.end(op(i)))
+				t.Fatalf("%s: %s %d of rank %d in step %d is [%d, %d), was [%d, %d)",
+					name, r.Type[i], r.Seq[i], r.Rank[i], r.Step[i], r.times.Start[i], r.times.End[i], r.Start[i], r.end(op(i)))
 			}
 		}
 	}
@@ -150,8 +150,9 @@ func TestPublished(t *testing.T) {
 		near(t, one.Type, one.Slowdown, want.ByType[one.Type], tolerance)
 	}
 	for i, list := range [][]GroupSlowdown{r.ByDP, r.ByStage} {
+		of := []map[string]float64{want.ByDP, want.ByStage}[i]
 		for _, one := range list {
-			near(t, "group", one.Slowdown, []map[string]float64{want.ByDP, want.ByStage}[i][strconv.Itoa(int(one.Number))], tolerance)
+			near(t, "group", one.Slowdown, of[strconv.Itoa(int(one.Number))], tolerance)
 		}
 	}
 	for name, s := range map[string]Share{"mw-ST.json": r.WorstWorkers, "ms-ST.json": r.LastStage} {

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gaprof/gaprof/analyze/straggler/optable"
 	"github.com/gaprof/gaprof/trace/graph"
-	"github.com/gaprof/gaprof/trace/optable"
 )
 
 // skew is what clocks of different machines may be apart, in ns: times that are more negative

@@ -14,6 +14,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/gate"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/analyze/straggler"
 )
 
 func newExplainCommand(s streams) *cobra.Command {
@@ -81,6 +82,7 @@ var schemas = []struct {
 	{"report", report.JSONSchema},
 	{"diff", compare.JSONSchema},
 	{"check", gate.JSONSchema},
+	{"straggler", straggler.JSONSchema},
 	{"config", func() (*jsonschema.Schema, error) { return gate.ConfigSchema(), nil }},
 }
 

@@ -16,6 +16,7 @@ var commands = []func(streams) *cobra.Command{
 	newCheckCommand,
 	newDiffCommand,
 	newNormCommand,
+	newWhatifCommand,
 	newTrainCommand,
 	newDemoCommand,
 	newConvertCommand,

@@ -37,11 +37,12 @@ func TestRefused(t *testing.T) {
 		{"one column less", "step,dp_rank,stage,rank,optype,start_ts,duration,seq_id,mc\n", "no column gmc"},
 		{"no rows", header, "without rows"},
 		{"a type", header + strings.Replace(row, "gc", "forward", 1), `row 1, optype: "forward" is no type`},
-		{"text for a number", header + row + strings.Replace(row, "0.25", "x", 1), `at byte 100: row 2, duration: "x" is not a number`},
+		{"text for a number", header + row + strings.Replace(row, "0.25", "x", 1),
+			`at byte 100: row 2, duration: "x" is not a number`},
 		{"negative", header + strings.Replace(row, "0.25", "-1", 1), "duration: -1 is not between"},
 		{"not a number", header + strings.Replace(row, "0.25", "NaN", 1), "NaN is not between"},
 		{"infinite", header + strings.Replace(row, "0.5", "1e400", 1), "is not"},
-		{"a rank", header + strings.Replace(row, "7,1,2,3", "7,1,2,99999999999", 1), "rank: 99999999999 is not between"},
+		{"a rank", header + strings.Replace(row, "7,1,2,3", "7,1,2,99999999999", 1), "rank: 99999999999 is not"},
 		{"a row too short", header + "7,1\n", "wrong number of fields"},
 		{"damaged Parquet", "PAR1 and then nothing", "damaged Parquet"},
 	} {
@@ -84,7 +85,8 @@ func TestParquet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if table.Len() != 2 || table.Stage[0] != 2 || table.Type[1] != Optimizer || table.Duration[0] != 25e7 || table.Start[1] != 1e9 {
+	if table.Len() != 2 || table.Stage[0] != 2 || table.Type[1] != Optimizer || table.Duration[0] != 25e7 ||
+		table.Start[1] != 1e9 {
 		t.Errorf("%+v", table)
 	}
 	for name, bad := range map[string]row{
@@ -94,7 +96,8 @@ func TestParquet(t *testing.T) {
 		"rank":     {Type: "gc", Rank: -1},
 	} {
 		data := parquetOf(t, bad)
-		if _, err := ReadFrom(bytes.NewReader(data), int64(len(data))); err == nil || !strings.Contains(err.Error(), name+": row 1") {
+		_, err := ReadFrom(bytes.NewReader(data), int64(len(data)))
+		if err == nil || !strings.Contains(err.Error(), name+": row 1") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -102,7 +105,7 @@ func TestParquet(t *testing.T) {
 
 // The published job ST, whose text form says the same.
 func TestPublished(t *testing.T) {
-	path := filepath.Join("..", "..", "..", "shared", "traces", "straggler", "trace-ST.parquet")
+	path := filepath.Join("..", "..", "..", "..", "shared", "traces", "straggler", "trace-ST.parquet")
 	table, err := Read(path)
 	if os.IsNotExist(err) {
 		t.Skipf("the published job is not at hand: %v", err)

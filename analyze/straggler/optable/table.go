@@ -96,7 +96,7 @@ func number(to *[]int32, v, least int64) error {
 func typed(to *[]Type, name string) error {
 	t, found := slices.BinarySearch(typeNames[:], name)
 	if !found {
-		return fmt.Errorf("%q is no type of operation that is known; they are %s", short(name), strings.Join(Types(), ", "))
+		return fmt.Errorf("%q is no type of operation; they are %s", short(name), strings.Join(Types(), ", "))
 	}
 	*to = append(*to, Type(t))
 	return nil
