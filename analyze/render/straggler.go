@@ -89,7 +89,9 @@ func advice(r *straggler.Result) string {
 	return "look at the communication that the tables below list first: its transfers vary, and not on one worker"
 }
 
-func costs(slowdown float64) string { return fmt.Sprintf("makes steps %.1f %% longer", 100*(slowdown-1)) }
+func costs(slowdown float64) string {
+	return fmt.Sprintf("makes steps %.1f %% longer", 100*(slowdown-1))
+}
 
 func shareText(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
@@ -177,7 +179,7 @@ func workerTable(workers []straggler.Worker) table {
 // cut says how many rows are not drawn.
 func (t table) cut(all int) table {
 	if hidden := all - len(t.rows); hidden > 0 {
-		t.more = append(t.more, units.Count(hidden, "row")+" more: --format json has all")
+		t.more = append(t.more, units.Count(hidden, "row")+" more; the JSON form has all")
 	}
 	return t
 }

@@ -86,7 +86,8 @@ func TestDelaysGiveTheTableBack(t *testing.T) {
 		for i := range delays {
 			if r.times.Start[i] != r.Start[i] || r.times.End[i] != r.end(op(i)) {
 				t.Fatalf("%s: %s %d of rank %d in step %d is [%d, %d), was [%d, %d)",
-					name, r.Type[i], r.Seq[i], r.Rank[i], r.Step[i], r.times.Start[i], r.times.End[i], r.Start[i], r.end(op(i)))
+					name, r.Type[i], r.Seq[i], r.Rank[i], r.Step[i],
+					r.times.Start[i], r.times.End[i], r.Start[i], r.end(op(i)))
 			}
 		}
 	}

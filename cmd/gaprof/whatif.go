@@ -28,8 +28,8 @@ types, stages, data parallel ranks and workers costs, by the definitions of
 "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI 2025).`,
 		Example: "  gaprof whatif --table trace.parquet\n" +
 			"  gaprof whatif --table trace.parquet --format json -o result.json",
-		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return runWhatif(s, f) },
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return runWhatif(s, f) },
 	}
 	flags := cmd.Flags()
 	f.outputFlags.add(flags)
