@@ -66,6 +66,7 @@ func Analyze(paths []string, o Options) (*report.Report, error) {
 func AnalyzeTraces(inputs []Input, o Options) (*report.Report, error) {
 	a := analyze.New(withDefaults(o))
 	for i, in := range inputs {
+		in.Alone = len(inputs) == 1
 		a.Add(i, in)
 	}
 	if runs := a.Runs(); len(runs) > 1 {

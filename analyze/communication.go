@@ -70,10 +70,21 @@ func exposedInSteps(r *Rank, exposed []*timeline.Set) *int64 {
 // siteRows counts launch sites: most first, unknown last.
 func siteRows(r *facts.Rank, kind timeline.CollectiveKind) []report.LaunchSite {
 	count := make(map[timeline.LaunchSite]int)
+	var last timeline.LaunchSite
+	times := 0 // of last, which rows of collectives share
 	for i := range r.Collectives {
-		if r.Collectives[i].Kind == kind {
-			count[r.Collectives[i].Site]++
+		c := &r.Collectives[i]
+		if c.Kind != kind {
+			continue
 		}
+		if c.Site != last && times > 0 {
+			count[last] += times
+			times = 0
+		}
+		last, times = c.Site, times+1
+	}
+	if times > 0 {
+		count[last] += times
 	}
 	rows := []report.LaunchSite{}
 	for site, n := range count {

@@ -15,7 +15,7 @@ import (
 func ScatterLeads(t *trace.Trace) []int64 {
 	var leads []int64
 	x := timeline.New(t)
-	for i, r := range facts.Compute(x) {
+	for i, r := range facts.ComputeAlone(x) {
 		leads = append(leads, scatterLeads(x.Ranks[i], r)...)
 	}
 	return leads

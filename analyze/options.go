@@ -11,6 +11,7 @@ type Input struct {
 	File  string       // its name, for the report and for Options.RankOf
 	Bytes int64        // of the file as stored; of several traces of a file one has them
 	Trace *trace.Trace // read only while its ranks are reduced; nothing keeps it
+	Alone bool         // no other trace is analyzed with it: what only a comparison of ranks needs is left out
 }
 
 // Options are the choices of a run. The zero value describes all ranks and steps and runs no

@@ -12,7 +12,11 @@ import (
 func Reduce(in Input, o *Options) *Reduced {
 	r := &Reduced{File: in.File, Format: in.Trace.Meta().Format, Bytes: in.Bytes, Events: int64(in.Trace.Len())}
 	x := timeline.NewWith(in.Trace, o.Communication)
-	for i, rank := range facts.Compute(x) {
+	compute := facts.Compute
+	if in.Alone {
+		compute = facts.ComputeAlone
+	}
+	for i, rank := range compute(x) {
 		if of := x.Ranks[i]; !of.Empty() {
 			one := ReducedRank{Facts: rank, Kernels: topKernels(of, cmp.Or(o.Top, 10))}
 			if o.Drawing {

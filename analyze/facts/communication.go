@@ -185,16 +185,15 @@ func joinHost(x *timeline.Rank, list []Collective, launches, rows []int32) {
 		if launch < 0 {
 			continue
 		}
-		n, ok := asked[x.RecordAround(launch)]
-		if !ok {
-			x.Stack(launch, func(span int32) bool {
-				n, ok = asked[span]
-				return !ok
-			})
-		}
-		if ok {
-			list[i].Asked = n
-		}
+		x.Stack(launch, func(span int32) bool {
+			n, ok := int32(0), false
+			if x.Is(span, timeline.CollectiveSpan) {
+				if n, ok = asked[span]; ok {
+					list[i].Asked = n
+				}
+			}
+			return !ok
+		})
 	}
 }
 
@@ -229,16 +228,12 @@ func checkStreams(x *timeline.Rank, c *collector) (overlap bool, shared int) {
 			busy[stream] += x.Col.Dur[row]
 		}
 	}
-	grouped := make([]bool, len(c.out.Kernels))
-	for i, name := range c.out.Kernels {
-		grouped[i] = timeline.OfProcessGroup(name)
-	}
 	for i := range c.out.Collectives {
 		one := &c.out.Collectives[i]
 		if set := computes[one.Stream]; set != nil && !one.Replayed {
 			over := set.Within(one.Start, one.End) > 0
 			overlap = overlap || over
-			shared += oneIf(over || grouped[one.Kernel] && 2*busy[one.Stream] >= total)
+			shared += oneIf(over || 2*busy[one.Stream] >= total && timeline.OfProcessGroup(c.out.Kernels[one.Kernel]))
 		}
 	}
 	return overlap, shared

@@ -15,10 +15,16 @@ import (
 
 // Compute derives the facts of every rank of an index, in the order of its Ranks. Problems
 // of the trace as a whole are listed with the first rank only.
-func Compute(x *timeline.Index) []*Rank {
+func Compute(x *timeline.Index) []*Rank { return computeAll(x, true) }
+
+// ComputeAlone is Compute for a trace that no other is compared with: without Work, where it is
+// of one rank.
+func ComputeAlone(x *timeline.Index) []*Rank { return computeAll(x, len(x.Ranks) > 1) }
+
+func computeAll(x *timeline.Index, compared bool) []*Rank {
 	var ranks []*Rank
 	for _, r := range x.Ranks {
-		ranks = append(ranks, rankOf(r))
+		ranks = append(ranks, rankOf(r, compared))
 	}
 	if len(ranks) > 0 {
 		first := ranks[0]
@@ -44,7 +50,7 @@ func wholeTrace(x *timeline.Index) []trace.Problem {
 
 // rankOf derives the facts of one rank. What is independent runs at the same time: steps and
 // backward passes, then the device's side of communication and the gradients.
-func rankOf(x *timeline.Rank) *Rank {
+func rankOf(x *timeline.Rank, compared bool) *Rank {
 	r := &Rank{}
 	var s *steps.Steps
 	var backwards gradients.Backwards
@@ -58,7 +64,11 @@ func rankOf(x *timeline.Rank) *Rank {
 	parallel.Both(func() {
 		r.Communication, launches = communicate(x, s)
 		r.Warmup, r.TokenNotes = warmupOf(x, s), tokenNotes(x, s)
-		idles, r.Work = work.Find(x, s, r.Communication.onDevices())
+		if compared {
+			idles, r.Work = work.Find(x, s, r.Communication.onDevices())
+		} else {
+			idles = idle.Find(x, s)
+		}
 	}, func() {
 		g, rows = gradients.Compute(x, s, backwards, r.WorldSize)
 	})

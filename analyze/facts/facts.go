@@ -26,7 +26,7 @@ type Rank struct {
 	gradients.Gradients
 	Updates
 	Warmup
-	Work       work.Work       // what its devices do between collectives
+	Work       work.Work       // what its devices do between collectives; empty by ComputeAlone
 	Steps      []Step          // in order of time; hides Gradients.Steps, which is part of it
 	StepSource steps.Source    // what Steps were cut at
 	Loaders    []string        // kinds of PyTorch's data loaders in the trace, sorted

@@ -1,12 +1,10 @@
 package gradients
 
 import (
-	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/gaprof/gaprof/analyze/steps"
-	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // Unknown counts are -1.
@@ -28,13 +26,13 @@ type Step struct {
 }
 
 // accumulate counts, per step and optimizer, how often a gradient was accumulated.
-func accumulate(x *timeline.Rank, list []steps.Step, optimizers []Optimizer, params *Params, passes []Backward,
-	forward []int64) []Step {
+func accumulate(t *stepping, list []steps.Step, optimizers []Optimizer, passes []Backward, forward []int64) []Step {
+	params := t.params
 	out := make([]Step, len(list))
 	several := make(map[int]int) // by step, where optimizers share a name: the most that one of them accumulates
 	for i := range optimizers {
 		o := &optimizers[i]
-		runs := instances(x, o, list, params, passes)
+		runs := instances(t, o, list, passes)
 		counts := accumulations(o, list, params, passes)
 		if runs != nil {
 			counts = accumulationsOf(runs, o, list, passes)
@@ -48,7 +46,7 @@ func accumulate(x *timeline.Rank, list []steps.Step, optimizers []Optimizer, par
 			at.PerOptimizer = append(at.PerOptimizer, OptimizerStep{o.Name, n})
 		}
 	}
-	kinds := kindsByAccumulation(out)
+	kinds, classes := kindsByAccumulation(out), params.all()
 	for i := range out {
 		s := &out[i]
 		s.Kind = kinds[i]
@@ -56,7 +54,7 @@ func accumulate(x *timeline.Rank, list []steps.Step, optimizers []Optimizer, par
 		s.MicroBatches = Unknown
 		n, ok := several[i]
 		if !ok || len(s.PerOptimizer) > 1 {
-			n = params.modeOf(params.all(), s.Backwards)
+			n = params.modeOf(classes, s.Backwards)
 		}
 		if n > 0 && (i > 0 || list[i].Complete) {
 			s.MicroBatches = n * forwardsOf(s.Backwards)
@@ -109,15 +107,21 @@ func trusted(counts []int) []int {
 func kindsByAccumulation(list []Step) []string {
 	next := make(map[string]int)
 	keys := make([]string, len(list))
+	var key []byte
 	for i := len(list) - 1; i >= 0; i-- {
-		var key strings.Builder
+		key = key[:0]
 		for _, o := range list[i].PerOptimizer {
 			if o.Accumulation != Unknown {
 				next[o.Name] = o.Accumulation
 			}
-			fmt.Fprintf(&key, "%s\x00%d\x00", o.Name, next[o.Name])
+			key = append(append(key, o.Name...), 0)
+			key = append(strconv.AppendInt(key, int64(next[o.Name]), 10), 0)
 		}
-		keys[i] = key.String()
+		if i+1 < len(list) && string(key) == keys[i+1] {
+			keys[i] = keys[i+1]
+			continue
+		}
+		keys[i] = string(key)
 	}
 	return steps.Kinds(len(list), func(i int) string { return keys[i] })
 }

@@ -79,10 +79,13 @@ type finder struct {
 func (f *finder) begin(first timeline.Span) {
 	f.finish()
 	root := timeline.NodeName(f.x.Name(first.Row))
+	classes := len(f.Params.Classes)
+	counts := make([]int, 2*classes)
 	f.List = append(f.List, Backward{
 		Start:       first.Start,
 		End:         first.End,
-		Accumulated: make([]int, 0, len(f.Params.Classes)),
+		Accumulated: counts[:0:classes],
+		Added:       counts[classes:classes],
 		Plain:       true,
 		FromLoss:    isLoss(root),
 		FromMean:    strings.HasPrefix(root, "MeanBackward"),
@@ -146,9 +149,6 @@ func addsInside(x *timeline.Rank, row int32) bool {
 	return false
 }
 
-// setting are what PyTorch runs to set a gradient to what backward computed.
-var setting = map[string]bool{"aten::detach": true, "detach": true, "torch::autograd::AccumulateGrad": true}
-
 // onlySets reports whether an accumulation sets a gradient, and nothing else happens to it, such
 // as a hook that adds it to a buffer.
 func onlySets(x *timeline.Rank, row int32) bool {
@@ -158,10 +158,13 @@ func onlySets(x *timeline.Rank, row int32) bool {
 	detaches := false
 	end, trackEnd := x.End(row), x.TrackEnd(row)
 	for i := row + 1; i < trackEnd && x.Col.Start[i] < end; i++ {
-		if !setting[x.Name(i)] {
+		switch x.Name(i) { // what PyTorch runs to set a gradient to what backward computed
+		case "aten::detach":
+			detaches = true
+		case "detach", "torch::autograd::AccumulateGrad":
+		default:
 			return false
 		}
-		detaches = detaches || x.Name(i) == "aten::detach"
 	}
 	return detaches
 }

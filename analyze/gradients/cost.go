@@ -11,7 +11,7 @@ import (
 // on the host. Busy is the time of its own kernels; Span also holds the gaps between them,
 // which a pass of many small kernels cannot avoid, so its cost is Span without the compute
 // of others that fits in between. It returns the kernels, or the operators.
-func measure(x *timeline.Rank, p *Pass, list []operation, waits *timeline.Set) []timeline.Span {
+func measure(x *timeline.Rank, p *Pass, list []operation, waits func() *timeline.Set) []timeline.Span {
 	var spans []timeline.Span
 	for i := range list {
 		for _, l := range x.LaunchedBy(list[i].row) {
@@ -34,7 +34,7 @@ func measure(x *timeline.Rank, p *Pass, list []operation, waits *timeline.Set) [
 	}
 	p.Busy, p.Span = set.Len(), end-spans[0].Start
 	if !p.OnDevice {
-		p.OtherIn = waits.Within(spans[0].Start, end) - waits.Overlap(set)
+		p.OtherIn = waits().Within(spans[0].Start, end) - waits().Overlap(set)
 		return spans
 	}
 	for _, d := range x.Devices {

@@ -15,10 +15,10 @@ type passFinder struct {
 	collectives []HostCollective
 	rows        []int32 // of collectives
 	found       []Pass
-	before      kernelsOf     // the passes before reduce-scatters
-	byHand      []int64       // starts of the reductions of gradients that the loop itself asks for, ascending
-	numbers     []int64       // starts of the all-reduces of a single number, ascending
-	waits       *timeline.Set // host collectives, on any thread
+	before      kernelsOf            // the passes before reduce-scatters
+	byHand      []int64              // starts of the reductions of gradients that the loop itself asks for, ascending
+	numbers     []int64              // starts of the all-reduces of a single number, ascending
+	waits       func() *timeline.Set // when host collectives run, on any thread
 }
 
 // find finds the passes of every step. own is what each step shows.

@@ -40,8 +40,8 @@ func (g *Gap) Loses() bool { return g.Accumulating && !g.Used }
 
 // gapsOf lists the gaps of every step, given the backward passes of each. ops are the gradient
 // operations, in order of start.
-func gapsOf(x *timeline.Rank, list []steps.Step, passes [][]Backward, params *Params,
-	ops []operation) []Gaps {
+func gapsOf(t *stepping, list []steps.Step, passes [][]Backward, ops []operation) []Gaps {
+	x, params := t.x, t.params
 	usual := usualPasses(list, passes)
 	all := make([]Gaps, len(passes))
 	zeros := zeroStarts(x, ops)
@@ -53,7 +53,7 @@ func gapsOf(x *timeline.Rank, list []steps.Step, passes [][]Backward, params *Pa
 		if shapes == nil {
 			shapes = params.shapes()
 		}
-		alone := len(passes) == usual[optimizersOf(&list[i])] && steppedOnce(x, params, &list[i], passes)
+		alone := len(passes) == usual[optimizersOf(&list[i])] && t.once(&list[i], passes)
 		for k := range passes[:len(passes)-1] {
 			a, b := &passes[k], &passes[k+1]
 			g := Gap{Start: a.Last, End: b.First, Renewed: b.Plain && params.Known()}
@@ -142,7 +142,7 @@ func (p *Params) shapes() map[string]int {
 // change weights: unscaling, or norms, sums into or copies of tensors with the shapes of half
 // of the tensors that a backward pass reaches.
 func usedIn(x *timeline.Rank, ops []operation, shapes map[string]int, g *Gap, reached int) bool {
-	found := make(map[family]map[string]int)
+	var found map[family]map[string]int
 	for i := from(ops, g.Start); i < len(ops) && ops[i].start < g.End; i++ {
 		t := &ops[i]
 		switch t.family {
@@ -151,6 +151,9 @@ func usedIn(x *timeline.Rank, ops []operation, shapes map[string]int, g *Gap, re
 		case norm, adjust, copyInto:
 			if x.InBackward(t.row) {
 				continue
+			}
+			if found == nil {
+				found = make(map[family]map[string]int)
 			}
 			if found[t.family] == nil {
 				found[t.family] = make(map[string]int)

@@ -2,6 +2,7 @@ package gradients
 
 import (
 	"cmp"
+	"sync"
 
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
@@ -30,12 +31,14 @@ type Gradients struct {
 func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gradients, rows []int32) {
 	g = &Gradients{}
 	var list []operation
+	var touch *stepping
 	parallel.Both(func() { list = operations(x) }, func() {
 		g.Params = withoutLeaves(x, b.Params)
 		g.Backwards = joinPartial(b.List, &g.Params, s)
 		oneForward(g.Backwards, &g.Params)
 		g.Optimizers = findOptimizers(x, s.List, &g.Params)
-		g.Steps = accumulate(x, s.List, g.Optimizers, &g.Params, g.Backwards, b.forward)
+		touch = newStepping(x, &g.Params)
+		g.Steps = accumulate(touch, s.List, g.Optimizers, g.Backwards, b.forward)
 		g.HostCollectives, rows = hostCollectives(x, s, &g.Params, g.Optimizers, g.Backwards)
 		g.NoSync = noSyncs(x)
 		markNoSync(x, g.HostCollectives, rows, g.NoSync)
@@ -51,12 +54,13 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 	for i := range g.Steps {
 		passes[i] = g.Steps[i].Backwards
 	}
-	for i, gaps := range gapsOf(x, s.List, passes, &g.Params, list) {
+	for i, gaps := range gapsOf(touch, s.List, passes, list) {
 		g.Steps[i].Gaps = gaps
 	}
 	parallel.Both(func() {
 		f := passFinder{x: x, list: list, collectives: g.HostCollectives, rows: rows,
-			byHand: byHand(x, g.HostCollectives), numbers: ofNumbers(g.HostCollectives), waits: collectiveTime(x)}
+			byHand: byHand(x, g.HostCollectives), numbers: ofNumbers(g.HostCollectives),
+			waits: sync.OnceValue(func() *timeline.Set { return collectiveTime(x) })}
 		g.Passes = f.find(s.List, g.Steps, m)
 	}, func() {
 		g.Tokens = tokenAllReduce(x, s.List, g.Steps, g.HostCollectives, normStarts(list), b.forward)

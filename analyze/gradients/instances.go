@@ -1,7 +1,6 @@
 package gradients
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/steps"
@@ -12,8 +11,7 @@ import (
 // parameters of each class: one optimizer, or several that are alike.
 type instanceRun struct {
 	step    int
-	key     string // of touched
-	touched []int  // by class: parameters of one of them
+	touches // of one of them
 	spans   int
 }
 
@@ -25,7 +23,8 @@ const mostSpans, mostWork = 10_000, 1_000_000
 // there is no need to, as one span steps all parameters that backward reaches, or where
 // shapes do not show what is touched. Optimizers of one class share their name: those of a
 // generator and a discriminator, of an actor and its critics.
-func instances(x *timeline.Rank, o *Optimizer, list []steps.Step, params *Params, passes []Backward) []instanceRun {
+func instances(t *stepping, o *Optimizer, list []steps.Step, passes []Backward) []instanceRun {
+	x, params := t.x, t.params
 	var runs []instanceRun
 	if len(x.Optimizers) > mostSpans || len(x.Optimizers)*len(params.Classes) > mostWork {
 		return nil
@@ -33,7 +32,7 @@ func instances(x *timeline.Rank, o *Optimizer, list []steps.Step, params *Params
 	needed := slices.ContainsFunc(passes, func(b Backward) bool {
 		return float64(params.reached(b.Accumulated)) < coverage*float64(params.Count)
 	})
-	at, classes := 0, params.byShape()
+	at := 0
 	for _, step := range o.Updates {
 		first := len(runs)
 		for at < len(x.Optimizers) && x.Optimizers[at].End <= list[step].Update.Start {
@@ -47,9 +46,8 @@ func instances(x *timeline.Rank, o *Optimizer, list []steps.Step, params *Params
 			if x.InBackward(span.Row) {
 				return nil
 			}
-			r := instanceRun{step: step, touched: touched(x, classes, len(params.Classes), span), spans: 1}
-			r.key = fmt.Sprint(r.touched)
-			if total(r.touched) == 0 {
+			r := instanceRun{step: step, touches: t.touched(span), spans: 1}
+			if total(r.counts) == 0 {
 				return nil
 			}
 			runs = addRun(runs, first, r)
@@ -65,7 +63,7 @@ func instances(x *timeline.Rank, o *Optimizer, list []steps.Step, params *Params
 // addRun adds a span to the run of the same instance in its step, the runs from first on, or
 // begins one.
 func addRun(runs []instanceRun, first int, r instanceRun) []instanceRun {
-	same := slices.IndexFunc(runs[first:], func(i instanceRun) bool { return i.key == r.key })
+	same := slices.IndexFunc(runs[first:], func(i instanceRun) bool { return i.kind == r.kind })
 	if same < 0 {
 		return append(runs, r)
 	}
@@ -84,17 +82,17 @@ func total(counts []int) (n int) {
 // accumulated for what steps there: since the same steps before, and since its gradients were
 // cleared. It takes the mode over the parameters that were reached.
 func accumulationsOf(runs []instanceRun, o *Optimizer, list []steps.Step, passes []Backward) []int {
-	last := make(map[string]int) // index of the step after that of the last run, by key
+	last := make(map[int]int) // index of the step after that of the last run, by kind
 	votes := make(map[int]map[int]int)
 	for i := range runs {
 		r := &runs[i]
-		own := between(passes, list[last[r.key]].HostStart, list[r.step].HostEnd)
-		last[r.key] = r.step + 1
+		own := between(passes, list[last[r.kind]].HostStart, list[r.step].HostEnd)
+		last[r.kind] = r.step + 1
 		own = own[r.lastClear(own):]
 		if votes[r.step] == nil {
 			votes[r.step] = make(map[int]int)
 		}
-		for class, n := range r.touched {
+		for class, n := range r.counts {
 			sum, all := 0, n*r.spans
 			for k := range own {
 				sum += min(own[k].of(class), all) // others may have parameters of the class, too
@@ -120,13 +118,13 @@ func (r *instanceRun) lastClear(passes []Backward) int {
 	for i := len(passes) - 1; i > 0; i-- {
 		b := &passes[i]
 		reached, set := 0, 0
-		for class, n := range r.touched {
+		for class, n := range r.counts {
 			reached += min(n, b.of(class))
 			if class < len(b.Added) {
 				set += min(n, b.of(class)-b.Added[class])
 			}
 		}
-		if 2*reached >= total(r.touched) && float64(set) >= coverage*float64(reached) {
+		if 2*reached >= total(r.counts) && float64(set) >= coverage*float64(reached) {
 			return i
 		}
 	}

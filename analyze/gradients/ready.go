@@ -1,6 +1,8 @@
 package gradients
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
@@ -77,6 +79,11 @@ func readyIn(x *timeline.Rank, pass *Backward) []readyAt {
 	var list []readyAt
 	var sum int64
 	from := sort.Search(len(x.Nodes), func(i int) bool { return x.Nodes[i].Start >= pass.Start })
+	n := 0
+	for _, of := range pass.Accumulated {
+		n += of
+	}
+	list = make([]readyAt, 0, n)
 	for _, n := range x.Nodes[from:] {
 		if n.Start >= pass.End {
 			break
@@ -91,7 +98,7 @@ func readyIn(x *timeline.Rank, pass *Backward) []readyAt {
 		sum += timeline.Numel(ops[0].Shapes[0])
 		list = append(list, readyAt{n.End, sum})
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].at < list[j].at })
+	slices.SortStableFunc(list, func(a, b readyAt) int { return cmp.Compare(a.at, b.at) })
 	for i := range list {
 		if i > 0 && list[i].elems < list[i-1].elems {
 			return nil // nodes of several threads at once

@@ -80,7 +80,7 @@ func Profile(t *trace.Trace, o Options) (*profile.Profile, error) {
 	b := newBuilder(t, o)
 	next := int64(0)
 	x := timeline.NewWith(t, o.Communication)
-	for i, r := range facts.Compute(x) {
+	for i, r := range facts.ComputeAlone(x) {
 		if r.DeviceEvents == 0 {
 			continue
 		}

@@ -58,9 +58,13 @@ func mostExposed(ranks []*analyze.Rank, selected map[*analyze.Rank][]int) []repo
 	var most []candidate // by exposed time, of equals the first
 	for _, r := range ranks {
 		for _, i := range selected[r] {
+			one := &r.Collectives[i]
+			if one.Step < 0 || len(most) == maxEvidence && one.End-one.Start <= most[maxEvidence-1].exposed {
+				continue
+			}
 			c := candidate{r, i, r.ExposedAlone(i)}
 			at := sort.Search(len(most), func(k int) bool { return most[k].exposed < c.exposed })
-			if r.Collectives[i].Step < 0 || at == maxEvidence {
+			if at == maxEvidence {
 				continue
 			}
 			most = slices.Insert(most, at, c)
@@ -78,6 +82,23 @@ func mostExposed(ranks []*analyze.Rank, selected map[*analyze.Rank][]int) []repo
 type siteCount struct {
 	linked int
 	count  map[timeline.LaunchSite]int
+	last   timeline.LaunchSite // of a row of collectives with the same site, which is common
+	times  int                 // that many of it are not in count yet
+}
+
+func (c *siteCount) add(site timeline.LaunchSite) {
+	if site != c.last {
+		c.flush()
+		c.last = site
+	}
+	c.linked, c.times = c.linked+1, c.times+1
+}
+
+func (c *siteCount) flush() {
+	if c.times > 0 {
+		c.count[c.last] += c.times
+	}
+	c.times = 0
 }
 
 // countSites counts those collectives for which which returns true.
@@ -86,11 +107,11 @@ func countSites(ranks []*analyze.Rank, which func(r *analyze.Rank, i int) bool) 
 	for _, r := range ranks {
 		for i := range r.Collectives {
 			if m := &r.Collectives[i]; m.Linked && which(r, i) {
-				c.linked++
-				c.count[m.Site]++
+				c.add(m.Site)
 			}
 		}
 	}
+	c.flush()
 	return c
 }
 

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,8 +94,9 @@ func (e *exposure) run(p *analyze.Pass) {
 		if len(all) == 0 {
 			continue
 		}
-		claimSets(p, r, r.ExposedOf(all, e.kinds[0]), timeline.BucketOf(e.kinds[0]), &cost)
-		e.place(r, all, &x, &own)
+		exposed := r.ExposedOf(all, e.kinds[0])
+		claimSets(p, r, exposed, timeline.BucketOf(e.kinds[0]), &cost)
+		e.place(r, all, exposed, &x, &own)
 	}
 	describe := func(mean, step int64) report.Finding { return e.finding(p, &x, mean, step) }
 	if mean, _, _ := own.PerStep(p.Ranks); e.byUpdates && mean == 0 {
@@ -143,10 +143,15 @@ func (e *exposure) finding(p *analyze.Pass, x *exposedTime, mean, step int64) re
 // messages counts the collectives that the exposed time is of by where they are launched; ""
 // where the place says as much.
 func (e *exposure) messages(ranks []*analyze.Rank, x *exposedTime) string {
-	sites := countSites(ranks, func(r *analyze.Rank, i int) bool {
-		_, found := slices.BinarySearch(x.selected[r], i)
-		return found
-	})
+	sites := siteCount{count: make(map[timeline.LaunchSite]int)}
+	for _, r := range ranks {
+		for _, i := range x.selected[r] {
+			if c := &r.Collectives[i]; c.Linked {
+				sites.add(c.Site)
+			}
+		}
+	}
+	sites.flush()
 	var parts []string
 	for _, s := range []struct {
 		site timeline.Site
@@ -166,21 +171,11 @@ func (e *exposure) messages(ranks []*analyze.Rank, x *exposedTime) string {
 	return strings.Replace(strings.Join(parts, ", "), " ", fmt.Sprintf(" of %d linked ones ", sites.linked), 1)
 }
 
-// exposedTime is exposed time by place, over all windows that were asked for, in ns.
-type exposedTime struct {
-	at       [numPlaces]int64
-	gathers  int64                   // ns: of at[inBackward], at the same time as all-gathers
-	steps    int64                   // windows
-	busy     int64                   // ns: union of the kernels
-	compute  int64                   // ns: compute kernels of the last backward pass
-	selected map[*analyze.Rank][]int // the collectives, ascending
-}
-
 // place adds the exposed time of some collectives of a rank, except those of which OV004
-// speaks, and to own what the optimizer does not launch.
-func (e *exposure) place(r *analyze.Rank, all []int, x *exposedTime, own *analyze.Cost) {
-	if e.reduce {
-		late := lateReductions(r)
+// speaks, and to own what the optimizer does not launch. exposed is that of all of them.
+func (e *exposure) place(r *analyze.Rank, all []int, exposed []*timeline.Set, x *exposedTime, own *analyze.Cost) {
+	if late := e.late(r); len(late) > 0 {
+		exposed = nil
 		all = slices.DeleteFunc(all, func(i int) bool {
 			_, found := slices.BinarySearch(late, i)
 			return found
@@ -192,35 +187,58 @@ func (e *exposure) place(r *analyze.Rank, all []int, x *exposedTime, own *analyz
 		at := e.placeOf(r, i)
 		by[at] = append(by[at], i)
 	}
-	earlier := noSets(len(r.Devices))
 	for at, which := range by {
 		if len(which) > 0 {
-			earlier = e.placeSets(r, place(at), which, earlier, x, own)
+			if exposed == nil || len(which) < len(all) {
+				exposed = e.apart(r, which, &by, place(at))
+			}
+			e.placeSets(r, place(at), exposed, x, own)
 		}
+	}
+	var busy []*timeline.Set
+	if e.reduce {
+		busy = r.Sets(all)
 	}
 	eachWindow(r, func(step, w int) {
 		window := &r.Steps[step].Windows[w]
 		x.steps++
 		if b := r.Steps[step].LastBackward; len(b) > 0 && e.reduce {
-			x.busy += earlier[window.Device].Within(window.Start, window.End)
+			x.busy += busy[window.Device].Within(window.Start, window.End)
 			x.compute += r.Devices[window.Device].Busy.Each[timeline.ComputeBucket].Within(b[w].Start, b[w].End)
 		}
 	})
 }
 
-// placeSets adds the exposed time of the collectives of one place, of which no earlier one
-// has its part, and returns all of them with the earlier ones.
-func (e *exposure) placeSets(
-	r *analyze.Rank, at place, which []int, earlier []*timeline.Set, x *exposedTime, own *analyze.Cost,
-) []*timeline.Set {
-	exposed, all := r.ExposedOf(which, e.kinds[0]), r.Sets(which)
-	for dev := range exposed {
-		exposed[dev] = exposed[dev].Minus(earlier[dev])
-		all[dev] = all[dev].Plus(earlier[dev])
+// late are the collectives of which OV004 speaks.
+func (e *exposure) late(r *analyze.Rank) []int {
+	if !e.reduce {
+		return nil
 	}
-	beside := noSets(len(exposed))
+	return lateReductions(r)
+}
+
+// apart is the exposed time of the collectives of one place of which those of no earlier place
+// have a part.
+func (e *exposure) apart(r *analyze.Rank, which []int, by *[numPlaces][]int, at place) []*timeline.Set {
+	exposed := r.ExposedOf(which, e.kinds[0])
+	for _, earlier := range by[:at] {
+		if len(earlier) == 0 {
+			continue
+		}
+		for dev, set := range r.Sets(earlier) {
+			exposed[dev] = exposed[dev].Minus(set)
+		}
+	}
+	return exposed
+}
+
+// placeSets adds the exposed time of one place.
+func (e *exposure) placeSets(
+	r *analyze.Rank, at place, exposed []*timeline.Set, x *exposedTime, own *analyze.Cost,
+) {
+	apart := exposed // from all-gathers
 	if e.beside != "" && at == inBackward {
-		beside = besideGathers(r, exposed)
+		apart = withoutGathers(r, exposed)
 	}
 	eachWindow(r, func(step, w int) {
 		window, end := &r.Steps[step].Windows[w], int64(0)
@@ -234,22 +252,22 @@ func (e *exposure) placeSets(
 			x.at[at] -= tail
 		}
 		x.at[at] += ns
-		x.gathers += beside[window.Device].Within(window.Start, window.End)
+		if apart[window.Device] != exposed[window.Device] {
+			x.gathers += ns - apart[window.Device].Within(window.Start, window.End)
+		}
 		if at != inOptimizer {
 			own.Add(r, step, ns)
 		}
 	})
-	return all
 }
 
-// besideGathers is the part of exposed time in which all-gathers run too, by device.
-func besideGathers(r *analyze.Rank, exposed []*timeline.Set) []*timeline.Set {
-	beside := make([]*timeline.Set, len(exposed))
+// withoutGathers is the part of exposed time in which no all-gather runs, by device.
+func withoutGathers(r *analyze.Rank, exposed []*timeline.Set) []*timeline.Set {
+	apart := make([]*timeline.Set, len(exposed))
 	for dev := range exposed {
-		gathers := r.Devices[dev].Busy.Each[timeline.BucketOf(timeline.AllGather)]
-		beside[dev] = exposed[dev].Minus(exposed[dev].Minus(gathers))
+		apart[dev] = exposed[dev].Minus(r.Devices[dev].Busy.Each[timeline.BucketOf(timeline.AllGather)])
 	}
-	return beside
+	return apart
 }
 
 // placeOf is the place of a collective, as far as its launch says it.
@@ -280,69 +298,4 @@ func computedBefore(r *analyze.Rank, c *facts.Collective) int64 {
 		}
 	}
 	return 0
-}
-
-func noSets(n int) []*timeline.Set {
-	sets := make([]*timeline.Set, n)
-	for i := range sets {
-		sets[i] = timeline.NewSet(0)
-	}
-	return sets
-}
-
-// total is the exposed time of all places, in ns.
-func (x *exposedTime) total() (ns int64) {
-	for _, at := range x.at {
-		ns += at
-	}
-	return ns
-}
-
-// tooMuch reports whether backward is so short that at least half of what is exposed would
-// be so however early the collectives were launched.
-func (x *exposedTime) tooMuch() bool {
-	return x.compute > 0 && 2*(x.busy-x.compute) >= x.total()
-}
-
-// besideGathers says how much of the time all-gathers run too, where that is at least half of
-// it: backward waits for parameters then, not for the reduction of gradients.
-func (x *exposedTime) besideGathers() string {
-	total := x.total()
-	if total == 0 || 2*x.gathers < total {
-		return ""
-	}
-	return fmt.Sprintf("all-gathers run beside %.0f %% of it: backward waits for parameters, not for gradients",
-		100*float64(x.gathers)/float64(total))
-}
-
-// largest is the place with the most exposed time, of equals the first.
-func (x *exposedTime) largest() place {
-	most := place(0)
-	for at := range numPlaces {
-		if x.at[at] > x.at[most] {
-			most = at
-		}
-	}
-	return most
-}
-
-// words are the places with at least a twentieth of the time, the largest first.
-func (x *exposedTime) words() string {
-	total := x.total()
-	var places []place
-	for at := range numPlaces {
-		places = append(places, at)
-	}
-	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(x.at[b], x.at[a]) })
-	var parts []string
-	for _, at := range places {
-		if x.at[at] > 0 && 20*x.at[at] >= total {
-			share := fmt.Sprintf("%.0f %%", 100*float64(x.at[at])/float64(total))
-			if share == "100 %" {
-				return "all of it " + placeWords[at]
-			}
-			parts = append(parts, share+" of it "+placeWords[at])
-		}
-	}
-	return strings.Join(parts, ", ")
 }

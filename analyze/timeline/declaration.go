@@ -101,12 +101,19 @@ func (n *names) classifyKernels(t *trace.Trace, declared []Declaration) {
 	}
 }
 
+// native begins the names of PyTorch's own kernels, which never communicate: see
+// computeNamespaces. No other beginning is as frequent.
+const native = "void at::native::"
+
 // kernelNamed examines one name. Of several declarations that fit, the last one counts.
 func kernelNamed(name string, declared []Declaration) kernelName {
 	for _, d := range slices.Backward(declared) {
 		if d.Pattern.MatchString(name) {
 			return kernelName{kind: d.Kind, seen: true, declared: true}
 		}
+	}
+	if strings.HasPrefix(name, native) {
+		return kernelName{seen: true}
 	}
 	kind, known, qualified := kernelKind(name)
 	if known {

@@ -28,7 +28,8 @@ type scheduler struct {
 // job is a file to be read. Its worker owns it while it reads; the scheduler looks at it
 // before and afterwards.
 type job struct {
-	index   int // among the files
+	index   int  // among the files
+	alone   bool // there is no other
 	file    string
 	size    tracefile.Size
 	workers int // that it takes of the budget
@@ -49,7 +50,7 @@ func (s *scheduler) jobs(files []string) []*job {
 	jobs := make([]*job, len(files))
 	total := int64(0)
 	for i, file := range files {
-		j := &job{index: i, file: file, workers: 1}
+		j := &job{index: i, alone: len(files) == 1, file: file, workers: 1}
 		j.size, j.err = tracefile.Measure(file)
 		if j.size.Stored == 0 { // a stream: it cannot be read again
 			j.workers = s.workers()
@@ -139,7 +140,7 @@ func (s *scheduler) work(j *job) {
 func (s *scheduler) handOver(j *job, traces []*trace.Trace) (kept int64) {
 	kept = j.memory.facts()
 	for i, t := range traces {
-		input := analyze.Input{File: j.file, Trace: t}
+		input := analyze.Input{File: j.file, Trace: t, Alone: j.alone && len(traces) == 1}
 		if i == 0 {
 			input.Bytes = j.size.Stored
 		}
