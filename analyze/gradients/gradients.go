@@ -46,7 +46,8 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 		g.Sync = synchronization(s.List, g.Steps, g.Backwards, g.HostCollectives, world)
 	})
 	markScattered(x, g.HostCollectives, rows, list)
-	markAveraged(reductions(g.HostCollectives), list)
+	reduced := reductions(g.HostCollectives)
+	markAveraged(reduced, list)
 	m := newMatcher(&g.Params, g.Optimizers, cmp.Or(g.Sync.Shards, g.Sync.Ranks, world))
 	m.shapes.markNorms(list)
 	g.Written = written(x, s.List, g.Steps, m.shapes, list)
@@ -59,7 +60,7 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 	}
 	parallel.Both(func() {
 		f := passFinder{x: x, list: list, collectives: g.HostCollectives, rows: rows,
-			byHand: byHand(x, g.HostCollectives), numbers: ofNumbers(g.HostCollectives),
+			byHand: byHand(x, reduced), numbers: ofNumbers(g.HostCollectives),
 			waits: sync.OnceValue(func() *timeline.Set { return collectiveTime(x) })}
 		g.Passes = f.find(s.List, g.Steps, m)
 	}, func() {

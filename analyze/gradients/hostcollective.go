@@ -32,11 +32,20 @@ type HostCollective struct {
 	Waited, Ready int64
 }
 
-// asked is a host collective and its row.
+// asked is host collectives, entry by entry.
 type asked struct {
-	HostCollective
-	row      int32
-	received int64 // elements that it leaves on this rank, 0 unknown
+	list     []HostCollective
+	rows     []int32
+	received []int64 // elements that it leaves on this rank, 0 unknown
+}
+
+// askedWith is none yet, with capacity for n.
+func askedWith(n int) asked {
+	return asked{make([]HostCollective, 0, n), make([]int32, 0, n), make([]int64, 0, n)}
+}
+
+func (a *asked) add(c HostCollective, row int32, received int64) {
+	a.list, a.rows, a.received = append(a.list, c), append(a.rows, row), append(a.received, received)
 }
 
 // hostCollectives lists the collectives that the host threads of a rank call for, in order
@@ -49,21 +58,19 @@ func hostCollectives(
 	x *timeline.Rank, s *steps.Steps, params *Params, optimizers []Optimizer, passes []Backward,
 ) (list []HostCollective, rows []int32) {
 	found := askedFor(x)
-	list, rows = make([]HostCollective, len(found)), make([]int32, len(found))
-	received := make([]int64, len(found))
-	for i := range found {
-		c := &found[i]
-		c.Event = x.Event(c.row)
+	list, rows = found.list, found.rows
+	for i := range list {
+		c := &list[i]
+		c.Event = x.Event(rows[i])
 		c.Step = s.At(c.Event.Start)
 		c.Backward = sort.Search(len(passes), func(i int) bool { return passes[i].Start > c.Event.Start }) - 1
-		c.Site = x.SiteOf(c.row)
+		c.Site = x.SiteOf(rows[i])
 		c.NoSync = -1
-		list[i], rows[i], received[i] = c.HostCollective, c.row, c.received
 	}
 	r := recognizer{x: x, steps: s, params: params, optimizers: optimizers, passes: passes}
-	r.mark(list, rows, received)
+	r.mark(list, rows, found.received)
 	markAgain(list)
-	markReplicas(x, list, rows, received)
+	markReplicas(x, list, rows, found.received)
 	return list, rows
 }
 
@@ -95,7 +102,7 @@ func markAgain(list []HostCollective) {
 
 // askedFor lists host collectives with what their spans say of them; the rest of their
 // fields is filled in by hostCollectives.
-func askedFor(x *timeline.Rank) []asked {
+func askedFor(x *timeline.Rank) asked {
 	spans := x.Spans(x.Host, timeline.CollectiveSpan)
 	var described, operators, backend []int32
 	for _, s := range spans {
@@ -128,8 +135,8 @@ func told(x *timeline.Rank, row int32) bool {
 
 // describedCollectives reads the messages of record_param_comms spans. Those that do not
 // say what they are, barriers and the like are left out.
-func describedCollectives(x *timeline.Rank, rows []int32) []asked {
-	list := make([]asked, 0, len(rows))
+func describedCollectives(x *timeline.Rank, rows []int32) asked {
+	list := askedWith(len(rows))
 	kinds := make(map[trace.Arg]timeline.CollectiveKind)
 	for _, row := range rows {
 		e := x.Trace.Event(int(row))
@@ -153,7 +160,7 @@ func describedCollectives(x *timeline.Rank, rows []int32) []asked {
 		if _, ok := e.Arg(trace.KeyInElems); !ok {
 			c.Elems = Unknown
 		}
-		list = append(list, asked{c, row, m.OutElems})
+		list.add(c, row, m.OutElems)
 	}
 	return list
 }
@@ -162,23 +169,22 @@ func describedCollectives(x *timeline.Rank, rows []int32) []asked {
 // backend executed it. Only their order links the two, since queues are first in, first
 // out. If there are as many spans as operators, they are paired whatever they are called
 // (gloo executes a reduce-scatter as an all-reduce), else kind by kind.
-func operatorCollectives(x *timeline.Rank, operators, backend []int32) []asked {
+func operatorCollectives(x *timeline.Rank, operators, backend []int32) asked {
 	in, inOrder := x.Inputs(), len(operators) == len(backend)
 	byKind := make(map[timeline.CollectiveKind][]int32)
 	for _, row := range backend {
 		kind := timeline.KindOf(afterColon(x.Name(row)))
 		byKind[kind] = append(byKind[kind], row)
 	}
-	var list []asked
+	list := askedWith(len(operators))
 	for i, row := range operators {
 		kind := timeline.KindOf(afterColon(x.Name(row)))
 		if kind == timeline.NotCommunication {
 			continue
 		}
-		c := asked{row: row}
-		c.Kind, c.Elems = kind, Unknown
+		c, received := HostCollective{Kind: kind, Elems: Unknown}, int64(0)
 		if ops := in.Of(row); len(ops) > 0 {
-			c.received, _ = elements(ops[:1])
+			received, _ = elements(ops[:1])
 		}
 		if inOrder {
 			c.Elems, c.Dtype = elements(in.Of(backend[i]))
@@ -189,7 +195,7 @@ func operatorCollectives(x *timeline.Rank, operators, backend []int32) []asked {
 		if c.Elems == Unknown {
 			c.Elems, c.Dtype = ownElements(in.Of(row))
 		}
-		list = append(list, c)
+		list.add(c, row, received)
 	}
 	return list
 }
@@ -231,7 +237,7 @@ func elements(ops []timeline.Operand) (n int64, dtype string) {
 
 // reductions returns the starts of the collectives that reduce gradients, ascending.
 func reductions(list []HostCollective) []int64 {
-	var starts []int64
+	starts := make([]int64, 0, len(list))
 	for i := range list {
 		if list[i].Gradient {
 			starts = append(starts, list[i].Event.Start)
@@ -240,13 +246,13 @@ func reductions(list []HostCollective) []int64 {
 	return starts
 }
 
-// byHand returns the starts of the reductions of gradients that the program itself asks for,
-// ascending: none where DDP or FSDP reduce, which average as well.
-func byHand(x *timeline.Rank, list []HostCollective) []int64 {
+// byHand returns those of the reductions of gradients that the program itself asks for:
+// none where DDP or FSDP reduce, which average as well.
+func byHand(x *timeline.Rank, reduced []int64) []int64 {
 	if x.AnyName()&timeline.Reducer != 0 {
 		return nil
 	}
-	return reductions(list)
+	return reduced
 }
 
 // ofNumbers returns the starts of the all-reduces of a single number, ascending.
