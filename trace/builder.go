@@ -154,7 +154,7 @@ func (b *Builder) Add(r *Row) {
 		r.Dur = 0
 	}
 	if r.NoDur && r.Phase == Complete {
-		b.Problem(MissingDuration, r.Offset, "")
+		b.Problem(withoutDuration(r.Cat), r.Offset, "")
 	}
 	if r.Start > 0 && r.Dur > math.MaxInt64-r.Start {
 		b.Problem(NumberRange, r.Offset, "end of event")
@@ -175,6 +175,15 @@ func (b *Builder) Add(r *Row) {
 	c.Phase, c.Track = append(c.Phase, r.Phase), append(c.Track, r.Track)
 	c.Corr, c.External = append(c.Corr, b.t.ids.id(r.Corr)), append(c.External, b.t.ids.id(r.External))
 	c.Args = append(c.Args, uint32(r.Stored))
+}
+
+// withoutDuration is what a complete event without a duration is: of device activity time is
+// lost.
+func withoutDuration(c Cat) Code {
+	if c.IsActivity() {
+		return UnreadDuration
+	}
+	return MissingDuration
 }
 
 // Stored stands for arguments that a Builder holds, until the next Cut. 0 is none. A

@@ -47,6 +47,11 @@ const (
 	UnknownDeviceShare Code = "device_without_process"
 
 	OverlongDevice        Code = "overlong_device_event"
+	UnreadDuration        Code = "device_event_without_duration"
+	ZeroDuration          Code = "device_events_of_no_length"
+	LostDevice            Code = "lost_device_events"
+	RepeatedDevice        Code = "repeated_device_events"
+	DeviceClock           Code = "device_clock_ahead"
 	PossibleCommunication Code = "possible_communication"
 )
 
@@ -69,6 +74,8 @@ type ProblemInfo struct {
 	Action  string // what the user can do; choices in braces, see internal/choice
 	Strict  bool   // damage of the input, which strict reading refuses
 }
+
+const againDurations = "record again; the writer of the trace, or what has edited it since, damaged durations"
 
 // problemTable is the one list of everything that can be wrong with an input.
 var problemTable = map[Code]ProblemInfo{
@@ -116,8 +123,8 @@ var problemTable = map[Code]ProblemInfo{
 		"record fewer steps or raise the buffer size", true},
 	CommOnCompute: {Warn, "communication runs on the stream of the compute kernels, which cannot overlap it",
 		"overlap figures say nothing here", false},
-	SuspectUnit: {Warn, "times look a thousand times too large (nanoseconds written as microseconds?); taken as read",
-		"check the unit of ts and dur", false},
+	SuspectUnit: {Warn, "times look a thousand times too large or too small (another unit than microseconds?); " +
+		"taken as read", "check the unit of ts and dur", false},
 	SharedDevice: {Warn, "several processes launch on one device row; events that none of them can claim were left out",
 		"give each rank its own file", false},
 	RankAssigned: {Note, "the trace does not say its rank; one was assigned",
@@ -135,6 +142,16 @@ var problemTable = map[Code]ProblemInfo{
 	OverlongDevice: {Warn, "a device event lasts until more than 10 later ones of its own stream have begun, which " +
 		"run one after the other; it counts without its time, so busy time, overlap and idle time are in doubt there",
 		"record again; the writer of the trace, or what has edited it since, damaged a duration", true},
+	UnreadDuration: {Warn, "device event without a duration that can be read, taken as zero: busy time, overlap and " +
+		"idle time are in doubt", againDurations, true},
+	ZeroDuration: {Warn, "device events that last no time, which no kernel does: busy time, overlap and idle time " +
+		"are in doubt", againDurations, false},
+	LostDevice: {Warn, "kernels were launched that are not in the recording, though later ones are",
+		"record fewer steps or raise the buffer size", true},
+	RepeatedDevice: {Warn, "device events that are in the recording twice, each time with the same start and launch",
+		"do not merge files of one process", true},
+	DeviceClock: {Warn, "no kernel starts within 10 s of its launch: the clocks of host and device disagree",
+		"the clocks of the recording are in doubt", true},
 	PossibleCommunication: {Note, "a kernel that is in no family of communication counts as compute, though its name " +
 		"speaks of it", "declare what it does with {communication}", false},
 }

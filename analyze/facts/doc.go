@@ -38,5 +38,6 @@
 //	tokennotes.go     token counts that the program wrote into the trace
 //	phase.go          the phase of a step that a device event is launched in
 //	doubt.go          signs that the recording is not what it seems
+//	recording.go      signs that device events are missing or their times wrong
 //	texts.go          all texts of a Rank, for copying them
 package facts

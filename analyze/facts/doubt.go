@@ -35,36 +35,42 @@ func problemsOf(x *timeline.Rank, r *Rank) []trace.Problem {
 	add(trace.Unlinked, r.Unlinked, "")
 	add(trace.DroppedDevice, int(x.Trace.Meta().Dropped), "")
 	add(trace.CommOnCompute, r.OnCompute, "")
-	if detail := suspectUnit(x, r.Steps); detail != "" {
-		add(trace.SuspectUnit, 1, detail)
+	unit := suspectUnit(x, r.Steps)
+	if unit != "" {
+		add(trace.SuspectUnit, 1, unit)
 	}
-	return list
+	return append(list, deviceProblems(x, r.Steps, unit != "")...)
 }
 
 // A launch call takes microseconds, and a kernel rarely milliseconds. If most are a thousand
-// times longer, the writer gave nanoseconds where microseconds belong.
+// times longer, the writer gave nanoseconds where microseconds belong; if most are a thousand
+// times shorter, milliseconds.
 const (
 	suspectLaunch = 1e6 // ns
+	hastyLaunch   = 10  // ns; the launch calls of a backend on the cpu take from 20
 	suspectKernel = 5e6 // ns
 	minSample     = 20  // launch calls, or device events, without which nothing is concluded
 )
 
-// suspectUnit says why times are probably a thousand times too long, "" if they are not.
+// suspectUnit says why times are probably a thousand times too long or short, "" if they are not.
 // Launch calls decide, as kernels of 5 ms exist; kernels do only where launches are missing.
 func suspectUnit(x *timeline.Rank, list []Step) string {
-	var launches, longLaunches, longEvents int
+	var launches, longLaunches, hasty, longEvents int
 	for _, d := range x.Devices {
 		for i, row := range d.Rows {
 			longEvents += oneIf(x.Col.Dur[row] >= suspectKernel)
 			if l := d.Launch[i]; l >= 0 {
 				launches++
 				longLaunches += oneIf(x.Col.Dur[l] >= suspectLaunch)
+				hasty += oneIf(x.Col.Dur[l] < hastyLaunch && x.Col.Dur[l] > 0)
 			}
 		}
 	}
 	switch {
 	case launches >= minSample && 2*longLaunches > launches:
 		return "most launches last a millisecond or more" + longestStep(list)
+	case launches >= minSample && 2*hasty > launches:
+		return "most launches last less than 10 ns" + longestStep(list)
 	case launches < minSample && x.Links.Events >= minSample && 2*longEvents > x.Links.Events:
 		return "most device events last 5 ms or more" + longestStep(list)
 	}

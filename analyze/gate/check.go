@@ -30,6 +30,8 @@ type check struct {
 	unlike    string // how the baseline is another experiment; empty: it is the same
 	steps     int    // complete ones of the side that is judged
 	stepless  string // how a side has no complete step; empty: it has
+	rankless  string // which ranks a side lacks; empty: none that has to be there
+	fewer     string // how the side that is judged has far fewer device events; empty: it has not
 	used      map[int]bool
 }
 
@@ -58,10 +60,12 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 	k.base, k.baseViews = k.selected(baseline)
 	k.steps = countSteps(k.new)
 	k.stepless = k.noSteps()
+	k.rankless = k.noRanks()
 	if len(baseline) > 0 {
 		k.unlike = mismatch(baseline, reports)
 		if k.unlike == "" {
 			k.result.StepTimes = compare.Between(k.base, k.new, "").StepTimes
+			k.fewer = fewerEvents(k.base, k.new)
 		}
 		k.sayUnlike()
 	}
@@ -150,6 +154,7 @@ func (k *check) add(r Row) {
 	if r.Verdict == Pass || r.Verdict == Ignored {
 		r.Next = ""
 	}
+	k.withoutOthers(&r)
 	r.Tolerated = r.Tolerated && r.Verdict == Undecidable && !r.BadData && k.steps >= leastTolerant
 	k.result.Rows = append(k.result.Rows, r)
 }
@@ -251,18 +256,25 @@ func (k *check) declaredNormalization(declared string, n *report.Normalization) 
 // whether it did.
 func (k *check) spoiled(row *Row, m *Metric, reports []*report.Report) bool {
 	why := unhealthy(reports, m.touched)
+	if m.touched&deviceEvents != 0 && why == "" {
+		why = k.fewer
+	}
 	if why == "" {
 		return false
 	}
 	row.Verdict, row.Reason, row.BadData = Undecidable, "the trace is unhealthy: "+why, true
 	row.Next = "record again; gaprof analyze {show} health"
+	if why == k.fewer {
+		row.Next += "; if the program launches fewer, make a new baseline: {keep-report}"
+	}
 	return true
 }
 
 // conclude derives the verdict from all rows.
 //
 //  1. A row of severity error that fails is a failure, whatever else is unknown.
-//  2. A baseline of another experiment, a side without any complete step, a row of severity
+//  2. A baseline of another experiment, a side without any complete step, or with fewer ranks
+//     than are declared, a row of severity
 //     error that cannot be decided (unless the configuration says that it need not be, and
 //     no damage hides it), or nothing decided that could have failed is inconclusive: a
 //     gate is never green on bad data.
@@ -278,11 +290,16 @@ func (k *check) conclude() {
 		r.Summary = fmt.Sprintf("%d of %s failed", n.failed, checks)
 	case k.unlike != "":
 		r.Summary = "the baseline is of a different experiment: " + k.unlike
+	case len(n.hidden) > 0 && k.rankless != "":
+		r.Summary = fmt.Sprintf("%s: %d of %s cannot be decided: %s", k.rankless, len(n.hidden), checks,
+			firstNames(n.hidden))
 	case len(n.hidden) > 0:
 		r.Summary = fmt.Sprintf("%d of %s cannot be decided on unhealthy data: %s",
 			len(n.hidden), checks, firstNames(n.hidden))
 	case k.stepless != "":
 		r.Summary = k.stepless
+	case k.rankless != "" && k.config.Job.Ranks != 0:
+		r.Summary = k.rankless
 	case len(n.open) > 0:
 		r.Summary = fmt.Sprintf("%d of %s cannot be decided: %s", len(n.open), checks, firstNames(n.open))
 	case !k.options.FirstRun && n.idle():

@@ -117,6 +117,11 @@ func summary(r *Result) string {
 	return strings.Join(lines, "\n")
 }
 
+// some are the options of a gate at a time of 1 March 2027, to which any ranks will do.
+func some(hour, minute int) Options {
+	return Options{AnyRanks: true, Now: time.Date(2027, 3, 1, hour, minute, 0, 0, time.UTC)}
+}
+
 func TestCheck(t *testing.T) {
 	const (
 		launched = "budgets: {rs.launched_in_optimizer: [error, {max: 16}]}"
@@ -421,14 +426,14 @@ func TestCheck(t *testing.T) {
 			base = append(base, test.base)
 		}
 		before, _ := json.Marshal(test.new)
-		r := Check(c, []*report.Report{test.new}, base, Options{Now: time.Date(2027, 3, 1, 23, 59, 0, 0, time.UTC)})
+		r := Check(c, []*report.Report{test.new}, base, some(23, 59))
 		if got := summary(r); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
 		}
 		if after, _ := json.Marshal(test.new); string(after) != string(before) {
 			t.Errorf("%s: the report was changed", test.name)
 		}
-		again := Check(c, []*report.Report{test.new}, base, Options{Now: time.Date(2027, 3, 1, 23, 59, 0, 0, time.UTC)})
+		again := Check(c, []*report.Report{test.new}, base, some(23, 59))
 		if fmt.Sprint(again.Summary, again.Notes) != fmt.Sprint(r.Summary, r.Notes) {
 			t.Errorf("%s: twice is not the same", test.name)
 		}
@@ -442,11 +447,11 @@ func TestPooled(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := made(tens(2, 1)...)
-	r := Check(c, []*report.Report{one, one, one}, nil, Options{})
+	r := Check(c, []*report.Report{one, one, one}, nil, Options{AnyRanks: true})
 	if got := summary(r); got != "passed 0\nstep.time pass 1.001 ms of Adam" || r.Rows[0].Steps != 6 {
 		t.Errorf("%s, %d steps", got, r.Rows[0].Steps)
 	}
-	r = Check(c, []*report.Report{one, one}, nil, Options{})
+	r = Check(c, []*report.Report{one, one}, nil, Options{AnyRanks: true})
 	if r.Record == nil || *r.Record != 10 || r.Exit.Code != 4 {
 		t.Errorf("%+v", r)
 	}
@@ -460,7 +465,7 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Check(c, []*report.Report{made(1, 2)}, nil, Options{Now: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC)})
+	r := Check(c, []*report.Report{made(1, 2)}, nil, some(0, 0))
 	want := "1 regression not judged: no baseline\n" +
 		"f:5:4: the ignore of GS001 expired on 2027-02-28 and no longer has any effect: a\n" +
 		"f:6:4: the ignore of GS002 matches nothing"
@@ -476,7 +481,8 @@ func TestUnlikeRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Check(c, []*report.Report{made(1)},
-		[]*report.Report{with(made(1), func(r *report.Report) { r.Source.Ranks = []int64{0, 1} })}, Options{})
+		[]*report.Report{with(made(1), func(r *report.Report) { r.Source.Ranks = []int64{0, 1} })},
+		Options{AnyRanks: true})
 	got := strings.Join(r.Notes, "\n")
 	if got != "the baseline differs in its ranks: 0-1, here 0\n"+
 		"0 regressions configured: nothing is compared with the baseline" || r.Exit.Code != exitOK {
@@ -494,7 +500,7 @@ func TestQuoted(t *testing.T) {
 	for _, rule := range []string{"A", "B", "C", "D", "E"} {
 		found(rule, "warn", 1)(r)
 	}
-	got := Check(c, []*report.Report{r}, nil, Options{}).Rows[0].Finding
+	got := Check(c, []*report.Report{r}, nil, Options{AnyRanks: true}).Rows[0].Finding
 	if want := "A warn: A costs; B warn: B costs; C warn: C costs; and 2 more"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -512,7 +518,8 @@ func TestFailOn(t *testing.T) {
 		"off": "passed 0", "error": "passed 0", "warn": "failed 1\nOV004 fail - (warn: m)",
 		"note": "failed 1\nOV004 fail - (warn: m)\nGS002 fail - (note: )",
 	} {
-		if got := summary(Check(Config{}, []*report.Report{r}, nil, Options{FailOn: severity})); got != want {
+		o := Options{AnyRanks: true, FailOn: severity}
+		if got := summary(Check(Config{}, []*report.Report{r}, nil, o)); got != want {
 			t.Errorf("%s: got %s, want %s", severity, got, want)
 		}
 	}

@@ -26,10 +26,21 @@ type Job struct {
 	Normalization string // global, per_rank, micro_mean or sum; empty not declared
 	PeakBandwidth int64  // of the device's memory in bytes/s; 0 not declared
 
+	// Ranks is how many ranks of a run have to be there, each with a complete step, or AllRanks,
+	// or AnyRanks. 0 is not declared: then what depends on missing ones cannot be decided.
+	Ranks int
+
 	// Communication is what kernels communicate that gaprof does not know, as REGEX=KIND in
 	// the order of the file: the last that fits decides. All are valid.
 	Communication []string
 }
+
+// What Job.Ranks may be beside a number: without all ranks of the world nothing passes, or the
+// ranks that there are stand for all.
+const (
+	AllRanks = -1
+	AnyRanks = -2
+)
 
 // Select chooses steps and how the values of several become one.
 type Select struct {

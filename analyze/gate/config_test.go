@@ -472,8 +472,8 @@ func TestMetrics(t *testing.T) {
 			m.touched == 0 || (m.step == nil) == (m.all == nil) && !m.against || example[m.Unit] == "" {
 			t.Errorf("%+v", m)
 		}
-		if !m.against && m.timed != (m.touched&clocks != 0) && m.touched != everything || m.whole && m.step != nil ||
-			m.timed && m.step == nil && !m.whole {
+		if !m.against && m.timed != (m.touched&clocks != 0) && m.touched&^otherRanks != everything ||
+			m.whole && m.step != nil || m.timed && m.step == nil && !m.whole {
 			t.Errorf("%s: timed %v, whole %v, touched %b", m.Name, m.timed, m.whole, m.touched)
 		}
 		seen[m.Name] = true

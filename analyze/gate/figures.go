@@ -56,7 +56,7 @@ func timeOf(name, path, definition, next, bench string, of func(*report.Step) *i
 		Next:       next,
 		Missing:    missing,
 		timed:      true,
-		touched:    deviceEvents | clocks | links,
+		touched:    deviceEvents | clocks | links | otherRanks,
 		bench:      bench,
 		better:     "lower",
 		step: func(_ *view, s *report.Step) (float64, bool) {
@@ -110,7 +110,7 @@ func overlapOf(short, kind, what string) Metric {
 		Next:       toOverlap,
 		Missing:    missComm,
 		timed:      true,
-		touched:    deviceEvents | clocks | streams | links,
+		touched:    deviceEvents | clocks | streams | links | otherRanks,
 		bench:      short + "-overlap",
 		better:     "higher",
 		step: func(v *view, s *report.Step) (float64, bool) {
@@ -135,7 +135,7 @@ func passTime(name, kind, what string) Metric {
 		Next:       toFold,
 		Missing:    missShapes,
 		timed:      true,
-		touched:    hostEvents | deviceEvents | clocks | links,
+		touched:    hostEvents | deviceEvents | clocks | links | otherRanks,
 		bench:      benchUnit(name),
 		better:     "lower",
 		step: func(v *view, s *report.Step) (float64, bool) {

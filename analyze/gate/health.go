@@ -17,12 +17,13 @@ const (
 	clocks                          // times are in doubt
 	streams                         // what overlaps what is in doubt
 	links                           // which launch a device event belongs to is in doubt
+	otherRanks                      // ranks of the run are missing
 
-	everything = hostEvents | deviceEvents | clocks | streams | links
+	everything = hostEvents | deviceEvents | clocks | streams | links // that a recording can have
 )
 
 // damageOf maps each problem to what it touches. Other problems above a note touch
-// everything; notes are repaired and touch nothing.
+// everything; other notes are repaired and touch nothing.
 var damageOf = map[trace.Code]damage{
 	trace.NegativeDuration: clocks,
 	trace.DuplicateLaunch:  links,
@@ -31,6 +32,12 @@ var damageOf = map[trace.Code]damage{
 	trace.DroppedDevice:    deviceEvents,
 	trace.CommOnCompute:    streams,
 	trace.SuspectUnit:      clocks,
+	trace.MissingDuration:  hostEvents | clocks | links, // where a span ends says what it holds
+	trace.UnreadDuration:   clocks | streams,
+	trace.ZeroDuration:     clocks | streams,
+	trace.LostDevice:       deviceEvents | clocks | streams,
+	trace.RepeatedDevice:   deviceEvents | clocks | streams,
+	trace.DeviceClock:      clocks,
 	trace.RankConflict:     0, // runs of one rank, whose steps are pooled
 }
 

@@ -17,7 +17,7 @@ func memoryOf(name, field, definition, next, missing string, of func(*report.Mem
 		Definition: definition,
 		Next:       next,
 		Missing:    missing,
-		touched:    hostEvents,
+		touched:    hostEvents | otherRanks,
 		all: func(v *view) []sample {
 			var list []sample
 			for i := range v.report.Memory {

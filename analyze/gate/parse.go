@@ -152,9 +152,23 @@ func (r *reader) job(n *node) {
 		"accum":   func(n *node) { r.config.Job.Accumulation = r.integer(n, "accum", 1) },
 		"norm":    func(n *node) { r.config.Job.Normalization = r.oneOf(n, "normalization", normalizations) },
 		"peak_bw": r.bandwidth,
+		"ranks":   r.ranks,
 
 		"communication": r.communication,
 	})
+}
+
+// ranks reads how many ranks there have to be.
+func (r *reader) ranks(n *node) {
+	switch {
+	case !r.want(n, scalar, "ranks", "write all, any, or a number of ranks"):
+	case n.text == "all":
+		r.config.Job.Ranks = AllRanks
+	case n.text == "any":
+		r.config.Job.Ranks = AnyRanks
+	default:
+		r.config.Job.Ranks = r.integer(n, "ranks (or all, or any)", 1)
+	}
 }
 
 // normalizations are the modes of normalization.mode that are known.

@@ -214,7 +214,7 @@ func findingsOf(severity report.Severity) Metric {
 		Definition: "findings of severity " + string(severity) + ", except those that the configuration ignores",
 		Next:       toFindings,
 		Missing:    missSteps,
-		touched:    everything,
+		touched:    everything | otherRanks,
 		findings:   severity,
 		all: func(v *view) []sample {
 			if !worked([]*report.Report{v.report}) {
@@ -241,7 +241,7 @@ var newFindings = Metric{
 	Next:    toFindings,
 	Missing: missSteps,
 	against: true,
-	touched: hostEvents | deviceEvents | clocks | links,
+	touched: hostEvents | deviceEvents | clocks | links | otherRanks,
 }
 
 // worked reports whether some complete step of a side is known to do anything: no rule can

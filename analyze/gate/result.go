@@ -92,6 +92,10 @@ type Options struct {
 	// Choices is what the caller calls its choices, as in analyze.Options.
 	Choices map[string]string
 
+	// AnyRanks is true where the user asks for the ranks that there are, whatever the
+	// configuration says.
+	AnyRanks bool
+
 	// FirstRun is true where the baseline is yet to be made: what only it could decide is
 	// no reason to be inconclusive.
 	FirstRun bool

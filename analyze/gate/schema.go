@@ -36,6 +36,10 @@ func ConfigSchema() *jsonschema.Schema {
 				Pattern:     `^[0-9.eE+]+ ?[TGM]B/s$`,
 				Description: "memory bandwidth of the device, such as 3.35TB/s",
 			},
+			"ranks": {
+				AnyOf:       []*jsonschema.Schema{word("all", "any"), {Type: "integer", Minimum: jsonschema.Ptr(1.0)}},
+				Description: "how many ranks of the run have to be there; fewer are inconclusive",
+			},
 			"communication": communicationSchema(),
 		}),
 		"select": object("Which steps count, and how the values of several become one", map[string]*jsonschema.Schema{

@@ -24,7 +24,8 @@ var TH002 = analyze.Rule{
 
 // deviceDamage are the problems that TH002 reports and TH001 does not.
 var deviceDamage = map[trace.Code]bool{
-	trace.DroppedDevice: true, trace.ImpossibleDevice: true, trace.DuplicateLaunch: true,
+	trace.DroppedDevice: true, trace.ImpossibleDevice: true, trace.DuplicateLaunch: true, trace.LostDevice: true,
+	trace.RepeatedDevice: true, trace.DeviceClock: true, trace.UnreadDuration: true, trace.ZeroDuration: true,
 }
 
 func runTH002(p *analyze.Pass) {

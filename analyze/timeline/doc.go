@@ -45,6 +45,7 @@
 //	device.go          the activity of one device by bucket, its interval sets
 //	launch.go          launch calls by correlation id; device events joined to them
 //	graph.go           replays of CUDA graphs and what annotations say of them
+//	lost.go            launches without their events, events that are there twice
 //	replays.go         replays whose parts have ids of their own, joined to their calls
 //	process.go         processes and devices become ranks
 //	index.go           Index and Rank: all of it together

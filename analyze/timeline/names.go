@@ -34,10 +34,11 @@ const (
 	NoSync                             // no_sync of DDP and FSDP: a frame of Python, or an annotation of the program
 	GraphLaunch                        // calls that replay a CUDA or HIP graph
 	GraphInstantiate                   // calls that make a graph of a capture, once before its replays
+	KernelLaunch                       // calls that launch one kernel
 
-	// operator is the classes that nearly every row of a host thread is in. They are left
+	// operator is the classes that so many rows of a host thread are in. They are left
 	// out of the marks of a track (see markTracks), which stay short that way.
-	operator = AtenOp | AddInPlace
+	operator = AtenOp | AddInPlace | KernelLaunch
 )
 
 // names holds the class of every distinct name of a trace by StringID, so that each text is
@@ -109,6 +110,15 @@ var prefixClasses = []prefixClass{
 	{"cudaGraphInstantiate", GraphInstantiate},
 	{"cuGraphInstantiate", GraphInstantiate},
 	{"hipGraphInstantiate", GraphInstantiate},
+	{"cudaLaunchKernel", KernelLaunch},
+	{"cudaLaunchCooperativeKernel", KernelLaunch},
+	{"cuLaunchKernel", KernelLaunch},
+	{"cuLaunchCooperativeKernel", KernelLaunch},
+	{"hipLaunchKernel", KernelLaunch},
+	{"hipLaunchCooperativeKernel", KernelLaunch},
+	{"hipModuleLaunchKernel", KernelLaunch},
+	{"hipExtLaunchKernel", KernelLaunch},
+	{"hipExtModuleLaunchKernel", KernelLaunch},
 	{TokenNotePrefix, TokenNote},
 }
 

@@ -26,6 +26,7 @@ type checkFlags struct {
 	baselineFlags     // what they are compared with
 	config            string
 	failOn            string
+	missingRanks      string
 	allowInconclusive bool
 }
 
@@ -43,9 +44,11 @@ wrote; without a configuration the gate then fails where steps became slower, th
 structure grew, or a rule finds what it did not find before.
 
 It exits with 1 where a check of severity error fails, and with 4 where it cannot
-tell: the trace is damaged or has no complete step, the baseline is of another device,
-world size, framework, model or accumulation, or a check of severity error is
-undecidable.`,
+tell: the trace is damaged, has no complete step, or has far fewer device events than
+the baseline; a check of severity error depends on ranks that are missing (times,
+findings, token weights), unless --ranks or --missing-ranks ok asks for those that
+there are; the baseline is of another device, world size, framework, model or
+accumulation; or a check of severity error is undecidable.`,
 		Example: "  gaprof check traces/ --baseline main.json\n" +
 			"  gaprof check traces/ --baseline main.json --baseline-missing ok --write-baseline main.json\n" +
 			"  gaprof check rank0.json.gz --format text --format github=annotations.txt\n" +
@@ -60,6 +63,8 @@ undecidable.`,
 		"configuration; else "+gate.ConfigFile+" in the working directory or above it")
 	flags.StringVar(&f.failOn, "fail-on", "off",
 		"also fail if a finding has at least this severity: off, note, warn, error")
+	flags.StringVar(&f.missingRanks, "missing-ranks", "inconclusive",
+		"if there are fewer ranks than the run has: inconclusive, or ok")
 	flags.BoolVar(&f.allowInconclusive, "allow-inconclusive", false, "exit with 0 instead of 4")
 	return cmd
 }
@@ -141,10 +146,14 @@ func (f *checkFlags) read(s streams, paths []string, o analyze.Options, list out
 // parse checks every flag before any input is read. What the configuration says of steps
 // and memory gives way to flags.
 func (f *checkFlags) parse(c *gate.Config) (outputs, analyze.Options, gate.Options, error) {
-	o := gate.Options{Version: version, Choices: flagNames}
+	o := gate.Options{Version: version, Choices: flagNames, AnyRanks: f.missingRanks == "ok" || f.ranks != ""}
 	err := f.baselineFlags.check()
 	if err != nil {
 		return nil, analyze.Options{}, o, err
+	}
+	if f.missingRanks != "ok" && f.missingRanks != "inconclusive" {
+		return nil, analyze.Options{}, o, usage("", "--missing-ranks: %q is neither inconclusive nor ok",
+			f.missingRanks)
 	}
 	if o.Now, err = madeAt(); err != nil {
 		return nil, analyze.Options{}, o, err

@@ -45,7 +45,7 @@ func generated(t *testing.T, dir, name string, n, percent int, device, kernel st
 func configured(t *testing.T, dir, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, "gate.yaml")
-	if err := os.WriteFile(path, []byte("version: 1\n"+text), 0o666); err != nil {
+	if err := os.WriteFile(path, []byte("version: 1\njob: {ranks: any}\n"+text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return "--config=" + path

@@ -15,6 +15,7 @@ var flagNames = map[string]string{
 	"rank-of-name":      "--rank-regex with a group that matches",
 	"rank-regex":        "--rank-regex",
 	"show":              "--show",
+	"some-ranks":        "--missing-ranks ok, or ranks in the job of the configuration,",
 	"steps":             "--steps",
 	"strict":            "--strict",
 	"token-log":         "--tokens",

@@ -25,6 +25,7 @@ var inGo = map[string]string{
 	"rank-of-name":      "Options.RankOf, which finds",
 	"rank-regex":        "Options.RankOf",
 	"show":              "section",
+	"some-ranks":        "fewer ranks than there are, if declared",
 	"steps":             "Options.Steps",
 	"strict":            "strict reading",
 	"token-log":         "Options.Logs.Tokens",

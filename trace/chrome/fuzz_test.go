@@ -19,8 +19,8 @@ import (
 // what it says is damaged, not how.
 var notSyntax = map[trace.Code]bool{
 	trace.LoneSurrogate: true, trace.NumberRange: true, trace.NotAnEvent: true, trace.NoTimestamp: true,
-	trace.NegativeDuration: true, trace.MissingDuration: true, trace.UnpairedBegin: true, trace.LongString: true,
-	trace.DeepNesting: true, trace.DuplicateKey: true, trace.DroppedDevice: true, trace.TooManyCategories: true,
+	trace.NegativeDuration: true, trace.MissingDuration: true, trace.UnreadDuration: true, trace.UnpairedBegin: true,
+	trace.LongString: true, trace.DeepNesting: true, trace.DuplicateKey: true, trace.DroppedDevice: true, trace.TooManyCategories: true,
 	trace.LineDelimited: true, // one event alone is JSON
 }
 
