@@ -29,6 +29,27 @@ func TestLaunchSite(t *testing.T) {
 			"1/1 60 +50 cpu_op FSDP::all_gather" + launch,
 			LaunchSite{Site: SiteFrameworkHook, Name: "FSDP::all_gather"}},
 		{"annotation", "1/1 50 +90 user_annotation mine" + launch, LaunchSite{Site: SiteAnnotation, Name: "mine"}},
+		{"an annotation inside an optimizer step", "1/1 50 +90 user_annotation Optimizer.step#A.step\n" +
+			"1/1 60 +50 user_annotation mine" + launch, LaunchSite{Site: SiteOptimizerStep, Name: "A"}},
+		{"an optimizer step inside an annotation", "1/1 40 +110 user_annotation mine\n" +
+			"1/1 50 +90 user_annotation Optimizer.step#A.step" + launch, LaunchSite{Site: SiteOptimizerStep, Name: "A"}},
+		{"a span of FSDP inside an optimizer step", "1/1 50 +90 user_annotation Optimizer.step#A.step\n" +
+			"1/1 60 +50 cpu_op FSDP::all_gather" + launch, LaunchSite{Site: SiteOptimizerStep, Name: "A"}},
+		{"an annotation inside a span of FSDP", "1/1 50 +90 cpu_op FSDP::all_gather\n" +
+			"1/1 60 +50 user_annotation mine" + launch,
+			LaunchSite{Site: SiteFrameworkHook, Name: "FSDP::all_gather"}},
+		{"the innermost annotation", "1/1 50 +90 user_annotation outer\n" +
+			"1/1 60 +50 user_annotation \" inner \"" + launch, LaunchSite{Site: SiteAnnotation, Name: "inner"}},
+		{"a hook under FSDP, an annotation and a step", "1/1 50 +90 user_annotation Optimizer.step#A.step\n" +
+			"1/1 51 +88 cpu_op FSDP::post_backward_reduce\n1/1 52 +80 user_annotation mine\n" +
+			"1/1 60 +50 " + accumulateGrad + "\n1/1 70 +35 user_annotation deeper" + launch,
+			LaunchSite{Site: SiteBackwardHook}},
+		{"a thread of backward, inside an annotation", "1/1 10 +9 cpu_op \"autograd::engine::evaluate_function: " +
+			"AddBackward0\"\n1/1 50 +90 user_annotation mine" + launch, LaunchSite{Site: SiteBackwardHook}},
+		{"a thread of backward that steps optimizers, too", "1/1 10 +9 cpu_op \"autograd::engine::evaluate_function: " +
+			"AddBackward0\"\n1/1 50 +90 user_annotation Optimizer.step#A.step" + launch,
+			LaunchSite{Site: SiteOptimizerStep, Name: "A"}},
+		{"an operator is no annotation", "1/1 50 +90 cpu_op aten::mul_" + launch, UnknownSite},
 		{"neither the profiler nor nccl nor compiled code decides", "1/1 50 +90 user_annotation ProfilerStep#1\n" +
 			"1/1 60 +80 user_annotation nccl:_reduce_scatter_base\n" +
 			"1/1 70 +60 user_annotation \"## Call CompiledFxGraph x ##\"" + launch, UnknownSite},
