@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -251,20 +251,21 @@ func TestSizeHint(t *testing.T) {
 	}
 }
 
-// A reader that is given up on does not leave its goroutine hanging.
+// A reader that is given up on does not leave its goroutine behind: it fills no more than the
+// windows that there are. One that stayed would be found blocked when the bubble ends.
 func TestAheadStops(t *testing.T) {
-	closed := make(chan struct{})
-	a := startAhead(readerFunc(func(p []byte) (int, error) {
-		select {
-		case <-closed:
-			return 0, io.EOF
-		case <-time.After(time.Millisecond):
-			return len(p), nil
+	synctest.Test(t, func(t *testing.T) {
+		reads := 0
+		a := startAhead(readerFunc(func(p []byte) (int, error) { reads++; return len(p), nil }))
+		if n, err := a.Read(make([]byte, 10)); n != 10 || err != nil {
+			t.Errorf("%d bytes, %v", n, err)
 		}
-	}))
-	a.Read(make([]byte, 10))
-	a.Close()
-	close(closed)
+		a.Close()
+		synctest.Wait()
+		if reads < 1 || reads > aheadCount {
+			t.Errorf("%d windows were filled, of %d", reads, aheadCount)
+		}
+	})
 }
 
 func TestAheadPanics(t *testing.T) {
