@@ -95,7 +95,8 @@ func TestExposedAgainstInstants(t *testing.T) {
 			}
 		}
 		ledger := rank.Devices[0].Busy.Ledger(0, length*1000)
-		if in := ledger[timeline.ReduceScatterBucket] + ledger[timeline.AllGatherBucket] + ledger[timeline.OtherCommBucket]; in != all {
+		if in := ledger[timeline.ReduceScatterBucket] + ledger[timeline.AllGatherBucket] +
+			ledger[timeline.OtherCommBucket]; in != all {
 			t.Errorf("kinds expose %d, the ledger has %d", all, in)
 		}
 		sum := int64(0)
@@ -205,8 +206,9 @@ func TestStreamsOfCollectives(t *testing.T) {
 		{"on one of two of compute, half of it", "0/7 0us +10us kernel a\n0/8 0us +10us kernel b\n0/8 10us +5us " + rs,
 			1, false},
 		{"a little less than half", "0/7 0us +11us kernel a\n0/8 0us +10us kernel b\n0/8 10us +5us " + rs, 0, false},
-		{"at the same time as compute, which is impossible", "0/7 0us +90us kernel a\n0/9 0us +5us kernel b\n0/9 4us +5us " +
-			rs, 1, true},
+		{"at the same time as compute, which is impossible",
+			"0/7 0us +90us kernel a\n0/9 0us +5us kernel b\n0/9 4us +5us " +
+				rs, 1, true},
 		{"right after it", "0/7 0us +90us kernel a\n0/9 0us +5us kernel b\n0/9 5us +5us " + rs, 0, false},
 		{"two of them", "0/7 0us +10us kernel a\n0/7 10us +5us " + rs + "\n0/7 20us +5us " + rs, 2, false},
 		{"a copy is no compute", "0/9 0us +10us gpu_memcpy a\n0/9 10us +5us " + rs, 0, false},

@@ -25,10 +25,13 @@ func twoRanks() *report.Report {
 				Rank: rank, Index: index, Kind: "A", Complete: true, MicroBatches: pick(3 + int(rank)),
 				Optimizers:   []report.Optimizer{{Name: "Adam", Accumulation: pick(2 + index)}, {Name: "SGD"}},
 				LinkedEvents: 40 + int(n), Duration: pick(5000 + n), HostDuration: 6000 + n,
-				Ledger: &report.Ledger{Compute: 4000 + n, Memory: 300, ReduceScatter: 200, AllGather: 150, AllReduce: 120,
+				Ledger: &report.Ledger{Compute: 4000 + n, Memory: 300, ReduceScatter: 200, AllGather: 150,
+					AllReduce: 120,
 					OtherComm: 110, Idle: 120},
-				Idle: &report.IdleCauses{DataLoading: 1, Synchronization: 2, MemoryManagement: 3, Compilation: 4, Optimizer: 5,
-					HostOperators: 6, NoOperator: 7, LaunchLatency: 8, KernelGap: 9, Profiler: 10, QueuedWait: 11, Unlinked: 54},
+				Idle: &report.IdleCauses{DataLoading: 1, Synchronization: 2, MemoryManagement: 3, Compilation: 4,
+					Optimizer:     5,
+					HostOperators: 6, NoOperator: 7, LaunchLatency: 8, KernelGap: 9, Profiler: 10, QueuedWait: 11,
+					Unlinked: 54},
 				LaunchBound: pick(int64(31)), HostStall: pick(int64(17)),
 			})
 			at := func(kind, site string, count int, bytes, busy, over int64) report.CollectiveGroup {
@@ -41,25 +44,30 @@ func twoRanks() *report.Report {
 			pass := func(kind string, v report.Verdict, span int64) report.GradientPass {
 				return report.GradientPass{Rank: rank, Step: index, Kind: kind, Verdict: v, Span: span}
 			}
-			r.GradientPasses = append(r.GradientPasses, pass("scale", report.Needless, 13), pass("scale", "avoidable", 29),
+			r.GradientPasses = append(r.GradientPasses, pass("scale", report.Needless, 13), pass("scale", "avoidable",
+				29),
 				pass("clip", report.Needless, 7))
 		}
 		r.GradientSync = append(r.GradientSync,
 			report.GradientSync{Rank: rank, Pattern: "every_micro_batch", PerMicroBatch: []int{0, 4, int(rank) + 1}},
 			report.GradientSync{Rank: rank, Pattern: "none", PerMicroBatch: []int{0, 0}},
 			report.GradientSync{Rank: rank, Pattern: "unknown", PerMicroBatch: []int{9}})
-		r.TokenAllReduce = append(r.TokenAllReduce, report.TokenAllReduce{Rank: rank, Present: pick(rank == 1), PerStep: 5},
+		r.TokenAllReduce = append(r.TokenAllReduce, report.TokenAllReduce{Rank: rank, Present: pick(rank == 1),
+			PerStep: 5},
 			report.TokenAllReduce{Rank: rank})
-		r.Collectives = append(r.Collectives, report.Collectives{Rank: rank, Kind: "reduce_scatter", Sites: []report.LaunchSite{
-			{Site: "optimizer_step", Name: "A", Count: 4 + int(rank)}, {Site: "optimizer_step", Name: "B", Count: 10},
-			{Site: "backward_hook", Count: 6}, {Site: "unknown", Count: 3},
-		}}, report.Collectives{Rank: rank, Kind: "all_reduce", Sites: []report.LaunchSite{
+		r.Collectives = append(r.Collectives, report.Collectives{Rank: rank, Kind: "reduce_scatter",
+			Sites: []report.LaunchSite{
+				{Site: "optimizer_step", Name: "A", Count: 4 + int(rank)},
+				{Site: "optimizer_step", Name: "B", Count: 10},
+				{Site: "backward_hook", Count: 6}, {Site: "unknown", Count: 3},
+			}}, report.Collectives{Rank: rank, Kind: "all_reduce", Sites: []report.LaunchSite{
 			{Site: "optimizer_step", Count: 2}, {Site: "unknown", Count: 12}}})
 		r.Communication = append(r.Communication, report.Communication{Rank: rank,
 			Overlap: report.Overlap{Ratio: pick(0.25 + 0.5*float64(rank))}})
 		r.Health.DeviceEvents = append(r.Health.DeviceEvents,
 			report.DeviceEvents{Rank: rank, Count: 200, Unlinked: 30, Edge: 20 + 10*int(rank)})
-		r.Ranks = append(r.Ranks, report.RankWaits{Rank: rank, Wait: pick(50 + 20*rank), WaitCaused: pick(10 + 30*rank)})
+		r.Ranks = append(r.Ranks, report.RankWaits{Rank: rank, Wait: pick(50 + 20*rank), WaitCaused: pick(10 +
+			30*rank)})
 	}
 	r.Communication = append(r.Communication, report.Communication{Rank: 1})
 	r.Ranks = append(r.Ranks, report.RankWaits{Rank: 7, Wait: pick(int64(99))})
@@ -67,7 +75,8 @@ func twoRanks() *report.Report {
 		Ledger: &report.Ledger{Idle: 1}, MicroBatches: pick(99), HostDuration: 1,
 		Optimizers: []report.Optimizer{{Name: "Adam", Accumulation: pick(99)}}})
 	r.Matching = report.Matching{Matched: 8, Mismatches: 3}
-	r.Normalization = report.Normalization{Mode: "per_rank", Basis: "trace", Ratio: &report.WeightRatio{Min: 0.75, Max: 1.125}}
+	r.Normalization = report.Normalization{Mode: "per_rank", Basis: "trace", Ratio: &report.WeightRatio{Min: 0.75,
+		Max: 1.125}}
 	r.Findings = []report.Finding{{Rule: "A", Severity: report.Error}, {Rule: "B", Severity: report.Warn},
 		{Rule: "C", Severity: report.Warn}, {Rule: "TH001", Severity: report.Warn}, {Rule: "D", Severity: report.Note}}
 	return r

@@ -9,7 +9,10 @@ import (
 // TestMoved: how far a value may be from the baseline. A bound itself is allowed; a share is
 // of the size of the baseline's value; a least difference must be reached.
 func TestMoved(t *testing.T) {
-	share, by := func(v float64) *Change { return &Change{v, true} }, func(v float64) *Change { return &Change{v, false} }
+	share, by := func(v float64) *Change { return &Change{v, true} }, func(v float64) *Change {
+		return &Change{v,
+			false}
+	}
 	for _, c := range []struct {
 		name      string
 		g         Regression

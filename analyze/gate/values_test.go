@@ -89,7 +89,8 @@ func TestAggregate(t *testing.T) {
 		values []float64
 		want   float64
 	}{
-		{"max", odd, 9}, {"mean", odd, 14.0 / 3}, {"median", odd, 4}, {"", even, 3}, {"mean", even, 4}, {"max", even, 9},
+		{"max", odd, 9}, {"mean", odd, 14.0 / 3}, {"median", odd, 4}, {"", even, 3}, {"mean", even, 4}, {"max", even,
+			9},
 		{"median", []float64{7}, 7}, {"max", []float64{-3, -7}, -3},
 	} {
 		if got := aggregate(c.how, c.values); got != c.want {
@@ -223,7 +224,8 @@ func TestFindingsByRule(t *testing.T) {
 		return report.Finding{Rule: rule, Severity: s, Cost: c}
 	}
 	by := findingsByRule([]*report.Report{
-		of(f("A", report.Warn, cost(5)), f("A", report.Warn, nil), f("A", report.Error, cost(1)), f("B", report.Note, cost(7))),
+		of(f("A", report.Warn, cost(5)), f("A", report.Warn, nil), f("A", report.Error, cost(1)), f("B", report.Note,
+			cost(7))),
 		of(f("A", report.Error, cost(99)), f("B", report.Note, cost(8)), f("C", report.Warn, nil)),
 		of(f("B", report.Note, cost(8)), f("C", report.Warn, cost(0))),
 	})

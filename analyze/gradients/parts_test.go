@@ -132,7 +132,8 @@ func TestForms(t *testing.T) {
 	for _, c := range []struct {
 		dims []int64
 		want string
-	}{{[]int64{8, 3}, "8 3 |2 3 "}, {[]int64{9, 3}, "9 3 |3 3 "}, {[]int64{1}, "1 "}, {nil, ""}, {[]int64{5}, "5 |2 "}} {
+	}{{[]int64{8, 3}, "8 3 |2 3 "}, {[]int64{9, 3}, "9 3 |3 3 "}, {[]int64{1}, "1 "}, {nil, ""}, {[]int64{5},
+		"5 |2 "}} {
 		if got := strings.Join(m.forms(&ParamClass{Dims: c.dims}), "|"); got != c.want {
 			t.Errorf("%v: %q, want %q", c.dims, got, c.want)
 		}
@@ -175,8 +176,10 @@ func TestSynchronization(t *testing.T) {
 		{"HSDP in a part of a larger world", []HostCollective{rs(4), ar(2)}, 64, "reduce_scatter by 8 in 4 shards"},
 		{"more than the world has", []HostCollective{rs(8), ar(8)}, 8, "reduce_scatter by 8 in 8 shards"},
 		{"groups of several sizes", []HostCollective{ar(2), ar(8), ar(4)}, 8, "all_reduce by 8 in 0 shards"},
-		{"what carries no gradients", []HostCollective{ar(2), other(ar(8)), other(rs(8))}, 8, "all_reduce by 2 in 0 shards"},
-		{"one of another step", []HostCollective{ar(2), {Kind: timeline.ReduceScatter, Gradient: true, GroupSize: 4, Step: -1}},
+		{"what carries no gradients", []HostCollective{ar(2), other(ar(8)), other(rs(8))}, 8,
+			"all_reduce by 2 in 0 shards"},
+		{"one of another step", []HostCollective{ar(2), {Kind: timeline.ReduceScatter, Gradient: true, GroupSize: 4,
+			Step: -1}},
 			8, "all_reduce by 2 in 0 shards"},
 	} {
 		s := synchronization([]steps.Step{{HostEnd: 100, Complete: true}}, make([]Step, 1), nil, c.list, c.world)
@@ -195,7 +198,8 @@ func TestPatterns(t *testing.T) {
 		perPass []int
 		want    SyncPattern
 	}{
-		{nil, SyncUnknown}, {[]int{0}, SyncNone}, {[]int{0, 0}, SyncNone}, {[]int{3}, SyncEvery}, {[]int{3, 1}, SyncEvery},
+		{nil, SyncUnknown}, {[]int{0}, SyncNone}, {[]int{0, 0}, SyncNone}, {[]int{3}, SyncEvery}, {[]int{3, 1},
+			SyncEvery},
 		{[]int{0, 3}, SyncLast}, {[]int{0, 0, 1}, SyncLast}, {[]int{3, 0}, SyncUnknown}, {[]int{1, 0, 1}, SyncUnknown},
 	} {
 		if got := patternOf(c.perPass); got != c.want {

@@ -64,14 +64,16 @@ func TestLossTable(t *testing.T) {
 		want   string
 	}{
 		{"two ranks", Counts{Tokens: [][]int64{{4, 0, 2}, {1, 3, 0}}}, [][]float64{{8, nan, 2}, {3, 12, nan}},
-			"global_mean 2.5, mean_of_rank_means 2.708, mean_of_micro_means 2.5, mean_of_micro_means_empty_as_zero 1.667, " +
+			"global_mean 2.5, mean_of_rank_means 2.708, mean_of_micro_means 2.5, " +
+				"mean_of_micro_means_empty_as_zero 1.667, " +
 				"rank_mean 1.667, rank_mean 3.75, sum_of_rank_means 5.417, sum_of_micro_means 5, " +
 				"sum_over_ranks_and_micro_batches 4.167, sum 25"},
 		{"one rank", Counts{Tokens: [][]int64{{4, 1}}}, [][]float64{{8, 3}},
 			"global_mean 2.2, mean_of_rank_means 2.2, mean_of_micro_means 2.5, sum_of_rank_means 2.2, " +
 				"sum_of_micro_means 5, sum_over_ranks_and_micro_batches 5.5, sum 11"},
 		{"a rank without tokens", Counts{Tokens: [][]int64{{0}, {2}}}, [][]float64{{nan}, {5}},
-			"global_mean 2.5, mean_of_rank_means 2.5, mean_of_micro_means 2.5, mean_of_micro_means_empty_as_zero 1.25, " +
+			"global_mean 2.5, mean_of_rank_means 2.5, mean_of_micro_means 2.5, " +
+				"mean_of_micro_means_empty_as_zero 1.25, " +
 				"sum_of_rank_means 2.5, sum_of_micro_means 2.5, sum_over_ranks_and_micro_batches 2.5, sum 5"},
 		{"a partial window", Counts{Tokens: [][]int64{{2}}, Accumulation: 4}, [][]float64{{6}},
 			"global_mean 3, mean_of_rank_means 3, mean_of_micro_means 3, sum_of_rank_means 3, sum_of_micro_means 3, " +
@@ -92,7 +94,8 @@ func TestLossTable(t *testing.T) {
 }
 
 func TestNameLoss(t *testing.T) {
-	list := []Loss{{Name: "a", Value: 2}, {Name: "b", Value: 2.000003}, {Name: "again", Value: 2}, {Name: "c", Value: -5}}
+	list := []Loss{{Name: "a", Value: 2}, {Name: "b", Value: 2.000003}, {Name: "again", Value: 2}, {Name: "c",
+		Value: -5}}
 	for logged, want := range map[float64]string{
 		2: "a", 2.000001: "a", 2.000002: "b", 2.0000069: "b", 2.0000071: "", 1.9999961: "a", 1.9999959: "",
 		-5: "c", 5: "", 0: "",
@@ -103,7 +106,8 @@ func TestNameLoss(t *testing.T) {
 		}
 	}
 	c := &Counts{Tokens: [][]int64{{2, 2, 2}, {2, 2, 2}}}
-	for v, want := range map[float64]string{2: "a 1", 6: "a A", 4: "a R", 1: "a 1/R", 12: "a RA", 24: "a N", 5: "unknown "} {
+	for v, want := range map[float64]string{2: "a 1", 6: "a A", 4: "a R", 1: "a 1/R", 12: "a RA", 24: "a N",
+		5: "unknown "} {
 		if got := nameLoss(c, list[:1], v); got.Name+" "+got.Factor != want || got.Value != v {
 			t.Errorf("%v is %+v, want %s", v, got, want)
 		}
@@ -237,7 +241,8 @@ func TestDeviationByHand(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
-	if err := new(Comparison).Add("w", []float64{1}, nil); err == nil || !strings.Contains(err.Error(), "1 elements here and 0") {
+	if err := new(Comparison).Add("w", []float64{1}, nil); err == nil || !strings.Contains(err.Error(),
+		"1 elements here and 0") {
 		t.Error(err)
 	}
 }
@@ -282,7 +287,8 @@ func TestCauseByCounts(t *testing.T) {
 		{"a factor without a name", 0.7, 1, c, "global  factor"},
 		{"nothing like it", 100, 0.5, c, "unknown  none"},
 		{"without counts", 2, 0.5, &Counts{}, "unknown  none"},
-		{"the last micro-batch of two, or its mean halved", 0.5, 0.5, &Counts{Tokens: [][]int64{{30, 10}}}, "unknown  none"},
+		{"the last micro-batch of two, or its mean halved", 0.5, 0.5, &Counts{Tokens: [][]int64{{30, 10}}},
+			"unknown  none"},
 	} {
 		d := &Deviation{NormRatio: &test.ratio, Cosine: &test.cosine}
 		got := causeOfDeviation(test.counts, d, sidecar.F64)
@@ -290,7 +296,8 @@ func TestCauseByCounts(t *testing.T) {
 			t.Errorf("%s: %s (also %v), want %s", test.name, text, got.Also, test.want)
 		}
 	}
-	if got := causeOfDeviation(c, &Deviation{}, sidecar.F64); got.Mode != Unknown || !strings.Contains(got.Text, "zero or not finite") {
+	if got := causeOfDeviation(c, &Deviation{}, sidecar.F64); got.Mode != Unknown || !strings.Contains(got.Text,
+		"zero or not finite") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -299,7 +306,8 @@ func TestCauseByCounts(t *testing.T) {
 // cosine are what the counts say, and the mode that made them is always among those named.
 func TestCountsDoNotExclude(t *testing.T) {
 	for _, c := range []*Counts{
-		published, {Tokens: [][]int64{{30, 10}}}, {Tokens: [][]int64{{7, 1, 0}, {2, 9, 4}}}, {Tokens: [][]int64{{9}, {1}}},
+		published, {Tokens: [][]int64{{30, 10}}}, {Tokens: [][]int64{{7, 1, 0}, {2, 9, 4}}}, {Tokens: [][]int64{{9},
+			{1}}},
 	} {
 		for _, mode := range distinct[1:] {
 			table := c.Coefficients(mode)
@@ -321,7 +329,8 @@ func TestCountsDoNotExclude(t *testing.T) {
 			}
 			tooFar := cosine * 0.8
 			if f, ok := fit(c, mode, mean/tooFar, tooFar); ok {
-				t.Errorf("%v: %s fits a cosine of %.3f with factor %s, and allows %.3f", c.Tokens, mode, tooFar, f.Name, cosine)
+				t.Errorf("%v: %s fits a cosine of %.3f with factor %s, and allows %.3f", c.Tokens, mode, tooFar,
+					f.Name, cosine)
 			}
 		}
 	}

@@ -30,7 +30,8 @@ func TestSlowness(t *testing.T) {
 		{"gaps of more than a half", gradients.Pass{Busy: 49_000, Span: 100_000, Bytes: 49_000, Kernels: 20},
 			"launch-bound: 51 % of its span is gaps between 20 kernels"},
 		{"gaps of a half", gradients.Pass{Busy: 50_000, Span: 100_000, Bytes: 50_000, Kernels: 20}, ""},
-		{"others compute in the gaps", gradients.Pass{Busy: 40_000, Span: 100_000, OtherIn: 20_000, Bytes: 40_000, Kernels: 20}, ""},
+		{"others compute in the gaps", gradients.Pass{Busy: 40_000, Span: 100_000, OtherIn: 20_000, Bytes: 40_000,
+			Kernels: 20}, ""},
 		{"others compute in some of them",
 			gradients.Pass{Busy: 40_000, Span: 100_000, OtherIn: 9_000, Bytes: 40_000, Kernels: 20},
 			"launch-bound: 51 % of its span is gaps between 20 kernels"},
@@ -69,7 +70,8 @@ func TestMajority(t *testing.T) {
 	for _, c := range []struct {
 		steps string // of one case each: x is so, and . is not
 		want  bool
-	}{{"", false}, {"0x", true}, {"0.", false}, {"0x1.", false}, {"0x1x2.", true}, {"0x0.0x1.", false}, {"0.0x1x2.", true},
+	}{{"", false}, {"0x", true}, {"0.", false}, {"0x1.", false}, {"0x1x2.", true}, {"0x0.0x1.", false}, {"0.0x1x2.",
+		true},
 		{"0x1.2.", false}} {
 		m := &majority{}
 		for i := 0; i+1 < len(c.steps); i += 2 {
@@ -116,7 +118,8 @@ func TestLateReductions(t *testing.T) {
 	const big = 1_000_000
 	step := timeline.LaunchSite{Site: timeline.SiteOptimizerStep}
 	hook := timeline.LaunchSite{Site: timeline.SiteBackwardHook}
-	one := func(kind timeline.CollectiveKind, elems int64, site timeline.LaunchSite, phase facts.Phase) facts.Collective {
+	one := func(kind timeline.CollectiveKind, elems int64, site timeline.LaunchSite,
+		phase facts.Phase) facts.Collective {
 		c := facts.Collective{Kind: kind, Asked: -1, Site: site, Phase: phase}
 		c.Bytes, c.InElems = 4*elems, elems
 		return c
@@ -132,13 +135,16 @@ func TestLateReductions(t *testing.T) {
 			one(timeline.ReduceScatter, big, step, facts.PhaseOptimizer),
 		}, []int{1}},
 		{"an all-reduce in the step, more in backward", []facts.Collective{
-			one(timeline.AllReduce, 9*big, hook, facts.PhaseBackward), one(timeline.AllReduce, big, step, facts.PhaseOptimizer),
+			one(timeline.AllReduce, 9*big, hook, facts.PhaseBackward), one(timeline.AllReduce, big, step,
+				facts.PhaseOptimizer),
 		}, nil},
 		{"an all-reduce in the step, as much in backward", []facts.Collective{
-			one(timeline.AllReduce, big, hook, facts.PhaseBackward), one(timeline.AllReduce, big, step, facts.PhaseOptimizer),
+			one(timeline.AllReduce, big, hook, facts.PhaseBackward), one(timeline.AllReduce, big, step,
+				facts.PhaseOptimizer),
 		}, nil},
 		{"an all-reduce in the step, less in backward", []facts.Collective{
-			one(timeline.AllReduce, big, hook, facts.PhaseBackward), one(timeline.AllReduce, 2*big, step, facts.PhaseOptimizer),
+			one(timeline.AllReduce, big, hook, facts.PhaseBackward), one(timeline.AllReduce, 2*big, step,
+				facts.PhaseOptimizer),
 		}, []int{1}},
 		{"after backward", []facts.Collective{
 			one(timeline.AllReduce, big, timeline.UnknownSite, facts.PhaseAfterBackward)}, []int{0}},

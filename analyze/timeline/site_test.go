@@ -32,7 +32,8 @@ func TestLaunchSite(t *testing.T) {
 		{"an annotation inside an optimizer step", "1/1 50 +90 user_annotation Optimizer.step#A.step\n" +
 			"1/1 60 +50 user_annotation mine" + launch, LaunchSite{Site: SiteOptimizerStep, Name: "A"}},
 		{"an optimizer step inside an annotation", "1/1 40 +110 user_annotation mine\n" +
-			"1/1 50 +90 user_annotation Optimizer.step#A.step" + launch, LaunchSite{Site: SiteOptimizerStep, Name: "A"}},
+			"1/1 50 +90 user_annotation Optimizer.step#A.step" + launch, LaunchSite{Site: SiteOptimizerStep,
+			Name: "A"}},
 		{"a span of FSDP inside an optimizer step", "1/1 50 +90 user_annotation Optimizer.step#A.step\n" +
 			"1/1 60 +50 cpu_op FSDP::all_gather" + launch, LaunchSite{Site: SiteOptimizerStep, Name: "A"}},
 		{"an annotation inside a span of FSDP", "1/1 50 +90 cpu_op FSDP::all_gather\n" +
