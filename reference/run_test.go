@@ -10,6 +10,7 @@ import (
 
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/cpu"
+	"github.com/gaprof/gaprof/reference/cpu/simd"
 	"github.com/gaprof/gaprof/reference/device"
 )
 
@@ -190,6 +191,26 @@ func TestBitsRepeat(t *testing.T) {
 					!sameBits(first.weights[0], first.weights[rank]) {
 					t.Errorf("%s, %+v: weights of rank %d differ", way, b, rank)
 				}
+			}
+		}
+	}
+}
+
+// Neither do the instructions of the machine matter.
+func TestBitsOnEveryMachine(t *testing.T) {
+	for _, way := range []string{
+		"dtype=float32 model=gpt width=40 clip-grad-norm=0.5", "dtype=float64 model=gpt width=40",
+		"dtype=float32 model=mlp optimizer=sgd",
+	} {
+		var plain *trained
+		for _, level := range simd.Levels() {
+			back := simd.Use(level)
+			run := train(t, small(t, strings.Fields(way)...), nil, cpu.Backend{})
+			back()
+			if level == simd.Plain {
+				plain = run
+			} else if !sameBits(plain.weights[0], run.weights[0]) {
+				t.Errorf("%s: %s gives other weights than plain Go", way, level)
 			}
 		}
 	}

@@ -11,5 +11,7 @@
 //	table.go     the implementation of each type of operation
 //	matrix.go    linear layers and attention
 //	model.go     the other operations of a network
+//	single.go    those of them in float32 that simd has loops for
+//	rows.go      sums, products and softmax of vectors
 //	gradient.go  operations on gradients, and the optimizers
 package cpu

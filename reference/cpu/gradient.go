@@ -8,52 +8,45 @@ import (
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
-func accumulate[T gemm.Float | int64](o ops.Accumulate) {
+func accumulate[T gemm.Float](o ops.Accumulate) {
 	y := data[T](o.Y)
-	for i, v := range data[T](o.X) {
+	plus(y, y, data[T](o.X))
+}
+
+func accumulateCounts(o ops.Accumulate) {
+	y := data[int64](o.Y)
+	for i, v := range data[int64](o.X) {
 		y[i] += v
 	}
 }
 
+func scaled[T gemm.Float](x []T, f T) { times(x, x, f) }
+
 func scale[T gemm.Float](o ops.Scale) {
-	multiply(data[T](o.X), first[T](o.Factor))
+	scaled(data[T](o.X), first[T](o.Factor))
 }
 
 func foreachScale[T gemm.Float](o ops.ForeachScale) {
 	for _, x := range o.X {
-		multiply(data[T](x), first[T](o.Factor))
+		scaled(data[T](x), first[T](o.Factor))
 	}
 }
 
 func foreachScaleBy[T gemm.Float](o ops.ForeachScaleBy) {
 	for _, x := range o.X {
-		multiply(data[T](x), T(o.Value))
+		scaled(data[T](x), T(o.Value))
 	}
-}
-
-func multiply[T gemm.Float](x []T, f T) {
-	for i := range x {
-		x[i] *= f
-	}
-}
-
-func squares[T gemm.Float](b *device.Buffer) float64 {
-	sum := 0.0
-	for _, v := range data[T](b) {
-		sum += float64(v) * float64(v)
-	}
-	return sum
 }
 
 func foreachNorm[T gemm.Float](o ops.ForeachNorm) {
 	norms := data[T](o.Norms)
 	for i, x := range o.X {
-		norms[i] = T(math.Sqrt(squares[T](x)))
+		norms[i] = T(math.Sqrt(squared(data[T](x))))
 	}
 }
 
 func vectorNorm[T gemm.Float](o ops.VectorNorm) {
-	norm := squares[T](o.X)
+	norm := squared(data[T](o.X))
 	if !o.Squared {
 		norm = math.Sqrt(norm)
 	}
@@ -79,10 +72,7 @@ func mulScalar[T gemm.Float](o ops.MulScalar) { data[T](o.Y)[0] = first[T](o.X) 
 func mul[T gemm.Float](o ops.Mul) { data[T](o.Y)[0] = first[T](o.A) * first[T](o.B) }
 
 func mulInto[T gemm.Float](o ops.MulInto) {
-	y, by := data[T](o.Y), T(o.Value)
-	for i, v := range data[T](o.X) {
-		y[i] = v * by
-	}
+	times(data[T](o.Y), data[T](o.X), T(o.Value))
 }
 
 func clamp[T gemm.Float](o ops.Clamp) { data[T](o.Y)[0] = min(first[T](o.X), T(o.Max)) }

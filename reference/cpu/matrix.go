@@ -41,9 +41,7 @@ func linearBias[T gemm.Float](o ops.LinearBias) {
 	db, dy := data[T](o.DB), data[T](o.DY)
 	clear(db)
 	for i := range o.M {
-		for j, v := range dy[i*o.N : (i+1)*o.N] {
-			db[j] += v
-		}
+		plus(db, db, dy[i*o.N:(i+1)*o.N])
 	}
 }
 
@@ -89,31 +87,11 @@ func attention[T gemm.Float](o ops.Attention) {
 	heads(o.B, o.T, o.D, o.Heads, func(h headOf[T]) {
 		p := h.square(o.P)
 		h.scores(p, h.of(o.Q), h.of(o.K), root)
-		causalSoftmax(p.Data, o.T)
+		for i := range o.T {
+			softmax(p.Data[i*o.T:(i+1)*o.T], i+1)
+		}
 		h.mix(h.of(o.O), p, h.of(o.V), 1)
 	})
-}
-
-// causalSoftmax replaces every row i of an n x n matrix by its softmax over columns 0 to i,
-// and by zeros in other columns.
-func causalSoftmax[T gemm.Float](p []T, n int) {
-	for i := range n {
-		row := p[i*n : (i+1)*n]
-		most := row[0]
-		for _, v := range row[:i+1] {
-			most = max(most, v)
-		}
-		sum := 0.0
-		for j, v := range row[:i+1] {
-			e := math.Exp(float64(v - most))
-			row[j] = T(e)
-			sum += e
-		}
-		for j := range row[:i+1] {
-			row[j] = T(float64(row[j]) / sum)
-		}
-		clear(row[i+1:])
-	}
 }
 
 func attentionBackward[T gemm.Float](o ops.AttentionBackward) {
@@ -123,24 +101,10 @@ func attentionBackward[T gemm.Float](o ops.AttentionBackward) {
 		p := h.square(o.P)
 		h.mix(h.of(o.DV), transposed(p), h.of(o.DO), 1)
 		h.scores(work, h.of(o.DO), h.of(o.V), 1)
-		softmaxBackward(work.Data, p.Data, o.T)
+		for i := range o.T {
+			softmaxBackward(work.Data[i*o.T:(i+1)*o.T], p.Data[i*o.T:(i+1)*o.T], i+1)
+		}
 		h.mix(h.of(o.DQ), work, h.of(o.K), root)
 		h.mix(h.of(o.DK), transposed(work), h.of(o.Q), root)
 	})
-}
-
-// softmaxBackward turns gradients of probabilities into gradients of their logits:
-// d = p * (d - sum of p*d).
-func softmaxBackward[T gemm.Float](d, p []T, n int) {
-	for i := range n {
-		row, prob := d[i*n:(i+1)*n], p[i*n:(i+1)*n]
-		dot := 0.0
-		for j := range i + 1 {
-			dot += float64(row[j]) * float64(prob[j])
-		}
-		for j := range i + 1 {
-			row[j] = T(float64(prob[j]) * (float64(row[j]) - dot))
-		}
-		clear(row[i+1:])
-	}
 }

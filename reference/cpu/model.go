@@ -19,16 +19,14 @@ func embeddingBackward[T gemm.Float](o ops.EmbeddingBackward) {
 	clear(dw)
 	for i, row := range data[int64](o.Index) {
 		to := dw[int(row)*o.D:][:o.D]
-		for j, v := range dy[i*o.D : (i+1)*o.D] {
-			to[j] += v
-		}
+		plus(to, to, dy[i*o.D:(i+1)*o.D])
 	}
 }
 
 func addPositions[T gemm.Float](o ops.AddPositions) {
 	y, x, w := data[T](o.Y), data[T](o.X), data[T](o.W)
-	for i := range y {
-		y[i] = x[i] + w[i%len(w)]
+	for from := 0; from < len(y); from += len(w) {
+		plus(y[from:from+len(w)], x[from:], w)
 	}
 }
 
@@ -36,9 +34,7 @@ func positionsBackward[T gemm.Float](o ops.PositionsBackward) {
 	dw, dy := data[T](o.DW), data[T](o.DY)
 	clear(dw)
 	for from := 0; from < len(dy); from += len(dw) {
-		for i, v := range dy[from : from+len(dw)] {
-			dw[i] += v
-		}
+		plus(dw, dw, dy[from:from+len(dw)])
 	}
 }
 
@@ -124,10 +120,7 @@ func geluBackward[T gemm.Float](o ops.GeluBackward) {
 }
 
 func add[T gemm.Float](o ops.Add) {
-	y, a, b := data[T](o.Y), data[T](o.A), data[T](o.B)
-	for i := range y {
-		y[i] = a[i] + b[i]
-	}
+	plus(data[T](o.Y), data[T](o.A), data[T](o.B))
 }
 
 func countTokens(o ops.CountTokens) {
@@ -140,7 +133,9 @@ func countTokens(o ops.CountTokens) {
 	data[int64](o.Count)[0] = n
 }
 
-func crossEntropy[T gemm.Float](o ops.CrossEntropy) {
+func crossEntropy[T gemm.Float](o ops.CrossEntropy) { crossEntropyBy(o, logSumExp[T]) }
+
+func crossEntropyBy[T gemm.Float](o ops.CrossEntropy, logSumExp func(row []T) float64) {
 	logits, lse := data[T](o.Logits), data[T](o.LSE)
 	sum, n := 0.0, 0
 	for i, target := range data[int64](o.Targets) {
@@ -173,12 +168,18 @@ func logSumExp[T gemm.Float](row []T) float64 {
 	return float64(most) + math.Log(sum)
 }
 
-func crossEntropyBackward[T gemm.Float](o ops.CrossEntropyBackward) {
-	d, logits, lse := data[T](o.DLogits), data[T](o.Logits), data[T](o.LSE)
+// upstream is what every row's gradient is multiplied by.
+func upstream[T gemm.Float](o ops.CrossEntropyBackward) float64 {
 	up := float64(first[T](o.Up))
 	if n := data[int64](o.Count)[0]; o.Mean && n > 0 {
 		up /= float64(n)
 	}
+	return up
+}
+
+func crossEntropyBackward[T gemm.Float](o ops.CrossEntropyBackward) {
+	d, logits, lse := data[T](o.DLogits), data[T](o.Logits), data[T](o.LSE)
+	up := upstream[T](o)
 	for i, target := range data[int64](o.Targets) {
 		out := d[i*o.V : (i+1)*o.V]
 		if target == ops.IgnoreIndex {

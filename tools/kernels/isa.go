@@ -38,3 +38,12 @@ func (i isa) zero(r reg.VecVirtual) {
 	}
 	VXORPS(r, r, r)
 }
+
+// address is where a parameter lies.
+func address(name string) Mem {
+	p, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return p.Addr
+}

@@ -116,7 +116,7 @@ func (t *tile) element(i int) Mem {
 
 func (t *tile) scale() {
 	alpha := t.reg()
-	t.broadcast(NewParamAddr("alpha", 72), alpha)
+	t.broadcast(address("alpha"), alpha)
 	z := Load(Param("z"), GP64())
 	TESTQ(z, z)
 	JZ(LabelRef("alone"))

@@ -39,14 +39,11 @@ var (
 	doubles = engines[float64]{newEngine(plainTall, plainWide, plain64, transpose)}
 )
 
-// level is the one in use; tests change it.
-var level = simd.Best
-
 func engineOf[T Float]() *engine[T] {
 	if list, ok := any(singles).(engines[T]); ok {
-		return list[level]
+		return list[simd.InUse()]
 	}
-	return any(doubles).(engines[T])[level]
+	return any(doubles).(engines[T])[simd.InUse()]
 }
 
 // compute runs a tile. One at the edge of C goes by way of a full one.

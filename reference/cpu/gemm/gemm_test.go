@@ -54,8 +54,7 @@ func product[T Float](m, n, k int, form, gap int, part Part) Product[T] {
 // on returns C as a level computes it; what is not needed of it is zero, and gaps are as
 // they were.
 func on[T Float](l simd.Level, p Product[T]) []T {
-	defer func(before simd.Level) { level = before }(level)
-	level = l
+	defer simd.Use(l)()
 	p.C.Data = slices.Clone(p.C.Data)
 	p.Run()
 	if p.Part == LowerC {
@@ -181,8 +180,7 @@ func BenchmarkProduct(b *testing.B) {
 		for _, l := range simd.Levels() {
 			for _, form := range []int{0, 1, 2} {
 				b.Run(fmt.Sprint(size, " ", l, " ", []string{"nn", "tn", "nt"}[form]), func(b *testing.B) {
-					defer func(before simd.Level) { level = before }(level)
-					level = l
+					defer simd.Use(l)()
 					p := product[float32](size[0], size[1], size[2], form, 0, All)
 					for b.Loop() {
 						p.Run()

@@ -22,6 +22,7 @@ func TestFMA(t *testing.T) {
 		{0x1p-24, 1, 1}, {3 * 0x1p-24, 1, 1}, {0x1p-12 + 0x1p-35, 0x1p-12, 1}, {0x1p-12 - 0x1p-36, 0x1p-12, 1},
 		{-0x1p-12 - 0x1p-35, 0x1p-12, 1 + 0x1p-23}, {0x1p-70, 0x1p-70, 1}, {tiny, 0.5, 0}, {tiny, 0.5, tiny},
 		{tiny, -0.5, tiny}, {tiny, 0.75, 2 * tiny}, {0x1p-63 + 0x1p-86, 0x1p-64, 0x1p-126}, {3, 5, -15},
+		{0x1p-75 * (1 + 0x1p-11), 0x1p-75 * (1 - 0x1p-11 + 0x1p-22), 0x1p-127},
 		{math.MaxFloat32, 1, 0x1p103}, {math.MaxFloat32, 1, 0x1.fffffep102}, {math.MaxFloat32, 2, -math.MaxFloat32},
 	} {
 		checkFMA(t, v[0], v[1], v[2])
