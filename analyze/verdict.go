@@ -37,6 +37,9 @@ func VerdictOf(r *facts.Rank, p *gradients.Pass, uniform bool) (report.Verdict, 
 	}
 	switch p.Kind {
 	case gradients.ClipPass:
+		if p.ByValue {
+			return report.Required, "what it limits is known only after backward"
+		}
 		return report.Required, "clipping multiplies by a coefficient that is known only after the norm"
 	case gradients.UnscalePass:
 		return report.Required, "the gradients of a scaled loss must be divided again"

@@ -4,7 +4,7 @@
 #   KEEP=1 interop/run.sh      the traces named in keep.txt become interop/testdata
 set -euo pipefail
 cd "$(dirname "$0")/.."
-venv=${VENV:-.venv}
+venv=$(realpath -m "${VENV:-.venv}")
 python=$venv/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
@@ -38,7 +38,7 @@ install HolisticTraceAnalysis interop/requirements-hta.txt
 install "the loops of frameworks" interop/requirements-frameworks.txt
 
 [ $# -gt 0 ] || rm -rf interop/out
-export OMP_NUM_THREADS=1 TORCHINDUCTOR_CACHE_DIR="$PWD/$venv/inductor" KINETO_LOG_LEVEL=5 TORCH_CPP_LOG_LEVEL=ERROR PYTHONWARNINGS=ignore
+export OMP_NUM_THREADS=1 TORCHINDUCTOR_CACHE_DIR="$venv/inductor" KINETO_LOG_LEVEL=5 TORCH_CPP_LOG_LEVEL=ERROR PYTHONWARNINGS=ignore
 chatter='^(USDT|ERROR):.*(profiler_st|gpuGetDeviceCount)|triton not found|^[[:space:]]*$'
 "$python" interop/loops.py interop/out "$@" 2> >(grep -vE "$chatter" >&2)
 echo "interop: $(find interop/out -name '*.json.gz' | wc -l) traces in interop/out"

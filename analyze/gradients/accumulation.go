@@ -47,6 +47,7 @@ func accumulate(t *stepping, list []steps.Step, optimizers []Optimizer, passes [
 		}
 	}
 	kinds, classes := kindsByAccumulation(out), params.all()
+	graphs := graphCounter{x: t.x, forward: forward}
 	for i := range out {
 		s := &out[i]
 		s.Kind = kinds[i]
@@ -58,8 +59,8 @@ func accumulate(t *stepping, list []steps.Step, optimizers []Optimizer, passes [
 		}
 		if n > 0 && (i > 0 || list[i].Complete) {
 			s.MicroBatches = n * forwardsOf(s.Backwards)
-			if g := graphs(s.Backwards, forward, list[i].HostStart); n == len(s.Backwards) {
-				s.MicroBatches = g * forwardsOf(s.Backwards)
+			if n == len(s.Backwards) {
+				s.MicroBatches = graphs.count(s.Backwards, list[i].HostStart) * forwardsOf(s.Backwards)
 			}
 		}
 	}
@@ -88,9 +89,36 @@ func accumulations(o *Optimizer, list []steps.Step, params *Params, passes []Bac
 		if k > 0 {
 			start = list[o.Updates[k-1]].HostEnd
 		}
-		counts[k] = params.modeOf(o.Classes, between(passes, start, list[step].HostEnd))
+		own := between(passes, start, list[step].HostEnd)
+		if k > 0 {
+			own = sinceOthers(own, list[o.Updates[k-1]+1:step], o.Classes)
+		}
+		counts[k] = params.modeOf(o.Classes, own)
 	}
 	return trusted(counts)
+}
+
+// sinceOthers returns those of some backward passes that follow the last update of other optimizers
+// after which the gradients of some classes were set anew: what came before it was cleared.
+func sinceOthers(passes []Backward, others []steps.Step, classes []int) []Backward {
+	for i := len(others) - 1; i >= 0; i-- {
+		first := firstFrom(passes, others[i].HostEnd)
+		if first > 0 && first < len(passes) && passes[first].setsAll(classes) {
+			return passes[first:]
+		}
+	}
+	return passes
+}
+
+// setsAll reports whether a backward pass reaches some classes, and adds to no gradient of theirs.
+func (b *Backward) setsAll(classes []int) bool {
+	reached := 0
+	for _, class := range classes {
+		if reached += b.of(class); class < len(b.Added) && b.Added[class] > 0 {
+			return false
+		}
+	}
+	return reached > 0 && b.Added != nil
 }
 
 // trusted returns counts without the first one if no later one is the same.
@@ -166,25 +194,4 @@ func oneForward(passes []Backward, params *Params) {
 			b.Forwards = 1
 		}
 	}
-}
-
-// fewOperators is how many forward operators may lie between two backward passes over one graph:
-// the gradient that a pass begins with, and what is logged.
-const fewOperators = 3
-
-// graphs returns over how many graphs some backward passes run. One that was retained is run
-// over again with hardly an operator in between, from another loss. forward are the starts of forward operators,
-// start is where the first graph may begin at the earliest.
-func graphs(passes []Backward, forward []int64, start int64) int {
-	n, last := 0, 0
-	for i := range passes {
-		operators := steps.CountIn(forward, start, passes[i].Start)
-		start = passes[i].End
-		again := i > 0 && passes[i].Nodes == passes[i-1].Nodes // of forward passes that all came first
-		if i == 0 || again || operators > fewOperators || 4*operators >= last {
-			n++
-			last = operators
-		}
-	}
-	return n
 }

@@ -18,7 +18,7 @@ type Backward struct {
 	First, Last int64  // ns on the host: start of the first and end of the last gradient accumulation
 	Accumulated []int  // by class of Params, as far as reached: gradient accumulations
 	InPlace     int    // accumulations that add to an existing gradient rather than setting it
-	Forwards    int    // forward passes that it runs back through, at least 1: see smallestCount, nodeOrder
+	Forwards    int    // forward passes that it runs back through, at least 1: see commonCount, nodeOrder
 	Added       []int  // by class, as far as reached: those of Accumulated that add to an existing gradient
 	Plain       bool   // every accumulation sets a new gradient, and no hook does anything with it
 	Nodes       uint64 // a hash of its nodes, in order: equal passes have equal ones
@@ -131,7 +131,7 @@ func (f *finder) accumulate(b *Backward, n timeline.Span, class int) {
 // finish sets the number of forward passes of the last backward pass.
 func (f *finder) finish() {
 	if n := len(f.List); n > 0 {
-		f.List[n-1].Forwards = f.order.several(smallestCount(f.x, f.nodeCount, f.List[n-1].Accumulated))
+		f.List[n-1].Forwards = f.order.several(commonCount(f.x, f.nodeCount, f.List[n-1].Accumulated))
 	}
 	clear(f.nodeCount)
 	f.order = nodeOrder{}

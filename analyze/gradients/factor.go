@@ -28,8 +28,6 @@ type lossSigns struct {
 // note takes in an operation of one of the families of losses.
 func (l *lossSigns) note(f family, first *Backward) {
 	switch f {
-	case countSummed:
-		l.summed = true
 	case meanLoss:
 		l.mean = l.mean || first.FromLoss
 	case sumLoss:

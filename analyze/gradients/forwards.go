@@ -16,31 +16,44 @@ var lossArithmetic = map[string]bool{
 	"NegBackward0": true, "StackBackward0": true, "CatBackward0": true, "ToCopyBackward0": true,
 }
 
-// smallestCount returns how many forward passes a backward pass runs back through: the count
-// of its rarest node, as each forward pass leaves every node of the model at least once.
+// commonCount returns how many forward passes a backward pass runs back through: the greatest
+// number that divides the counts of all its nodes, as each forward pass leaves as many of each.
 // Programs that add up the losses of several micro-batches and call backward() once are
 // recognized by this. Nodes that combine losses count only where there are no others, and
 // n equal layers look like n forward passes: a single name says nothing, and neither do
 // several without a loss among them, where every class of parameters comes n times too, as in
 // a middle stage of a pipeline. accumulated are the accumulations of the pass by class.
-func smallestCount(x *timeline.Rank, nodeCount map[trace.StringID]int, accumulated []int) int {
+func commonCount(x *timeline.Rank, nodeCount map[trace.StringID]int, accumulated []int) int {
 	if len(nodeCount) < 2 {
 		return 1
 	}
-	least, leastJoin, loss := 0, 0, false
+	common, commonJoin, loss := 0, 0, false
 	for id, n := range nodeCount {
 		name := timeline.NodeName(x.Trace.String(id))
-		loss = loss || strings.Contains(name, "Loss") || strings.Contains(name, "Entropy")
+		loss = loss || ofLoss(name)
 		if lossArithmetic[name] {
-			leastJoin = leastOf(leastJoin, n)
+			commonJoin = divisor(commonJoin, n)
 		} else {
-			least = leastOf(least, n)
+			common = divisor(common, n)
 		}
 	}
-	if least = cmp.Or(least, leastJoin, 1); !loss && layers(accumulated, least) {
+	if common = cmp.Or(common, commonJoin, 1); !loss && layers(accumulated, common) {
 		return 1
 	}
-	return least
+	return common
+}
+
+// ofLoss reports whether a node belongs to a loss, by its name.
+func ofLoss(node string) bool {
+	return strings.Contains(node, "Loss") || strings.Contains(node, "Entropy")
+}
+
+// divisor returns the greatest number that divides two counts, of which 0 is none yet.
+func divisor(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // layers reports whether a pass accumulates the gradients of n layers that are all alike.
@@ -71,6 +84,8 @@ type nodeOrder struct {
 	past   bool // a node was seen that combines no losses
 	sums   bool // those that combine losses precede all others
 	joins  bool // one of these adds or stacks
+	rest   int  // those that follow the last node of a loss; all but accumulations where there is none
+	losses int  // nodes of losses
 }
 
 // node adds a node by its name.
@@ -78,6 +93,9 @@ func (o *nodeOrder) node(name string) {
 	o.nodes++
 	if !o.open {
 		o.before++
+	}
+	if o.rest++; ofLoss(name) {
+		o.rest, o.losses = 0, o.losses+1
 	}
 	o.joins = o.joins || !o.past && (name == "AddBackward0" || name == "StackBackward0")
 	o.past = o.past || !lossArithmetic[name]
@@ -88,12 +106,18 @@ func (o *nodeOrder) accumulated() { o.open = true }
 
 // several returns how many of n forward passes, by the counts of nodes, can be micro-batches of
 // their own: all or one. Micro-batches have losses of their own, which are added up: an encoder
-// that sees several inputs of one loss is one forward pass. They share all parameters, and so no
+// that sees several inputs of one loss is one forward pass, and so are several losses of the
+// same outputs, which precede all nodes of the model. They share all parameters, and so no
 // gradient is complete before backward reaches the first of them; networks that lie beside each
 // other complete theirs one after the other.
 func (o *nodeOrder) several(n int) int {
-	if n > 1 && (o.sums && !o.joins || o.open && (o.before+n)*n < (n-1)*o.nodes) {
+	apart := o.open && (o.before+n)*n < (n-1)*o.nodes
+	if n > 1 && (o.sums && !o.joins || apart || o.losses > 1 && o.jointly(n)) {
 		return 1
 	}
 	return n
 }
+
+// jointly reports whether more than a tenth over one of n parts of the nodes follow the last
+// loss. Behind the loss of the first micro-batch lies only its own forward pass.
+func (o *nodeOrder) jointly(n int) bool { return 10*o.rest*n > 11*o.nodes }

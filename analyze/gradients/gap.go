@@ -21,6 +21,7 @@ type Gap struct {
 	Used         bool // the gradients are read before the second pass: by a norm, an unscaling, a change of weights
 	Cleared      bool // zero_grad runs, or gradients are filled with zeros
 	Renewed      bool // the second pass sets all gradients: somebody cleared them
+	Apart        bool // the second pass does not add to what the first one left, whatever the reason
 }
 
 // Gaps is the gaps of one step, in order of time.
@@ -44,7 +45,8 @@ func gapsOf(t *stepping, list []steps.Step, passes [][]Backward, ops []operation
 	x, params := t.x, t.params
 	usual := usualPasses(list, passes)
 	all := make([]Gaps, len(passes))
-	zeros := zeroStarts(x, ops)
+	var zeros []int64
+	reducer := x.AnyName()&timeline.Reducer != 0 && x.AnyName()&timeline.FSDP2 == 0
 	var shapes map[string]int // parameters by shape, made when they are needed
 	for i, passes := range passes {
 		if len(passes) < 2 {
@@ -52,36 +54,59 @@ func gapsOf(t *stepping, list []steps.Step, passes [][]Backward, ops []operation
 		}
 		if shapes == nil {
 			shapes = params.shapes()
+			zeros = zeroStarts(x, ops, shapes)
 		}
 		alone := len(passes) == usual[optimizersOf(&list[i])] && t.once(&list[i], passes)
 		for k := range passes[:len(passes)-1] {
 			a, b := &passes[k], &passes[k+1]
 			g := Gap{Start: a.Last, End: b.First, Renewed: b.Plain && params.Known()}
-			g.Used = usedIn(x, ops, shapes, &g, params.reached(a.Accumulated))
-			g.Accumulating = alone && params.sameReach(a, b) && !oneClosure(x, a, b)
+			g.Used = usedIn(x, ops, params, shapes, &g, params.reached(a.Accumulated))
+			closure := oneClosure(x, a, b)
+			g.Accumulating = alone && params.sameReach(a, b) && !closure
 			g.Cleared = steps.AnyIn(zeros, g.Start, g.End)
+			g.Apart = closure || g.Cleared || b.InPlace == 0 && reducer && params.Known()
 			all[i] = append(all[i], g)
 		}
 	}
 	return all
 }
 
+// keepApart leaves out of the reductions that are done again those of gradients that nothing is
+// added to: of SAM's first pass, or of LBFGS's evaluations, each of which is needed.
+func keepApart(list []HostCollective, own []Step) {
+	for i := range list {
+		c := &list[i]
+		if !c.Again {
+			continue
+		}
+		for _, g := range own[c.Step].Gaps {
+			c.Again = c.Again && !(g.Apart && g.End > c.Event.Start)
+		}
+	}
+}
+
 // optimizersOf is a key of steps with the same optimizers.
 func optimizersOf(s *steps.Step) string { return strings.Join(s.Optimizers, "\x00") }
 
-// zeroStarts returns the starts of zero_grad spans and of operators that fill with zeros, ascending.
-func zeroStarts(x *timeline.Rank, ops []operation) []int64 {
+// zeroStarts returns the starts of zero_grad spans and of operators outside of backward that fill
+// tensors of the shapes of parameters with zeros, ascending.
+func zeroStarts(x *timeline.Rank, ops []operation, shapes map[string]int) []int64 {
 	var starts []int64
 	for _, z := range x.Spans(x.Host, timeline.ZeroGrad) {
 		starts = append(starts, z.Start)
 	}
 	for i := range ops {
-		if ops[i].family == zeroFill {
+		if ops[i].family == zeroFill && hasAny(shapes, ops[i].shapes()) && !x.InBackward(ops[i].row) {
 			starts = append(starts, ops[i].start)
 		}
 	}
 	slices.Sort(starts)
 	return starts
+}
+
+// hasAny reports whether one of some shapes is among those of parameters.
+func hasAny(parameters map[string]int, shapes [][]int64) bool {
+	return slices.ContainsFunc(shapes, func(s []int64) bool { return parameters[shapeKey(s)] > 0 })
 }
 
 // usualPasses returns how many backward passes a step usually has, by its optimizers: the most
@@ -117,11 +142,15 @@ func oneClosure(x *timeline.Rank, a, b *Backward) bool {
 }
 
 // sameReach reports whether two backward passes reach the same parameters, as far as classes
-// tell: 90 % of those of either.
+// tell: 90 % of those of either. A first pass that reaches what the second does not, as an input
+// whose gradient says how to change it, is for that.
 func (p *Params) sameReach(a, b *Backward) bool {
 	both, most := 0, 0
 	for class := range p.Classes {
 		n, m := a.of(class), b.of(class)
+		if n > 0 && m == 0 {
+			return false
+		}
 		both, most = both+min(n, m), most+max(n, m)
 	}
 	return float64(both) >= coverage*float64(most)
@@ -140,14 +169,18 @@ func (p *Params) shapes() map[string]int {
 
 // usedIn reports whether operations between two instants, outside backward, read gradients or
 // change weights: unscaling, or norms, sums into or copies of tensors with the shapes of half
-// of the tensors that a backward pass reaches.
-func usedIn(x *timeline.Rank, ops []operation, shapes map[string]int, g *Gap, reached int) bool {
+// of the tensors that a backward pass reaches, or one tensor that is joined of as many.
+func usedIn(x *timeline.Rank, ops []operation, params *Params, shapes map[string]int, g *Gap, reached int) bool {
 	var found map[family]map[string]int
 	for i := from(ops, g.Start); i < len(ops) && ops[i].start < g.End; i++ {
 		t := &ops[i]
 		switch t.family {
 		case unscale:
 			return true
+		case join:
+			if 2*params.named(t.shapes()) >= reached {
+				return true
+			}
 		case norm, adjust, copyInto:
 			if x.InBackward(t.row) {
 				continue
@@ -173,6 +206,20 @@ func usedIn(x *timeline.Rank, ops []operation, shapes map[string]int, g *Gap, re
 		}
 	}
 	return false
+}
+
+// named counts the tensors that have as many elements as parameters, each of which is matched once.
+func (p *Params) named(shapes [][]int64) (n int) {
+	left := make(map[int64]int)
+	for i := range p.Classes {
+		left[p.Classes[i].Numel] += p.Classes[i].Count
+	}
+	for _, s := range shapes {
+		if left[timeline.Numel(s)]--; left[timeline.Numel(s)] >= 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // from returns the index of the first operation that begins at an instant or later.

@@ -58,6 +58,7 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 	for i, gaps := range gapsOf(touch, s.List, passes, list) {
 		g.Steps[i].Gaps = gaps
 	}
+	keepApart(g.HostCollectives, g.Steps)
 	parallel.Both(func() {
 		f := passFinder{x: x, list: list, collectives: g.HostCollectives, rows: rows,
 			byHand: byHand(x, reduced), numbers: ofNumbers(g.HostCollectives),

@@ -20,16 +20,16 @@ type instanceRun struct {
 const mostSpans, mostWork = 10_000, 1_000_000
 
 // instances lists the spans of an optimizer's name by update and by what they touch; nil where
-// there is no need to, as one span steps all parameters that backward reaches, or where
-// shapes do not show what is touched. Optimizers of one class share their name: those of a
-// generator and a discriminator, of an actor and its critics.
+// there is no need to, as one span steps all parameters that backward reaches and no other
+// optimizer has some of their shapes, or where shapes do not show what is touched. Optimizers of
+// one class share their name: those of a generator and a discriminator, of an actor and its critics.
 func instances(t *stepping, o *Optimizer, list []steps.Step, passes []Backward) []instanceRun {
 	x, params := t.x, t.params
 	var runs []instanceRun
 	if len(x.Optimizers) > mostSpans || len(x.Optimizers)*len(params.Classes) > mostWork {
 		return nil
 	}
-	needed := slices.ContainsFunc(passes, func(b Backward) bool {
+	needed := len(o.Classes) == 0 || slices.ContainsFunc(passes, func(b Backward) bool {
 		return float64(params.reached(b.Accumulated)) < coverage*float64(params.Count)
 	})
 	at := 0
@@ -52,12 +52,17 @@ func instances(t *stepping, o *Optimizer, list []steps.Step, passes []Backward) 
 			}
 			runs = addRun(runs, first, r)
 		}
-		needed = needed || len(runs) > first+1 || len(runs) > first && runs[first].spans > 1
+		needed = needed || severalRuns(runs[first:])
 	}
 	if !needed {
 		return nil
 	}
 	return runs
+}
+
+// severalRuns reports whether runs of one step are of more than one span.
+func severalRuns(runs []instanceRun) bool {
+	return len(runs) > 1 || len(runs) == 1 && runs[0].spans > 1
 }
 
 // addRun adds a span to the run of the same instance in its step, the runs from first on, or

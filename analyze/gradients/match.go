@@ -57,6 +57,8 @@ func passKind(g *run) PassKind {
 		return CopyPass
 	case g.family == unscale:
 		return UnscalePass
+	case g.family == limitEach:
+		return ClipPass
 	case g.place == InBackward, g.operations[0].averaged && len(g.operations) > 1, g.scattered,
 		g.averages && !g.afterNorm:
 		return DividePass
@@ -67,7 +69,7 @@ func passKind(g *run) PassKind {
 }
 
 // pass turns a run into a gradient pass if it covers the parameters of an optimizer.
-// Optimizers are tried by name, and all parameters together last.
+// Of several optimizers it is that with most elements, or all of them.
 func (m *matcher) pass(g run) (Pass, bool) {
 	p := Pass{Kind: passKind(&g), Place: g.place, Launches: len(g.operations)}
 	if !m.plausible(&g, p.Kind) {
@@ -79,18 +81,19 @@ func (m *matcher) pass(g run) (Pass, bool) {
 		p.HostEnd = max(p.HostEnd, t.end)
 	}
 	first := &g.operations[0]
+	p.ByValue = g.family == limitEach
 	p.HostStart, p.Tensor, p.BeforeScatter = first.start, first.tensor, g.scattered
 	p.One = g.family == multiply && g.byOne()
 	p.doubt(&g)
+	best := int64(0)
 	for _, o := range m.owners {
 		elements, count, size := m.cover(o, tensors, g.operations[0].dtype())
-		if o.numel > 0 && float64(elements) >= coverage*float64(o.numel) {
-			p.Optimizer, p.Parameters = o.name, count
+		if o.numel > best && float64(elements) >= coverage*float64(o.numel) {
+			p.Optimizer, p.Parameters, best = o.name, count, o.numel
 			p.Bytes = min(elements, g.elements()) * size * traffic[p.Kind]
-			return p, true
 		}
 	}
-	return p, false
+	return p, best > 0
 }
 
 // doubt fills in whether the factor of a scale pass is unknown, and whether it may be the
@@ -117,15 +120,22 @@ func (m *matcher) plausible(g *run, kind PassKind) bool {
 	case g.place == "" || g.place == AfterOptimizer && kind != ZeroPass:
 		return false
 	case g.place == InOptimizer:
-		return kind == UnscalePass
+		return kind == UnscalePass || kind == ClipPass && g.limited
+	case g.family == product, g.family == limitEach:
+		between := g.family == limitEach && g.place == BetweenMicroBatches
+		return kind == ClipPass && (g.place == AfterBackward || between)
 	case kind == CopyPass:
 		return g.operations[0].framework
 	case kind == DividePass:
 		return true
-	case g.family == multiply && !g.operations[0].tensor && nearOne(g.operations[0].factor):
-		return false
 	}
-	return 2*g.updates < len(g.operations)
+	return 2*g.updates < len(g.operations) && !g.decaysOnly()
+}
+
+// decaysOnly reports whether a run multiplies by a recorded number that is a decay.
+func (g *run) decaysOnly() bool {
+	first := &g.operations[0]
+	return g.family == multiply && !first.tensor && nearOne(first.factor)
 }
 
 // cover counts how many elements of an owner's parameters some tensors are, and how many

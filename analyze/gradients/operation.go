@@ -62,6 +62,9 @@ const (
 	decayMade          // subtracts a number from one: the factor of weight decay comes from a learning rate
 	meanLoss           // a loss that is a mean already, so nothing is left to divide by a count
 	sumLoss            // a loss that is a sum
+	join               // joins tensors to one
+	limitEach          // limits every element of a tensor
+	product            // multiplies into another tensor
 )
 
 // families are the families of operators by name. A name that is in neither this map nor
@@ -79,8 +82,9 @@ var families = map[string]family{
 	"aten::clamp": clampFactor, "aten::clamp_": clampFactor,
 	"aten::clamp_max": clampFactor, "aten::clamp_max_": clampFactor, "aten::minimum": clampFactor,
 	"aten::reciprocal": countMade, "aten::item": countMade,
-	"aten::rsub": decayMade,
-	"aten::add_": adjust, "aten::_foreach_add_": adjust,
+	"aten::rsub": decayMade, "aten::cat": join,
+	"aten::_foreach_clamp_max_": limitEach,
+	"aten::add_":                adjust, "aten::_foreach_add_": adjust,
 	"aten::sub_": adjust, "aten::_foreach_sub_": adjust,
 	"aten::lerp_": adjust, "aten::_foreach_lerp_": adjust,
 	"aten::addcdiv_": adjust, "aten::addcmul_": adjust,

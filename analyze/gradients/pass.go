@@ -10,7 +10,7 @@ type PassKind string
 // The kinds of gradient passes.
 const (
 	ScalePass   PassKind = "scale"   // multiplies by a number of the program
-	ClipPass    PassKind = "clip"    // multiplies by what a norm calls for
+	ClipPass    PassKind = "clip"    // multiplies by what a norm calls for, or limits each element
 	UnscalePass PassKind = "unscale" // by GradScaler
 	DividePass  PassKind = "divide"  // by DDP or FSDP, before or after the reduction
 	CopyPass    PassKind = "copy"    // by DDP or FSDP, between gradients and buffers
@@ -53,6 +53,7 @@ type Pass struct {
 	HostEnd       int64          // ns: end of its last operator
 	BeforeScatter bool           // each tensor is reduce-scattered whole, or a flat one all-reduced, right after it
 	Hidden        int64          // ns of Busy beside compute kernels of others; only known if BeforeScatter, else 0
+	ByValue       bool           // it limits each element by itself; only of a ClipPass
 	Rounds        Rounds         // what is done for each norm by itself; only of a NormPass
 }
 

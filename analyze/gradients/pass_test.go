@@ -30,6 +30,11 @@ func (s *script) limit(dtype, values string) {
 	s.event(2, "aten::clamp", fmt.Sprintf(`dims=[[],[],[]] type=[%q,"","Scalar"] concrete=%s`, dtype, values))
 }
 
+func (s *script) limitEach(shape, least, most string) {
+	s.event(2, "aten::clamp_", fmt.Sprintf(`dims=[[%s],[],[]] type=["float","Scalar","Scalar"] concrete=["",%q,%q]`,
+		shape, least, most))
+}
+
 // TestPassKinds: what a product over all gradients is, by what stands around it.
 func TestPassKinds(t *testing.T) {
 	scale := func(factor string) func(s *script) {
@@ -54,6 +59,35 @@ func TestPassKinds(t *testing.T) {
 			s.product("64", byNumber+`["","0.5"]`)
 		}, "scale"},
 		{"a coefficient limited to one", after(limit("float", `["","","1."]`), scale(byTensor)), "clip"},
+		{"each element limited", func(s *script) {
+			each(func(_ int, shape string) { s.limitEach(shape, "-1.", "1.") })
+		}, "clip"},
+		{"each element limited from below", func(s *script) {
+			each(func(_ int, shape string) { s.limitEach(shape, "0.", "") })
+		}, ""},
+		{"units by norms of their own", func(s *script) {
+			s.norm("100,20")
+			s.event(2, "aten::mul_", `dims=[[100,20],[100,1]] type=["float","float"]`)
+			s.norm("64")
+			s.product("64", byTensor)
+		}, "norm, clip"},
+		{"clipped copies", func(s *script) {
+			each(func(_ int, shape string) { s.norm(shape) })
+			each(func(_ int, shape string) {
+				s.event(2, "aten::mul", fmt.Sprintf(`dims=[[%s],[]] type=["float","float"]`, shape))
+			})
+		}, "norm, clip"},
+		{"copies by a number", func(s *script) {
+			each(func(_ int, shape string) { s.norm(shape) })
+			each(func(_ int, shape string) {
+				s.event(2, "aten::mul", fmt.Sprintf(`dims=[[%s],[]] type=["float","Scalar"]`, shape))
+			})
+		}, "norm"},
+		{"copies without a norm", func(s *script) {
+			each(func(_ int, shape string) {
+				s.event(2, "aten::mul", fmt.Sprintf(`dims=[[%s],[]] type=["float","float"]`, shape))
+			})
+		}, ""},
 		{"a number limited to ten", after(limit("float", `["","","10"]`), scale(byTensor)), "scale"},
 		{"a count limited from below", after(limit("long int", `["","1",""]`), scale(byTensor)), "scale"},
 		{"averaged after each reduction", func(s *script) {

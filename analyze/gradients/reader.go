@@ -2,6 +2,7 @@ package gradients
 
 import (
 	"cmp"
+	"sort"
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
@@ -36,6 +37,7 @@ type reader struct {
 	x        *timeline.Rank
 	in       *timeline.Operands
 	families []family // of names, by id
+	until    int64    // ns: start of the first update after the last norm
 }
 
 // count returns how many rows have the name of a gradient operation, which is an upper bound
@@ -53,7 +55,8 @@ func (r *reader) count() (n int) {
 }
 
 // read reads one operator; ok is false if it cannot be part of a gradient pass. Out-of-place
-// products count only inside spans of DDP and FSDP; elsewhere they belong to the model. What
+// products count inside spans of DDP and FSDP, and between a norm and the update; elsewhere
+// they belong to the model. What
 // a backend runs inside a collective, as gloo averages, is part of that.
 func (r *reader) read(row int32, f family) (t operation, ok bool) {
 	x := r.x
@@ -64,8 +67,8 @@ func (r *reader) read(row int32, f family) (t operation, ok bool) {
 		family:    f,
 		framework: x.Is(row, timeline.Reducer),
 	}
-	if f == reduceAll && x.InBackward(row) {
-		return t, false // of gradients of biases, most of them
+	if r.ofModel(row, f) {
+		return t, false
 	}
 	nested := false
 	x.Stack(row, func(span int32) bool {
@@ -73,10 +76,15 @@ func (r *reader) read(row int32, f family) (t operation, ok bool) {
 		t.framework = t.framework || x.Is(span, timeline.Reducer|timeline.AccumulateGrad)
 		return !nested
 	})
-	if nested || outOfPlace[x.Name(row)] != noFamily && !t.framework {
+	if nested {
 		return t, false
 	}
+	if f == multiply && !t.framework && outOfPlace[x.Name(row)] != noFamily {
+		return r.product(t)
+	}
 	switch f {
+	case norm:
+		r.until = nextUpdate(x, t.start)
 	case meanLoss:
 		t.family = lossFamily(x.Name(row), r.in.Values(row))
 		return t, t.family != noFamily
@@ -86,8 +94,50 @@ func (r *reader) read(row int32, f family) (t operation, ok bool) {
 	ok = r.operands(&t)
 	if f == clampFactor {
 		t.factor = r.limit(row)
+		if r.limitsEach(&t) {
+			t.family = limitEach
+		}
 	}
 	return t, ok
+}
+
+// ofModel reports whether an operator is certainly the model's: sums in backward, most of which
+// are of gradients of biases, and what is no list of flat tensors where tensors are joined.
+func (r *reader) ofModel(row int32, f family) bool {
+	return f == reduceAll && r.x.InBackward(row) || f == join && !flatPieces(r.in.Of(row))
+}
+
+// flatPieces reports whether the first operand is a list of several tensors of one dimension.
+func flatPieces(ops []timeline.Operand) bool {
+	return len(ops) > 0 && ops[0].List && len(ops[0].Shapes) > 1 && len(ops[0].Shapes[0]) == 1
+}
+
+// product reads a product into another tensor, which may be gradients times what a norm calls for.
+func (r *reader) product(t operation) (operation, bool) {
+	if t.start >= r.until || r.x.InBackward(t.row) {
+		return t, false
+	}
+	ok := r.operands(&t)
+	t.family = product
+	return t, ok && t.tensor && !lists(t.shapes())
+}
+
+// nextUpdate returns when (ns) the first optimizer span after an instant begins, 0 without any.
+func nextUpdate(x *timeline.Rank, after int64) int64 {
+	i := sort.Search(len(x.Optimizers), func(i int) bool { return x.Optimizers[i].Start > after })
+	if i == len(x.Optimizers) {
+		return 0
+	}
+	return x.Optimizers[i].Start
+}
+
+// limitsEach reports whether a clamp limits every element of a tensor in place, from above.
+func (r *reader) limitsEach(t *operation) bool {
+	if !strings.HasSuffix(r.x.Name(t.row), "_") || lists(t.shapes()) {
+		return false
+	}
+	values := r.in.Values(t.row)
+	return len(values) == 0 || values[len(values)-1] != ""
 }
 
 // operands fills in what an operation touches and reports whether that can be gradients.
@@ -116,7 +166,7 @@ func (r *reader) operands(t *operation) bool {
 			return false
 		}
 	}
-	return t.family != multiply || len(ops) < 2 || scales(ops[1])
+	return t.family != multiply || len(ops) < 2 || scales(ops[0], ops[1])
 }
 
 // factors fills in what a product multiplies by, or divides by.
@@ -135,7 +185,7 @@ func (r *reader) reduces(t *operation) bool {
 	}
 	name, values := r.x.Name(t.row), r.in.Values(t.row)
 	if name == "aten::sum" && (wholeNumbers[ops[0].Dtype] || ops[0].Dtype == "bool") {
-		t.family = countSummed
+		t.family, t.of = countSummed, &ops[0]
 		return true
 	}
 	switch t.of = &ops[0]; name {
@@ -160,8 +210,27 @@ func (r *reader) limit(row int32) string {
 }
 
 // scales reports whether a second operand can be a factor for a whole tensor or for each of
-// a list. A tensor of the same shape cannot: that is a product of two tensors, in the model.
-func scales(o timeline.Operand) bool { return o.Scalar() || len(o.Shapes) == 0 || o.List }
+// a list, or for each of its rows or columns. A tensor of the same shape cannot: that is a
+// product of two tensors, in the model.
+func scales(first, o timeline.Operand) bool {
+	return o.Scalar() || len(o.Shapes) == 0 || o.List || broadcast(first, o)
+}
+
+// broadcast reports whether a second operand has one factor for each row, or each column, of
+// the first: units are clipped by norms of their own.
+func broadcast(first, o timeline.Operand) bool {
+	if len(first.Shapes) != 1 || len(o.Shapes) != 1 || len(o.Shapes[0]) != len(first.Shapes[0]) {
+		return false
+	}
+	fewer := false
+	for i, n := range o.Shapes[0] {
+		if n != first.Shapes[0][i] && n != 1 {
+			return false
+		}
+		fewer = fewer || n != first.Shapes[0][i]
+	}
+	return fewer
+}
 
 // lists reports whether shapes may be those of a list of tensors that was not recorded:
 // older versions print an empty shape for it.

@@ -57,6 +57,23 @@ func (r *recognizer) mark(list []HostCollective, rows []int32, received []int64)
 		reduceShards(list[from:to], received[from:to])
 		from = to
 	}
+	r.markGathers(list, rows)
+}
+
+// markGathers marks the all-gathers that hooks ask for where a gradient is accumulated and that
+// no reduce-scatter goes with: communication hooks of DDP that quantize, or choose the greatest
+// elements, cannot add up what they send.
+func (r *recognizer) markGathers(list []HostCollective, rows []int32) {
+	if r.x.AnyName()&timeline.FSDP2 != 0 ||
+		slices.ContainsFunc(list, func(c HostCollective) bool { return c.Kind == timeline.ReduceScatter }) {
+		return
+	}
+	for i := range list {
+		c := &list[i]
+		if gathers := c.Kind == timeline.AllGather || c.Kind == timeline.AllToAll; gathers && c.Elems > maxCounter {
+			c.Gradient = askerOf(r.x, rows[i]) == hookAsks && r.inOwnStep(c)
+		}
+	}
 }
 
 // integers reports whether elements of a type are whole numbers, which gradients are not:

@@ -24,6 +24,7 @@ type run struct {
 	counted    bool // its factor comes from a count
 	decays     bool // a number was subtracted from one before it in its region
 	averages   bool // it is the first product after the loop reduced gradients itself, by a number of no count
+	limited    bool // norms precede it and a number that was limited to one, so it clips for certain
 	scattered  bool // each of its tensors is reduce-scattered right after
 	updates    int  // its tensors that another tensor is added to right after: weights, not gradients
 }
@@ -48,7 +49,12 @@ type cutter struct {
 }
 
 // signs is what precedes an operation in its region.
-type signs struct{ afterNorm, counted, inverted, decays, multiplied bool }
+type signs struct {
+	afterNorm, counted, inverted, decays, multiplied, limited bool
+
+	checked int  // sums of truth values of the shapes of gradients: those that are not finite, if they are of most
+	read    bool // a whole number was read after the first of these
+}
 
 // runs cuts the operations of a step into runs.
 //
@@ -83,11 +89,11 @@ func (c *cutter) take(t operation, at region) {
 		s.afterNorm = true
 	case clampFactor:
 		c.closeRuns(at)
+		s.limited = s.afterNorm && t.isOne()
 		s.afterNorm = s.afterNorm || t.isOne()
 		return
-	case countMade:
-		s.counted = true
-		c.loss.inverted = c.loss.inverted || at.place == ""
+	case countMade, countSummed:
+		c.count(&t, at, s)
 		return
 	case inverse:
 		s.inverted = true
@@ -95,16 +101,32 @@ func (c *cutter) take(t operation, at region) {
 	case decayMade:
 		s.decays = true
 		return
-	case countSummed, meanLoss, sumLoss:
+	case meanLoss, sumLoss:
 		c.loss.note(t.family, &c.backwards[0])
 		return
 	case adjust:
 		markUpdate(c.open, &t, at)
 		return
-	case noFamily, reduceAll, fill:
+	case noFamily, reduceAll, fill, join:
 		return
 	}
 	c.add(t, at, s)
+}
+
+// count notes that something was counted, or a count inverted or read: of tokens, unless what is
+// added up has the shapes of gradients.
+func (c *cutter) count(t *operation, at region, s *signs) {
+	switch checks := at.place == AfterBackward && c.params.any(t.shapes()); {
+	case t.family == countMade && s.checked > 0:
+		s.read = true
+	case t.family == countMade:
+		s.counted = true
+		c.loss.inverted = c.loss.inverted || at.place == ""
+	case checks:
+		s.checked++
+	default:
+		c.loss.summed = true
+	}
 }
 
 // add adds an operation to the open run that it continues, or begins another.
@@ -112,17 +134,21 @@ func (c *cutter) add(t operation, at region, s *signs) {
 	i := c.openRun(&t, at)
 	if i < 0 {
 		i = len(c.open)
+		if t.family == multiply && s.checked > 0 && 2*s.checked < c.params.count {
+			c.loss.summed, s.counted = true, s.counted || s.read
+		}
 		counted := t.family == multiply && c.fromCount(&t, s)
 		c.open = append(c.open, run{
 			region:    at,
 			family:    t.family,
-			afterNorm: s.afterNorm && t.family == multiply,
+			afterNorm: s.afterNorm && t.multiplies(),
+			limited:   s.limited && t.multiplies(),
 			counted:   counted,
 			decays:    s.decays,
 			averages:  !counted && !s.multiplied && at.place == AfterBackward && c.averages(&t),
 			used:      make(map[string]int),
 		})
-		s.afterNorm = s.afterNorm && t.family != multiply
+		s.afterNorm, s.limited = s.afterNorm && !t.multiplies(), s.limited && !t.multiplies()
 		s.multiplied = s.multiplied || t.family == multiply
 		// Each factor is for one run: clipping inverts a norm, and weights may decay next.
 		s.counted, s.inverted, s.decays = false, false, false
@@ -133,12 +159,15 @@ func (c *cutter) add(t operation, at region, s *signs) {
 // add adds an operation to a run.
 func (g *run) add(t operation) {
 	g.operations = append(g.operations, t)
-	if g.family == multiply {
+	if t.multiplies() {
 		for _, s := range t.shapes() {
 			g.used[shapeKey(s)]++
 		}
 	}
 }
+
+// multiplies reports whether an operation multiplies tensors, in place or not.
+func (t *operation) multiplies() bool { return t.family == multiply || t.family == product }
 
 // averages reports whether a product is by a number of the program and follows reductions
 // of gradients that the loop asked for since the last backward pass began.

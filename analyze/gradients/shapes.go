@@ -3,13 +3,14 @@ package gradients
 // shapeCounts is how many parameters there are of each shape that a gradient can have on
 // this rank, and the numbers of elements of flat views of them.
 type shapeCounts struct {
-	most map[string]int // by shape as text
-	flat map[int64]bool
+	most  map[string]int // by shape as text
+	flat  map[int64]bool
+	count int // of all parameters
 }
 
 // shapeCounts counts the shapes of all parameters.
 func (m *matcher) shapeCounts() *shapeCounts {
-	c := &shapeCounts{make(map[string]int), map[int64]bool{m.params.Numel: true}}
+	c := &shapeCounts{make(map[string]int), map[int64]bool{m.params.Numel: true}, m.params.Count}
 	for i := range m.params.Classes {
 		p := &m.params.Classes[i]
 		if p.Count == 0 {
@@ -26,7 +27,7 @@ func (m *matcher) shapeCounts() *shapeCounts {
 // room reports whether the tensors of a product may be other ones than those of a run:
 // there are as many parameters of their shapes. Of shapes of no parameter nothing is known.
 func (c *shapeCounts) room(g *run, t *operation) bool {
-	if g.family != multiply {
+	if !t.multiplies() {
 		return true
 	}
 	added := make(map[string]int)
@@ -89,5 +90,5 @@ func (c *shapeCounts) join(g, other *run) bool {
 
 // isPiece reports whether a run clips, and may clip a part of the gradients.
 func (g *run) isPiece() bool {
-	return g.family == multiply && g.afterNorm && (g.place == AfterBackward || g.place == BetweenMicroBatches)
+	return g.operations[0].multiplies() && g.afterNorm && (g.place == AfterBackward || g.place == BetweenMicroBatches)
 }

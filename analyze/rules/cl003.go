@@ -23,7 +23,7 @@ var CL003 = analyze.Rule{
 
 func runCL003(p *analyze.Pass) {
 	clips := make(map[*analyze.Rank]bool) // in any step: some loops clip only where the norm is too large
-	clipping := func(_ *analyze.Rank, gp *gradients.Pass) bool { return gp.Kind == gradients.ClipPass }
+	clipping := func(_ *analyze.Rank, gp *gradients.Pass) bool { return gp.Kind == gradients.ClipPass && !gp.ByValue }
 	for _, f := range passes(p, clipping) {
 		clips[f.rank] = true
 	}

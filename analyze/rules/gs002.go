@@ -82,6 +82,6 @@ func folds(r *analyze.Rank, scale *gradients.Pass) []string {
 // clips reports whether a step clips after backward.
 func clips(r *analyze.Rank, step int) bool {
 	return slices.ContainsFunc(r.Passes, func(p gradients.Pass) bool {
-		return p.Step == step && p.Kind == gradients.ClipPass && p.Place == gradients.AfterBackward
+		return p.Step == step && p.Kind == gradients.ClipPass && !p.ByValue && p.Place == gradients.AfterBackward
 	})
 }

@@ -35,7 +35,11 @@ func runGS004(p *analyze.Pass) {
 	if len(list) == 0 {
 		return
 	}
-	p.ReportStructure(claimBusy(p, list), func(mean, step int64) report.Finding {
+	say := p.ReportStructure
+	if !list[0].pass.OnDevice {
+		say = p.ReportNote // gloo cannot average, so there is nothing to change
+	}
+	say(claimBusy(p, list), func(mean, step int64) report.Finding {
 		first := list[0]
 		shards := "its shard"
 		if n := first.rank.Sync.Shards; n > 1 {

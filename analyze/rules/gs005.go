@@ -27,7 +27,7 @@ var GS005 = analyze.Rule{
 
 // multiplies reports whether a pass multiplies gradients after backward, or may do so.
 func multiplies(_ *analyze.Rank, gp *gradients.Pass) bool {
-	if gp.Place != gradients.AfterBackward || gp.One {
+	if gp.Place != gradients.AfterBackward || gp.One || gp.ByValue {
 		return false
 	}
 	return gp.Kind == gradients.ScalePass || gp.Kind == gradients.ClipPass || gp.Kind == gradients.UnscalePass
