@@ -22,7 +22,7 @@ var floors = [][]string{
 	2: {"trace/tracefile", "analyze/timeline", "reference/device", "internal/contract"},
 	3: {"analyze/facts", "reference/ops", "reference/device/devicetest", "reference/telemetry", "reference/kineto"},
 	4: {
-		"analyze/ranks", "analyze/normalization", "analyze/whatif", "analyze/digest", "analyze/drawing",
+		"analyze/ranks", "analyze/normalization", "analyze/digest", "analyze/drawing",
 		"analyze/report", "analyze/straggler",
 		"reference", "reference/cpu", "reference/sim", "reference/cuda",
 	},
@@ -50,6 +50,7 @@ var parts = [][2]string{
 	{"analyze/work", "analyze/facts"},
 	{"analyze/lateness", "analyze"},
 	{"analyze/straggler/optable", "analyze/straggler"},
+	{"analyze/whatif", "analyze"},
 	{"analyze/render/plots", "analyze/render"},
 	{"reference/cpu/simd", "reference/cpu"},
 	{"reference/cpu/gemm", "reference/cpu"},

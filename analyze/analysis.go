@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/whatif"
 )
 
 // Run analyses traces and returns the report. It reports on nothing (no ranks)
@@ -46,6 +47,7 @@ func (a *Analysis) AddReduced(place int, r *Reduced) {
 type Result struct {
 	Report     *report.Report   // never nil
 	Normalized []NormalizedStep // each complete step with token counts, in order; nil without counts
+	World      *whatif.World    // the execution graph of the run; nil unless asked for, and without ranks
 }
 
 // Result finishes the report. Nothing can be added afterwards.
@@ -109,5 +111,5 @@ func assemble(files []placed, o *Options) *Result {
 		r.Health.TimeUnknown = timeUnknown(list)
 	}
 	nameChoices(r, o.Choices)
-	return &Result{r, normalized}
+	return &Result{r, normalized, worldOf(list, matched, o)}
 }

@@ -40,6 +40,7 @@ type Options struct {
 	AlignClocks bool // subtract each rank's clock residual before waiting is measured
 
 	Drawing bool // say what figures need too: Report.Drawing
+	Graph   bool // make the execution graph of the run too: Result.World
 
 	// Choices is what the caller calls its choices where texts speak of them, as by a flag;
 	// nil and missing ones: as Go programs do. The keys are those of internal/choice.

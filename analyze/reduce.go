@@ -5,10 +5,11 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/analyze/whatif"
 )
 
 // Reduce computes what a report needs of a trace. Of the options it uses Communication, Top,
-// Drawing and Steps.
+// Drawing, Graph and Steps.
 func Reduce(in Input, o *Options) *Reduced {
 	r := &Reduced{File: in.File, Format: in.Trace.Meta().Format, Bytes: in.Bytes, Events: int64(in.Trace.Len())}
 	x := timeline.NewWith(in.Trace, o.Communication)
@@ -22,6 +23,9 @@ func Reduce(in Input, o *Options) *Reduced {
 			if o.Drawing {
 				one.Timeline = timelineOf(of, rank, o.Steps)
 				one.Memory = memorySeries(of, rank, o.Steps)
+			}
+			if o.Graph {
+				one.Graph = whatif.Of(of, rank)
 			}
 			r.Ranks = append(r.Ranks, one)
 		}

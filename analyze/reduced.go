@@ -3,6 +3,7 @@ package analyze
 import (
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/whatif"
 )
 
 // Reduced is all that a report needs of one trace: a value that can be written down and
@@ -22,6 +23,7 @@ type ReducedRank struct {
 	Timeline *report.Timeline // nor in this; nil unless asked for, and where no step has a device window
 
 	Memory []report.MemorySeries // nor in these; none unless asked for
+	Graph  *whatif.Rank          // nil unless asked for
 }
 
 // placed is what is kept of a trace, with its place among the others.

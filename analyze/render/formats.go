@@ -41,6 +41,9 @@ var (
 		{"github", CheckGitHub},
 		{"gobench", CheckGoBench},
 	}
+	Predictions = Formats[*report.WhatIf]{
+		{"text", WhatIfText}, {"json", asJSON[*report.WhatIf]}, {"md", WhatIfMarkdown},
+	}
 	Audits = Formats[*normalization.Report]{
 		{"text", NormText}, {"json", asJSON[*normalization.Report]}, {"md", NormMarkdown},
 	}

@@ -83,6 +83,7 @@ var schemas = []struct {
 	{"diff", compare.JSONSchema},
 	{"check", gate.JSONSchema},
 	{"straggler", straggler.JSONSchema},
+	{"whatif", report.WhatIfJSONSchema},
 	{"config", func() (*jsonschema.Schema, error) { return gate.ConfigSchema(), nil }},
 }
 

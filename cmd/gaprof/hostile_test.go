@@ -319,6 +319,9 @@ var hostileRuns = []struct {
 	{command: "diff", args: func(h *hostile, format string) []string {
 		return []string{"--format", format, "../../traces/reduce-scatter-in-hook.json", h.traces[0]}
 	}, shows: map[string]string{"text": "OPTI"}},
+	{command: "whatif", args: func(h *hostile, format string) []string {
+		return []string{"--format", format, h.traces[0], "--edit", "none"}
+	}, shows: map[string]string{"text": "FILE", "json": "FILE"}},
 	{command: "norm", args: func(h *hostile, format string) []string {
 		return []string{
 			"--format", format, h.run, "--against", filepath.Join(h.run, gradientsDir, "rank1-step0.safetensors"),

@@ -149,3 +149,30 @@ func (g *Graph) Clone() *Graph {
 		last: slices.Clone(g.last), groups: g.groups,
 	}
 }
+
+// Append adds a copy of another graph and returns what its numbers are from: its node n is
+// node+n in g, and likewise its edges, resources and groups.
+func (g *Graph) Append(o *Graph) (node Node, edge, resource int32) {
+	node, edge, resource = Node(g.Len()), int32(g.Edges()), int32(g.Resources())
+	group := g.groups
+	g.Work, g.Release = append(g.Work, o.Work...), append(g.Release, o.Release...)
+	g.Resource = appendFrom(g.Resource, o.Resource, resource)
+	g.Group = appendFrom(g.Group, o.Group, group)
+	g.Before = appendFrom(g.Before, o.Before, edge)
+	g.From, g.To = appendFrom(g.From, o.From, node), appendFrom(g.To, o.To, node)
+	g.Lag, g.Kind = append(g.Lag, o.Lag...), append(g.Kind, o.Kind...)
+	g.last = appendFrom(g.last, o.last, node)
+	g.groups += o.groups
+	return node, edge, resource
+}
+
+// appendFrom appends numbers that are counted from first on; None stays None.
+func appendFrom(list, more []int32, first int32) []int32 {
+	for _, n := range more {
+		if n != None {
+			n += first
+		}
+		list = append(list, n)
+	}
+	return list
+}

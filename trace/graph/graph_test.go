@@ -234,3 +234,29 @@ func TestEmpty(t *testing.T) {
 		t.Error("an empty graph takes time")
 	}
 }
+
+// A graph that is appended to another runs beside it as it ran alone.
+func TestAppend(t *testing.T) {
+	one := func() *Graph {
+		g := &Graph{}
+		r := g.AddResource()
+		a, b := g.Add(r, 10), g.Add(r, 5)
+		g.Lag[g.Before[b]] = 2
+		c, d := g.Add(None, 7), g.Add(None, 8)
+		g.Connect(b, c, Event, 1)
+		g.Join(c, d)
+		g.Cut(g.Connect(a, d, Sync, 99))
+		return g
+	}
+	const alone = "0-10 12-17 18-25 0-26"
+	g := one()
+	node, edge, resource := g.Append(one())
+	if node != 4 || edge != 3 || resource != 1 {
+		t.Errorf("from node %d, edge %d, resource %d", node, edge, resource)
+	}
+	last := g.Add(resource, 1) // after the last one of the appended resource
+	want := alone + " " + alone + " 17-18"
+	if got := spans(plan(t, g).Replay()); got != want || last != 8 || g.Groups() != 2 {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -1,0 +1,91 @@
+package report
+
+// WhatIfSchema names the version of [WhatIf]. Fields are added, never renamed.
+const WhatIfSchema = "gaprof.whatif/1"
+
+// WhatIf is what predictions for a run come to, as JSON. All times are integer ns, gains per
+// optimizer step; a gain is positive where the run gets faster.
+type WhatIf struct {
+	Schema  string        `json:"schema"`
+	Version string        `json:"version"` // of gaprof
+	Files   []string      `json:"files"`
+	Ranks   []int64       `json:"ranks"`
+	Replay  WhatIfReplay  `json:"replay"`
+	Steps   []WhatIfSteps `json:"steps"` // complete steps by kind
+	Edits   []WhatIfEdit  `json:"edits"` // by gain, those that do not apply last
+}
+
+// WhatIfReplay is how well the graph explains what was recorded. That is the error of the replay
+// of the unmodified run, not of a prediction.
+type WhatIfReplay struct {
+	Nodes     int     `json:"nodes"`
+	Edges     int     `json:"edges"`
+	Span      int64   `json:"span_ns"`          // from the first start to the last end, as recorded
+	Replayed  int64   `json:"replayed_span_ns"` // the same in the replay
+	SpanError float64 `json:"span_error"`       // their difference as a share of span_ns
+	Worst     int64   `json:"worst_start_error_ns"`
+
+	// Device operations that start more than 10 us later than what they wait for explains.
+	Gaps        int   `json:"unexplained_gaps"`
+	ComputeGaps int   `json:"unexplained_compute_gaps"` // those of compute, copies and memsets
+	WorstGap    int64 `json:"worst_unexplained_gap_ns"`
+
+	// The same replay with each edge taking the usual time of its class instead of its own.
+	UsualError float64 `json:"usual_span_error"`
+
+	Events WhatIfWaits `json:"stream_waits"`
+	ByTime int         `json:"edges_by_time"` // inferred from what ends just before
+	Broken int         `json:"broken_edges"`  // inferred ones that closed a circle and were taken out
+
+	Joined int `json:"joined_collectives"` // of several ranks that are one in the graph
+	Apart  int `json:"apart_collectives"`  // whose times contradict each other: each rank keeps its own
+}
+
+// WhatIfWaits is what is known of streams that wait for each other.
+type WhatIfWaits struct {
+	Recorded int `json:"recorded"` // cuda_sync events
+	Inferred int `json:"inferred"` // from how process groups launch collectives
+	Unknown  int `json:"unknown"`
+}
+
+// WhatIfSteps is the complete steps of one kind.
+type WhatIfSteps struct {
+	Kind       string   `json:"kind"`
+	Optimizers []string `json:"optimizers"`
+	Steps      int      `json:"steps"`       // on all ranks and devices
+	Duration   int64    `json:"duration_ns"` // mean
+}
+
+// WhatIfEdit is what one edit, or several together, would gain.
+type WhatIfEdit struct {
+	Edit   string `json:"edit"` // as it is asked for
+	Title  string `json:"title"`
+	How    string `json:"how"`
+	Limit  string `json:"assumes"`
+	Bound  bool   `json:"bound"` // it bounds what a family of changes can gain
+	Legal  bool   `json:"legal"`
+	Reason string `json:"reason,omitempty"` // why not
+
+	Gain  *WhatIfRange `json:"gain_ns,omitempty"` // mean over all complete steps
+	Kinds []WhatIfGain `json:"steps,omitempty"`
+}
+
+// WhatIfRange is a prediction: what is expected, and between what it lies.
+type WhatIfRange struct {
+	Low  int64 `json:"low"`
+	Mean int64 `json:"mean"`
+	High int64 `json:"high"`
+}
+
+// WhatIfGain is the gain in steps of one kind.
+type WhatIfGain struct {
+	Kind   string `json:"kind"`
+	Steps  int    `json:"steps"`
+	Before int64  `json:"before_ns"` // mean
+	After  int64  `json:"after_ns"`  // mean, predicted
+
+	MedianBefore int64 `json:"median_before_ns"`
+	MedianAfter  int64 `json:"median_after_ns"`
+
+	Gain WhatIfRange `json:"gain_ns"` // of the mean
+}

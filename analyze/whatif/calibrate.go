@@ -1,0 +1,174 @@
+package whatif
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/trace/graph"
+)
+
+// class is what kinds of edges have a usual time of their own.
+type class uint8
+
+const (
+	classOrder     class = iota // an op after another on its stream
+	classOrderComm              // a collective after another
+	classLaunch                 // from the start of the call
+	classEvent                  // what waits for a collective
+	classEventComm              // a collective that waits for compute
+	classTime                   // by time
+	classTail                   // a collective that finds room on the device as a kernel ends
+	classSync                   // the host returns from waiting
+	numClasses
+)
+
+// priors are the usual times to begin with, in ns: those of eight H100 (SIM.md 5.2).
+var priors = [numClasses]int64{1500, 3000, 6000, 2500, 8500, 1500, -1500, 5000}
+
+// unexplained is from how late on, beyond the usual time of what it waited for, the start of
+// an op counts as not explained by the graph, in ns.
+const unexplained = 10_000
+
+// classOf is the class of an edge.
+func (r *Rank) classOf(e int32) class {
+	comm := r.Bucket[r.Graph.To[e]] >= uint8(timeline.ReduceScatterBucket) && r.Collective[r.Graph.To[e]] >= 0
+	switch r.Graph.Kind[e] {
+	case graph.Launch:
+		return classLaunch
+	case graph.Event:
+		if comm {
+			return classEventComm
+		}
+		return classEvent
+	case graph.Time:
+		if comm && r.Bucket[r.Graph.From[e]] == uint8(timeline.ComputeBucket) {
+			return classTail
+		}
+		return classTime
+	case graph.Sync:
+		return classSync
+	}
+	if comm {
+		return classOrderComm
+	}
+	return classOrder
+}
+
+// slack is the time from the source of an edge to the start of its target, as recorded.
+func (r *Rank) slack(e int32) int64 {
+	g := &r.Graph
+	if g.Kind[e] == graph.Launch {
+		return r.Start[g.To[e]] - r.Start[g.From[e]]
+	}
+	return r.Start[g.To[e]] - r.End[g.From[e]]
+}
+
+// usually is the usual time of an edge. A call that is open for longer launches later, too: it
+// loads code, or waits for room in the queue.
+func (r *Rank) usually(e int32, usual *[numClasses]int64) int64 {
+	c := r.classOf(e)
+	if c != classLaunch {
+		return usual[c]
+	}
+	call := r.Graph.From[e]
+	open := r.End[call] - r.Start[call]
+	if next := int(call) + 1; next < len(r.What) && r.What[next] == Return {
+		open = r.End[next] - r.Start[call]
+	}
+	return max(usual[c], min(open, r.slack(e)))
+}
+
+// binding finds for each op the edge by which it can start last, if each takes its usual time,
+// and notes how much later than that it starts. None: nothing is known of what it waits for.
+func (r *Rank) binding(usual *[numClasses]int64) []int32 {
+	g := &r.Graph
+	list := make([]int32, g.Len())
+	for n := range list {
+		list[n] = graph.None
+		r.Late[n] = math.MaxInt64
+	}
+	for e := range int32(g.Edges()) {
+		to := g.To[e]
+		if to == graph.None || r.What[to] != Op {
+			continue
+		}
+		if late := r.slack(e) - r.usually(e, usual); late < r.Late[to] {
+			r.Late[to], list[to] = late, e
+		}
+	}
+	return list
+}
+
+// calibrate gives edges the time that they took: the edge that an op waited for last has the
+// recorded time, negative where a kernel begins before the one that it depends on has ended. The
+// others have the usual time of their class, or less where the op started earlier than that.
+func (b *builder) calibrate() {
+	r := b.r
+	r.Usual = r.medians(r.binding(&priors))
+	list := r.binding(&r.Usual)
+	g := &r.Graph
+	for e := range int32(g.Edges()) {
+		switch to := g.To[e]; {
+		case to == graph.None || r.What[to] != Op:
+		case list[to] == e:
+			g.Lag[e] = r.slack(e)
+		default:
+			g.Lag[e] = min(r.slack(e), r.usually(e, &r.Usual))
+		}
+	}
+	for n, e := range list {
+		if e == graph.None && r.What[n] == Op {
+			g.Release[n], r.Late[n] = r.Start[n], 0
+		}
+	}
+	b.returns()
+}
+
+// medians are the usual times of edges, by those that explain when an op starts.
+func (r *Rank) medians(binding []int32) [numClasses]int64 {
+	var took [numClasses][]int64
+	for n, e := range binding {
+		if e != graph.None && r.Late[n] < 2*unexplained {
+			c := r.classOf(e)
+			took[c] = append(took[c], r.slack(e))
+		}
+	}
+	usual := priors
+	for c, list := range took {
+		if len(list) > 0 {
+			slices.Sort(list)
+			usual[c] = list[len(list)/2]
+		}
+	}
+	return usual
+}
+
+// ownWork is what a call that waits for the device takes the host at most without waiting, in ns.
+const ownWork = 10_000
+
+// returns calibrates the calls that wait for the device: one that returns when the device is
+// done took the host the least time that such a call takes, and waited for the rest.
+func (b *builder) returns() {
+	r, g := b.r, &b.r.Graph
+	least := make(map[int32]int64) // by name
+	for _, back := range b.sync {
+		took, seen := least[r.Name[back]]
+		if now := g.Lag[g.Before[back]]; !seen || now < took {
+			least[r.Name[back]] = now
+		}
+	}
+	for e := range int32(g.Edges()) {
+		if g.Kind[e] != graph.Sync {
+			continue
+		}
+		back := g.To[e]
+		own := &g.Lag[g.Before[back]]
+		lag := r.slack(e)
+		if g.Lag[e] = lag; r.End[g.From[e]] > r.Start[back-1] && lag <= 2*nearby {
+			*own = min(*own, max(0, least[r.Name[back]]), ownWork)
+			continue
+		}
+		g.Lag[e] = min(lag, r.Usual[classSync])
+	}
+}

@@ -1,0 +1,143 @@
+package whatif
+
+import (
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/trace/graph"
+)
+
+// Lateness is an assumption on when the peers of a single rank come to a collective.
+type Lateness uint8
+
+// What is assumed of peers. With the traces of all ranks nothing is.
+const (
+	AsRecorded Lateness = iota
+	Least               // at each place of a step as in the step in which they came earliest
+	Greatest            // as in the step in which they came latest
+	numLateness
+)
+
+// Change is a graph that is being edited.
+type Change struct {
+	*World
+	G     *graph.Graph
+	late  Lateness
+	moved map[graph.Node]bool // collectives whose place is new: they have to find room
+}
+
+// change begins an edit of what was recorded.
+func (w *World) change(late Lateness) *Change {
+	c := &Change{World: w, G: w.Graph.Clone(), late: late, moved: make(map[graph.Node]bool)}
+	if late != AsRecorded && len(w.Ranks) == 1 {
+		c.lateness()
+	}
+	return c
+}
+
+// lateness sets what collectives of an optimizer wait at each place to the least, or the
+// greatest, that they waited there in any step.
+func (c *Change) lateness() {
+	r := c.Ranks[0]
+	transfer := r.transfers()
+	type place struct {
+		optimizer string
+		index     int
+	}
+	bound := make(map[place]int64)
+	for pass := range 2 {
+		for _, h := range r.Hoists {
+			for i, n := range h.Was {
+				p, wait := place{h.Optimizer, i}, r.waits(transfer, n)
+				if pass == 1 {
+					c.G.Work[n] = transfer[r.Collective[n]] + bound[p]
+					continue
+				}
+				old, seen := bound[p]
+				if !seen || c.late == Least && wait < old || c.late == Greatest && wait > old {
+					bound[p] = wait
+				}
+			}
+		}
+	}
+}
+
+// rank of a node and its number there.
+func (w *World) rankOf(n graph.Node) (rank int, own graph.Node) {
+	for rank = len(w.nodes) - 1; n < w.nodes[rank]; rank-- {
+	}
+	return rank, n - w.nodes[rank]
+}
+
+// mostRounds bounds how often room is looked for: collectives of a stream find it one by one.
+const mostRounds = 64
+
+// Replay replays the edited graph. A collective that was moved begins when there is room: a kernel
+// that fills the device lets it in as it ends.
+func (c *Change) Replay() (*graph.Times, error) {
+	for round := 0; ; round++ {
+		p, err := c.Plan(c.G)
+		if err != nil {
+			return nil, err
+		}
+		t := p.Replay()
+		if len(c.moved) == 0 || round == mostRounds || !c.makeRoom(p, t) {
+			return t, nil
+		}
+	}
+}
+
+// makeRoom makes each moved collective wait for the kernel in the middle of which it starts,
+// unless it follows another collective at once, whose room it takes. It reports whether
+// anything changed.
+func (c *Change) makeRoom(p *graph.Plan, t *graph.Times) bool {
+	changed := false
+	for rank, r := range c.Ranks {
+		for own := range r.What {
+			n := c.nodes[rank] + graph.Node(own)
+			if !c.moved[n] {
+				continue
+			}
+			if e := p.Binding(t, n); e != graph.None && c.G.Kind[e] == graph.Order {
+				continue
+			}
+			if k := c.running(rank, n, t); k != graph.None {
+				c.G.Connect(k, n, graph.Time, r.Usual[classTail])
+				changed = true
+			}
+		}
+	}
+	return changed
+}
+
+// running is the kernel that fills the device of a collective when that starts, graph.None
+// if there is room.
+func (c *Change) running(rank int, n graph.Node, t *graph.Times) graph.Node {
+	r := c.Ranks[rank]
+	own := n - c.nodes[rank]
+	device := r.deviceOf(own)
+	start := t.Start[n]
+	for i := range r.streams {
+		s := &r.streams[i]
+		if s.device != device || r.Graph.Resource[own] == int32(i) {
+			continue
+		}
+		for _, op := range s.ops {
+			k := c.nodes[rank] + op
+			if t.Start[k] < start && t.End[k]+r.Usual[classTail] > start && r.fills(op) {
+				return k
+			}
+		}
+	}
+	return graph.None
+}
+
+// fills reports whether a kernel leaves no room for a collective beside it.
+func (r *Rank) fills(op graph.Node) bool {
+	return r.Bucket[op] == uint8(timeline.ComputeBucket) && r.Blocks[op] >= fullGrid
+}
+
+// fullGrid is from how many blocks on a kernel is taken to fill a device: several times the
+// number of processors that any has.
+const fullGrid = 512
+
+// deviceOf is the device of an op.
+func (r *Rank) deviceOf(op graph.Node) int { return int(r.Device[op]) }

@@ -1,0 +1,32 @@
+// Package whatif predicts what a change of a program would gain: it makes the execution graph of
+// a run from its traces, edits it, and replays it.
+//
+//	w := whatif.Together(graphs, matched) // graphs: one whatif.Of per rank
+//	uses, err := whatif.Parse([]string{"hide-data-loading,faster=gemm:1.2"})
+//	p, err := w.Predict(uses)
+//	fmt.Println(p.Gain.Low, p.Gain.Mean, p.Gain.High) // ns per step
+//
+// The model, its assumptions and how far predictions were right are in docs/whatif.md. A
+// [Rank] is a value without references into its trace; a [World] is made of those of all
+// ranks. Building, replaying and editing take time linear in calls and device operations.
+//
+// The files, from the bottom up:
+//
+//	rank.go          Rank: the graph of one rank, and what its nodes are
+//	builder.go       what is needed to build one; what calls of the runtime do
+//	host.go          calls of the host
+//	device.go        operations of devices; what ends just before others start
+//	events.go        streams that wait for each other
+//	image.go         operations launched before the recording, and the same one period later
+//	waits.go         calls that wait for the device
+//	calibrate.go     the lag of each edge
+//	hoists.go        reduce-scatters whose gradients are ready before they are launched
+//	transfer.go      what collectives of a single rank take without waiting
+//	world.go         the graphs of all ranks in one
+//	measure.go       how well the graph fits, and how long steps take
+//	change.go        a graph that is being edited, and its replay
+//	edit.go          Edit and the table of all edits
+//	hoist.go, loading_edit.go, scale_edit.go, simple_edits.go, straggler.go, sync_edit.go   the edits
+//	gain.go          predictions: steps before and after, and their ranges
+//	report.go        Report: all of it as JSON
+package whatif

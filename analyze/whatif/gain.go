@@ -1,0 +1,174 @@
+package whatif
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gaprof/gaprof/trace/graph"
+)
+
+// Range is a prediction in ns per step: what is expected, and between what it lies.
+type Range struct{ Low, Mean, High int64 }
+
+// Gain is what an edit gains in steps of one kind.
+type Gain struct {
+	Kind   int   // index into World.Kinds
+	Before int64 // ns: mean of the steps as recorded
+	After  int64 // ns: mean as predicted
+	Range
+
+	MedianBefore, MedianAfter int64 // ns
+}
+
+// Prediction is what a combination of edits comes to.
+type Prediction struct {
+	Edits  []Use
+	Reason string // why it cannot be applied to this run, "" where it can
+	Gain   Range  // per step, over all complete steps
+	Kinds  []Gain
+	Times  *graph.Times // as predicted, by node of World.Graph; nil where Reason is not ""
+}
+
+// Name is the edits as a user writes them.
+func (p *Prediction) Name() string {
+	var names []string
+	for _, u := range p.Edits {
+		names = append(names, u.String())
+	}
+	return strings.Join(names, ",")
+}
+
+// Margins are by what share of the mean a range is widened: what predictions were off at most
+// where the outcome was measured (docs/whatif.md), with the trace of one rank and of all.
+const (
+	marginAlone    = 0.20
+	marginTogether = 0.10
+)
+
+// Predict replays the run with some edits.
+func (w *World) Predict(edits []Use) (*Prediction, error) {
+	p := &Prediction{Edits: edits}
+	for _, u := range edits {
+		if reason := u.Edit.Refuse(w, u.Arg); reason != "" {
+			p.Reason = reason
+			if len(edits) > 1 {
+				p.Reason = fmt.Sprintf("%s: %s", u, reason)
+			}
+			return p, nil
+		}
+	}
+	outcomes, err := w.outcomes(p)
+	if err != nil {
+		return nil, err
+	}
+	w.sum(p, outcomes)
+	return p, nil
+}
+
+// outcome is what each step takes under one assumption, in ns.
+type outcome struct{ before, after []int64 }
+
+// outcomes replays the run under each assumption, that of the mean first.
+func (w *World) outcomes(p *Prediction) ([]outcome, error) {
+	var list []outcome
+	for late := range numLateness {
+		if late != AsRecorded && len(w.Ranks) > 1 {
+			break
+		}
+		before, err := w.change(late).Replay()
+		if err != nil {
+			return nil, err
+		}
+		c := w.change(late)
+		for _, u := range p.Edits {
+			u.Edit.apply(c, u.Arg)
+		}
+		after, err := c.Replay()
+		if err != nil {
+			return nil, err
+		}
+		if late == AsRecorded {
+			p.Times = after
+		}
+		list = append(list, outcome{w.durations(before), w.durations(after)})
+	}
+	return list, nil
+}
+
+// sum makes ranges of outcomes: between the least and the greatest mean of any assumption.
+func (w *World) sum(p *Prediction, list []outcome) {
+	for k := range w.Kinds {
+		g := Gain{Kind: k}
+		for i, o := range list {
+			before, after := w.mean(o.before, k), w.mean(o.after, k)
+			if i == 0 {
+				g.Before, g.After = before, after
+				g.MedianBefore, g.MedianAfter = w.median(o.before, k), w.median(o.after, k)
+				g.Range = Range{before - after, before - after, before - after}
+			}
+			g.Low, g.High = min(g.Low, before-after), max(g.High, before-after)
+		}
+		median := g.MedianBefore - g.MedianAfter // of few steps one may be unlike the others
+		g.Low, g.High = min(g.Low, median), max(g.High, median)
+		w.widen(&g.Range, p)
+		p.Kinds = append(p.Kinds, g)
+	}
+	for i, o := range list {
+		gain := w.mean(o.before, -1) - w.mean(o.after, -1)
+		if i == 0 {
+			p.Gain = Range{gain, gain, gain}
+		}
+		p.Gain.Low, p.Gain.High = min(p.Gain.Low, gain), max(p.Gain.High, gain)
+	}
+	w.widen(&p.Gain, p)
+	if len(p.Kinds) == 1 {
+		p.Gain = p.Kinds[0].Range
+	}
+}
+
+// widen adds the error of predictions to a range. What assumes the best of all cases, or
+// bounds others, cannot gain more.
+func (w *World) widen(r *Range, p *Prediction) {
+	margin := marginAlone
+	if len(w.Ranks) > 1 {
+		margin = marginTogether
+	}
+	ideal := false
+	for _, u := range p.Edits {
+		margin, ideal = max(margin, u.Edit.margin), ideal || u.Edit.margin > 0 || u.Edit.Bound
+		if u.Edit.Bound {
+			margin = 1
+		}
+	}
+	by := int64(margin * float64(max(r.Mean, -r.Mean)))
+	r.Low = min(r.Low, r.Mean-by)
+	if !ideal {
+		r.High = max(r.High, r.Mean+by)
+	}
+}
+
+// median is the median over steps of a kind.
+func (w *World) median(list []int64, kind int) int64 {
+	var of []int64
+	for i, ns := range list {
+		if w.steps[i].kind == kind {
+			of = append(of, ns)
+		}
+	}
+	if len(of) == 0 {
+		return 0
+	}
+	return median(of)
+}
+
+// mean is the mean over steps of a kind, -1 for all.
+func (w *World) mean(list []int64, kind int) int64 {
+	sum, n := int64(0), int64(0)
+	for i, ns := range list {
+		if kind < 0 || w.steps[i].kind == kind {
+			sum += ns
+			n++
+		}
+	}
+	return sum / max(1, n)
+}

@@ -1,0 +1,75 @@
+package whatif
+
+import "github.com/gaprof/gaprof/trace/graph"
+
+// leastImage is how many ops in a row must repeat a period later to be taken for the same.
+const leastImage = 8
+
+// images finds for the ops that were launched before the recording the same ops one period
+// later, since training repeats itself: what those wait for, these waited for as well.
+func (b *builder) images() {
+	b.image = make(map[graph.Node]graph.Node)
+	b.origin = make(map[graph.Node]graph.Node)
+	for i := range b.r.streams {
+		ops := b.r.streams[i].ops
+		n := b.before(ops)
+		shift, run := b.period(ops, n)
+		if run < min(n, leastImage) {
+			continue
+		}
+		for j := n - run; j < n; j++ {
+			b.image[ops[j]], b.origin[ops[j+shift]] = ops[j+shift], ops[j]
+		}
+	}
+}
+
+// before is how many of the first ops of a stream were launched before the recording.
+func (b *builder) before(ops []graph.Node) int {
+	for i, op := range ops {
+		if b.r.Before[op] != graph.None {
+			return i
+		}
+	}
+	return 0
+}
+
+// period is by how many ops later the names of the n first ops of a stream come back, counted
+// from the last of them, and for how many of them that holds. The least such shift of the
+// longest run is taken.
+func (b *builder) period(ops []graph.Node, n int) (shift, run int) {
+	if n == 0 {
+		return 0, 0
+	}
+	name := b.r.Name
+	for s := n; n-1+s < len(ops); s++ {
+		same := 0
+		for same < n && name[ops[n-1-same]] == name[ops[n-1-same+s]] {
+			same++
+		}
+		if same > run {
+			shift, run = s, same
+		}
+		if run == n {
+			break
+		}
+	}
+	return shift, run
+}
+
+// imaged gives ops that were launched before the recording the events for which the same ops
+// wait a period later.
+func (b *builder) imaged() {
+	b.images()
+	r := b.r
+	for e := range int32(r.Graph.Edges()) {
+		if r.Graph.Kind[e] != graph.Event {
+			continue
+		}
+		from, ok := b.origin[r.Graph.From[e]]
+		to, both := b.origin[r.Graph.To[e]]
+		if ok && both && r.End[from] <= r.Start[to]+nearEnd && r.Start[from] < r.Start[to] {
+			r.Graph.Connect(from, to, graph.Event, r.Start[to]-r.End[from])
+			r.Inferred[graph.Event]++
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package whatif
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/gaprof/gaprof/trace/graph"
+)
+
+// freeCollective bounds what any overlap of communication with compute can gain.
+var freeCollective = Edit{
+	Name:  "free-collective",
+	Title: "collectives move their data in no time",
+	How:   "no change reaches this: it bounds what overlapping communication with compute can gain",
+	Limit: "peers are still waited for where the traces of all ranks are given; with one, the waiting is gone too",
+	Bound: true,
+	refuse: func(w *World, _ string) string {
+		for _, r := range w.Ranks {
+			if len(r.Kernel) > 0 {
+				return ""
+			}
+		}
+		return "there is no collective on a device"
+	},
+	apply: func(c *Change, _ string) {
+		for rank, r := range c.Ranks {
+			for _, n := range r.Kernel {
+				if r.Step[n] >= 0 {
+					c.G.Work[c.nodes[rank]+n] = 0
+				}
+			}
+		}
+	},
+}
+
+// cudaGraph bounds what a faster host gains.
+var cudaGraph = Edit{
+	Name:  "cuda-graph",
+	Title: "launching takes the host no time",
+	How:   "torch.cuda.graph or torch.compile(mode=\"reduce-overhead\"), foreach or fused optimizers, larger batches",
+	Limit: "the host does nothing but fetch batches and wait for the device; gaps between kernels stay",
+	Bound: true,
+	refuse: func(w *World, _ string) string {
+		for _, r := range w.Ranks {
+			for i := range r.Facts.Steps {
+				for _, win := range r.Facts.Steps[i].Idle {
+					if win.LaunchBound > 0 {
+						return ""
+					}
+				}
+			}
+		}
+		return "in no step the device waits for launches"
+	},
+	apply: func(c *Change, _ string) {
+		c.calls(func(rank int, n, own graph.Node) {
+			c.G.Work[n] = 0
+			if e := c.G.Before[n]; e != graph.None && c.Ranks[rank].Step[own] >= 0 {
+				c.G.Lag[e] = min(c.G.Lag[e], c.Ranks[rank].Loading[own])
+			}
+		})
+	},
+}
+
+// faster makes some kernels faster.
+var faster = Edit{
+	Name: "faster", Arg: "REGEX:FACTOR",
+	Title:  "device operations whose names match take less time",
+	How:    "a better kernel, a smaller dtype, another library",
+	Limit:  "all else stays, the clock of the device included",
+	check:  func(arg string) error { _, _, err := parseFaster(arg); return err },
+	refuse: refuseFaster,
+	apply: func(c *Change, arg string) {
+		pattern, factor, err := parseFaster(arg)
+		if err != nil {
+			return
+		}
+		for rank, r := range c.Ranks {
+			hit := r.matching(pattern)
+			transfer := r.transfers()
+			r.ops(func(op graph.Node) {
+				if !hit[r.Name[op]] || r.Step[op] < 0 {
+					return
+				}
+				work := &c.G.Work[c.nodes[rank]+op]
+				wait := int64(0)
+				if i := r.Collective[op]; i >= 0 && len(c.Ranks) == 1 {
+					wait = max(0, *work-transfer[i]) // peers come no earlier
+				}
+				*work = wait + int64(float64(*work-wait)/factor)
+			})
+		}
+	},
+}
+
+// parseFaster reads REGEX:FACTOR. The last colon divides the two.
+func parseFaster(arg string) (*regexp.Regexp, float64, error) {
+	at := strings.LastIndexByte(arg, ':')
+	if at < 1 {
+		return nil, 0, errors.New("write faster=REGEX:FACTOR, such as faster=gemm:1.5")
+	}
+	factor, err := strconv.ParseFloat(arg[at+1:], 64)
+	if err != nil || !(factor > 0) || factor > 1e9 {
+		return nil, 0, fmt.Errorf("%q is no factor: 1.5 makes operations take two thirds of their time", arg[at+1:])
+	}
+	pattern, err := regexp.Compile(arg[:at])
+	return pattern, factor, err
+}
+
+func refuseFaster(w *World, arg string) string {
+	pattern, _, err := parseFaster(arg)
+	if err != nil {
+		return "it needs a pattern and a factor: " + err.Error()
+	}
+	for _, r := range w.Ranks {
+		hit := r.matching(pattern)
+		for n, what := range r.What {
+			if what == Op && hit[r.Name[n]] && r.Step[n] >= 0 {
+				return ""
+			}
+		}
+	}
+	return fmt.Sprintf("no device operation of a recorded step matches %q", pattern)
+}
+
+// matching says of each name whether a pattern is found in it.
+func (r *Rank) matching(pattern *regexp.Regexp) []bool {
+	hit := make([]bool, len(r.Names))
+	for i, name := range r.Names {
+		hit[i] = pattern.MatchString(name)
+	}
+	return hit
+}

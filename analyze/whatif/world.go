@@ -1,0 +1,177 @@
+package whatif
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/ranks"
+	"github.com/gaprof/gaprof/trace/graph"
+)
+
+// World is the graphs of all ranks of a run in one, in which the members of a collective end
+// together.
+type World struct {
+	Ranks  []*Rank
+	Graph  *graph.Graph
+	Joined int // collectives of several ranks that are one in the graph
+	Apart  int // collectives of several ranks whose times contradict each other: each rank keeps its own
+	Broken int // inferred edges that were taken out because they closed a circle
+
+	nodes []graph.Node // by rank: where its nodes begin
+	edges []int32
+	shift []int64 // ns by rank: added to its times
+	Seen  *graph.Times
+
+	Why     string // why there is no graph, "" where there is one
+	Kinds   []Kind
+	Numbers []int64 // of the ranks in the run
+	Late    int     // the rank that causes the most wait, as an index; -1 none
+
+	steps  []step
+	shared [][]graph.Node // collectives that all ranks have, in order: their nodes by rank
+}
+
+// Together joins the graphs of ranks. matched is nil for a single one.
+func Together(list []*Rank, matched *ranks.Result) *World {
+	w := &World{Ranks: list, Graph: &graph.Graph{}, Seen: &graph.Times{}, Late: -1}
+	first := list[0].Facts.BaseTime + list[0].Facts.First
+	for _, r := range list {
+		first = min(first, r.Facts.BaseTime+r.Facts.First)
+		if r.Why != "" {
+			w.Why = r.Why
+		}
+	}
+	if w.Why != "" {
+		return w
+	}
+	for _, r := range list {
+		w.add(r, r.Facts.BaseTime-first)
+	}
+	if matched != nil && len(list) > 1 {
+		w.Late = matched.Straggler
+		for _, s := range matched.Sources {
+			w.Numbers = append(w.Numbers, s.ID)
+		}
+		for _, g := range matched.Groups {
+			w.join(g)
+		}
+	}
+	w.findSteps()
+	return w
+}
+
+// add adds a rank whose times are shifted by so many ns.
+func (w *World) add(r *Rank, shift int64) {
+	node, edge, _ := w.Graph.Append(&r.Graph)
+	w.nodes, w.edges, w.shift = append(w.nodes, node), append(w.edges, edge), append(w.shift, shift)
+	for n := range r.Start {
+		at := node + graph.Node(n)
+		if r.Graph.Release[n] != 0 {
+			w.Graph.Release[at] += shift
+		}
+		w.Seen.Start, w.Seen.End = append(w.Seen.Start, r.Start[n]+shift), append(w.Seen.End, r.End[n]+shift)
+	}
+}
+
+// join makes one of each collective that all ranks of a group recorded. Its transfer is what
+// a rank takes after the last one has entered.
+func (w *World) join(g *ranks.Group) {
+	if g.Status != ranks.Matched || g.NoFigures != "" {
+		return
+	}
+	w.align(g)
+	members := make([]graph.Node, len(g.Ranks))
+	for i := range g.Collectives {
+		c := &g.Collectives[i]
+		latest := int64(0)
+		for k, rank := range g.Ranks {
+			members[k] = w.nodes[rank] + w.Ranks[rank].Kernel[c.OfRank[k]]
+			if at := w.Seen.Start[members[k]]; k == 0 || at > latest {
+				latest = at
+			}
+		}
+		if c.Impossible || w.inGroup(members) || !w.after(members, latest) {
+			w.Apart++
+			continue
+		}
+		w.Joined++
+		if len(members) == len(w.Ranks) && slices.IsSorted(g.Ranks) {
+			w.shared = append(w.shared, slices.Clone(members))
+		}
+		w.Graph.Join(slices.Clone(members)...)
+		for _, n := range members {
+			w.Graph.Work[n] = w.Seen.End[n] - latest
+		}
+	}
+}
+
+// inGroup reports whether any of some nodes is in a group already.
+func (w *World) inGroup(nodes []graph.Node) bool {
+	return slices.ContainsFunc(nodes, func(n graph.Node) bool { return w.Graph.Group[n] != graph.None })
+}
+
+// after reports whether all members end after the last of them has entered.
+func (w *World) after(nodes []graph.Node, latest int64) bool {
+	return !slices.ContainsFunc(nodes, func(n graph.Node) bool { return w.Seen.End[n] < latest })
+}
+
+// Plan finds the order of a replay. An inferred edge that closes a circle is taken out, the weakest
+// first: what was inferred by time, then what follows from a pattern of launches, then any.
+func (w *World) Plan(g *graph.Graph) (*graph.Plan, error) {
+	for {
+		p, err := g.Plan()
+		var cycle *graph.CycleError
+		if !errors.As(err, &cycle) {
+			return p, err
+		}
+		weakest := cycle.Edges[0]
+		for _, e := range cycle.Edges {
+			if strength(g.Kind[e]) < strength(g.Kind[weakest]) {
+				weakest = e
+			}
+		}
+		if strength(g.Kind[weakest]) >= strength(graph.Launch) {
+			return nil, err
+		}
+		w.Broken++
+		g.Cut(weakest)
+	}
+}
+
+// strength orders kinds of edges by how sure they are.
+func strength(k graph.Kind) int {
+	switch k {
+	case graph.Time:
+		return 0
+	case graph.Event:
+		return 1
+	case graph.Sync:
+		return 2
+	case graph.Launch:
+		return 3
+	}
+	return 4
+}
+
+// align shifts the times of ranks whose clocks the matching found to be off.
+func (w *World) align(g *ranks.Group) {
+	if !g.Aligned {
+		return
+	}
+	for k, rank := range g.Ranks {
+		w.move(rank, -g.Residual[k])
+	}
+}
+
+// move shifts all times of a rank.
+func (w *World) move(rank int, by int64) {
+	from := w.nodes[rank]
+	for n := range w.Ranks[rank].Start {
+		at := from + graph.Node(n)
+		w.Seen.Start[at] += by
+		w.Seen.End[at] += by
+		if w.Graph.Release[at] != 0 {
+			w.Graph.Release[at] += by
+		}
+	}
+}
