@@ -48,6 +48,7 @@ type Result struct {
 	Report     *report.Report   // never nil
 	Normalized []NormalizedStep // each complete step with token counts, in order; nil without counts
 	World      *whatif.World    // the execution graph of the run; nil unless asked for, and without ranks
+	Places     []Place          // where the ranks of World were read
 }
 
 // Result finishes the report. Nothing can be added afterwards.
@@ -111,5 +112,5 @@ func assemble(files []placed, o *Options) *Result {
 		r.Health.TimeUnknown = timeUnknown(list)
 	}
 	nameChoices(r, o.Choices)
-	return &Result{r, normalized, worldOf(list, matched, o)}
+	return &Result{r, normalized, worldOf(list, matched, o), placesOf(files, list)}
 }

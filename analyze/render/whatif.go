@@ -99,7 +99,7 @@ func signed(gain int64) string {
 }
 
 func whatIfTables(r *report.WhatIf) []table {
-	var list []table
+	list := []table{pathTable(r)}
 	gains := table{
 		title: "WHAT IF", left: 2,
 		header: []string{"edit", "kind", "steps", "ms/step", "predicted", "gain", "low", "high"},
@@ -134,3 +134,33 @@ func whatIfTables(r *report.WhatIf) []table {
 }
 
 func ms2(ns int64) string { return fmt.Sprintf("%.2f", units.MS(ns)) }
+
+// pathParts are the parts of a critical path, by the names of the report.
+var pathParts = []string{
+	"host", "launch_latency", "compute", "memory", "communication", "kernel_gap", "event_latency", "unknown",
+}
+
+// pathTable is what decided how long steps took.
+func pathTable(r *report.WhatIf) table {
+	t := table{
+		title: "CRITICAL PATH", left: 1, header: []string{"kind"},
+		note: "ms per step, as recorded: shortening what is not on it does not make the step shorter",
+	}
+	for _, part := range pathParts {
+		t.header = append(t.header, strings.ReplaceAll(part, "_", " "))
+	}
+	for i := range r.Paths {
+		p := &r.Paths[i]
+		row := []string{p.Kind}
+		for _, part := range pathParts {
+			row = append(row, ms2(p.Parts[part]))
+		}
+		t.rows = append(t.rows, row)
+		for k, op := range p.Operations {
+			if k < 2 {
+				t.more = append(t.more, fmt.Sprintf("%s: %s %s ms", p.Kind, op.Name, ms2(op.Time)))
+			}
+		}
+	}
+	return t
+}

@@ -11,8 +11,9 @@ type WhatIf struct {
 	Files   []string      `json:"files"`
 	Ranks   []int64       `json:"ranks"`
 	Replay  WhatIfReplay  `json:"replay"`
-	Steps   []WhatIfSteps `json:"steps"` // complete steps by kind
-	Edits   []WhatIfEdit  `json:"edits"` // by gain, those that do not apply last
+	Steps   []WhatIfSteps `json:"steps"`         // complete steps by kind
+	Paths   []WhatIfPath  `json:"critical_path"` // by kind of step
+	Edits   []WhatIfEdit  `json:"edits"`         // by gain, those that do not apply last
 }
 
 // WhatIfReplay is how well the graph explains what was recorded. That is the error of the replay
@@ -88,4 +89,25 @@ type WhatIfGain struct {
 	MedianAfter  int64 `json:"median_after_ns"`
 
 	Gain WhatIfRange `json:"gain_ns"` // of the mean
+}
+
+// WhatIfPath is the critical path of the steps of one kind as recorded: what decided how long
+// they took. Its parts sum to the mean duration.
+type WhatIfPath struct {
+	Kind  string `json:"kind"`
+	Steps int    `json:"steps"` // on all ranks and devices
+
+	// Parts is ns per step, by host, launch_latency, compute, memory, communication, kernel_gap,
+	// event_latency and unknown.
+	Parts      map[string]int64  `json:"parts_ns"`
+	Operations []WhatIfOperation `json:"operations"`    // those with most of it
+	Hops       int               `json:"hops"`          // edges that it runs over, all steps together
+	Inferred   int               `json:"inferred_hops"` // those of them that were inferred by time
+}
+
+// WhatIfOperation is how much of a critical path the operations of a name take.
+type WhatIfOperation struct {
+	Name  string `json:"name"`
+	Time  int64  `json:"time_ns"` // mean per step
+	Count int    `json:"count"`   // all steps together
 }

@@ -107,6 +107,7 @@ func (b *builder) calibrate() {
 	r := b.r
 	r.Usual = r.medians(r.binding(&priors))
 	list := r.binding(&r.Usual)
+	r.Bound = list
 	g := &r.Graph
 	for e := range int32(g.Edges()) {
 		switch to := g.To[e]; {

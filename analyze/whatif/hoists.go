@@ -17,6 +17,7 @@ type Hoist struct {
 	Step      int32                     // -1: before the recording
 	Moved     []graph.Node              // those that can be launched earlier, in the order of their stream
 	Ready     map[graph.Node]graph.Node // by kernel: the op after which its gradient is final
+	Grads     map[graph.Node]int32      // by kernel: the row that accumulates its gradient; none before the recording
 	After     graph.Node                // what is before all of Order on the stream, or graph.None
 	Order     []graph.Node              // of the stream, as it would be launched
 	Was       []graph.Node              // the same as it was
@@ -28,6 +29,7 @@ type grad struct {
 	elems int64
 	dtype string
 	ready graph.Node // the last compute op launched before
+	row   int32      // that accumulates it
 	taken bool
 }
 
@@ -82,7 +84,8 @@ func (b *builder) calledAt(op graph.Node) int64 { return b.r.Start[b.r.Before[op
 
 // hoist matches the reduce-scatters of an optimizer in a step with gradients by size and dtype.
 func (b *builder) hoist(step int32, kernels, computes []graph.Node) (Hoist, bool) {
-	h := Hoist{Step: step, Ready: make(map[graph.Node]graph.Node), After: graph.None, Then: graph.None}
+	h := Hoist{Step: step, After: graph.None, Then: graph.None}
+	h.Ready, h.Grads = make(map[graph.Node]graph.Node), make(map[graph.Node]int32)
 	grads := b.gradsOf(step, computes)
 	for _, kernel := range kernels {
 		c := &b.f.Collectives[b.r.Collective[kernel]]
@@ -92,7 +95,7 @@ func (b *builder) hoist(step int32, kernels, computes []graph.Node) (Hoist, bool
 		if i >= 0 && b.r.End[grads[i].ready] < b.r.Start[kernel] && b.calledAt(grads[i].ready) < b.calledAt(kernel) {
 			grads[i].taken = true
 			h.Moved = append(h.Moved, kernel)
-			h.Ready[kernel] = grads[i].ready
+			h.Ready[kernel], h.Grads[kernel] = grads[i].ready, grads[i].row
 		}
 	}
 	if len(h.Moved) == 0 {
@@ -126,7 +129,8 @@ func (b *builder) gradsOf(step int32, computes []graph.Node) []grad {
 		if len(ops) == 0 || len(ops[0].Shapes) != 1 {
 			continue
 		}
-		g := grad{elems: timeline.Numel(ops[0].Shapes[0]), dtype: plainDtype(ops[0].Dtype), ready: graph.None}
+		g := grad{elems: timeline.Numel(ops[0].Shapes[0]), dtype: plainDtype(ops[0].Dtype)}
+		g.ready, g.row = graph.None, n.Row
 		i := sort.Search(len(computes), func(i int) bool { return b.calledAt(computes[i]) >= n.End })
 		if i > 0 {
 			g.ready = computes[i-1]

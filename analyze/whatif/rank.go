@@ -48,6 +48,7 @@ type Nodes struct {
 	Bucket     []uint8      // timeline.Bucket of an op; else timeline.IdleBucket
 	Row        []int32      // of the trace
 	Late       []int64      // ns by which an op starts later than its edges explain, negative: earlier
+	Bound      []int32      // the edge of Graph for which an op waited last, graph.None for others
 	Blocks     []int32      // of a kernel: blocks of its grid, 0 unknown
 	Device     []int16      // index into the devices of the rank, -1 for the host
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace/graph"
 )
 
@@ -33,6 +34,9 @@ func (w *World) Report(combinations [][]Use) (*report.WhatIf, []*Prediction, err
 		r.Steps = append(r.Steps, report.WhatIfSteps{
 			Kind: k.Name, Optimizers: k.Optimizers, Steps: k.Steps, Duration: k.Duration,
 		})
+	}
+	if r.Paths, err = w.paths(); err != nil {
+		return nil, nil, err
 	}
 	var list []*Prediction
 	for _, uses := range combinations {
@@ -112,4 +116,26 @@ func Each() [][]Use {
 		}
 	}
 	return list
+}
+
+// paths are the critical paths as the report has them.
+func (w *World) paths() ([]report.WhatIfPath, error) {
+	critical, err := w.Critical()
+	rows := []report.WhatIfPath{}
+	for _, c := range critical {
+		row := report.WhatIfPath{
+			Kind: w.Kinds[c.Kind].Name, Steps: c.Steps, Parts: make(map[string]int64),
+			Operations: []report.WhatIfOperation{}, Hops: c.Hops, Inferred: c.Inferred,
+		}
+		for p, ns := range c.Parts {
+			row.Parts[Part(p).String()] = ns
+		}
+		for _, n := range c.Names {
+			row.Operations = append(row.Operations, report.WhatIfOperation{
+				Name: timeline.ShortKernel(n.Name), Time: n.Time, Count: n.Count,
+			})
+		}
+		rows = append(rows, row)
+	}
+	return rows, err
 }

@@ -35,7 +35,8 @@ replays that, changes it, and says what a step would take and how sure that is.
 
 Without --edit it predicts each change that applies to the run and ranks them by
 gain. --edit E,E predicts several together; --edit none only says how well the
-replay fits; --edit list says which there are. A run without device activity,
+replay fits; --edit list says which there are. -o FILE writes the predicted timeline as a
+trace, one file a rank where {} in its name stands for the rank. A run without device activity,
 launch calls or correlation ids cannot be replayed: exit code 3. One without a
 complete step: exit code 4.
 
@@ -81,17 +82,27 @@ func runWhatIf(s streams, paths []string, f whatIfFlags) error {
 	if len(paths) == 0 {
 		return usage("gaprof whatif PATH..., or gaprof whatif --table FILE", "no path and no table given")
 	}
+	predicted := f.file
+	f.file = ""
 	outputs, options, err := f.parse()
 	if err != nil {
+		return err
+	}
+	if err := checkPredicted(predicted, combination, f.force); err != nil {
 		return err
 	}
 	result, err := analyzePaths(s, paths, f.inputFlags, f.machine, options)
 	if err != nil {
 		return err
 	}
-	made, err := predict(result, combination, f.selectFlags)
+	made, predictions, err := predict(result, combination, f.selectFlags)
 	if err != nil {
 		return err
+	}
+	if predicted != "" {
+		if err := writePredicted(s, predicted, result, predictions[0], f); err != nil {
+			return err
+		}
 	}
 	return writeAs(s, outputs, render.Predictions, made, render.Options{Quiet: f.quiet, Choices: flagNames})
 }
@@ -135,21 +146,23 @@ func (f *whatIfFlags) parse() (outputs, analyze.Options, error) {
 }
 
 // predict makes the report of the predictions.
-func predict(result *analyze.Result, combination [][]whatif.Use, f selectFlags) (*report.WhatIf, error) {
+func predict(result *analyze.Result, combination [][]whatif.Use, f selectFlags) (
+	*report.WhatIf, []*whatif.Prediction, error,
+) {
 	of, err := reportOfRun(result, f)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	made, _, err := result.World.Report(combination)
+	made, list, err := result.World.Report(combination)
 	switch {
 	case errors.Is(err, whatif.ErrSteps):
-		return nil, &codeError{exitInconclusive, err, "record at least three optimizer steps: schedule(active=3)"}
+		return nil, nil, &codeError{exitInconclusive, err, "record at least three optimizer steps: schedule(active=3)"}
 	case err != nil:
-		return nil, &codeError{exitInput, err, ""}
+		return nil, nil, &codeError{exitInput, err, ""}
 	}
 	made.Version = version
 	made.Files, made.Ranks = of.Source.Files, of.Source.Ranks
-	return made, nil
+	return made, list, nil
 }
 
 // listEdits lists all edits.

@@ -1,0 +1,247 @@
+package whatif
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/trace/graph"
+)
+
+// Part is what a stretch of a critical path is spent on.
+type Part uint8
+
+// The parts of a critical path.
+const (
+	PartHost    Part = iota // calls of the host and the time between them
+	PartLaunch              // from the start of a launch to the start of the operation
+	PartCompute             // kernels
+	PartMemory              // copies and memsets
+	PartComm                // collectives
+	PartGap                 // from one operation to the next on its stream
+	PartEvent               // from the end of an operation to what waits for it on another stream
+	PartUnknown             // what the graph does not explain
+	NumParts
+)
+
+// String is a part as reports call it.
+func (p Part) String() string {
+	return [...]string{
+		"host", "launch_latency", "compute", "memory", "communication", "kernel_gap", "event_latency", "unknown",
+	}[p]
+}
+
+// Critical is the critical path of the steps of one kind: what decided how long they took.
+type Critical struct {
+	Kind     int             // index into World.Kinds
+	Steps    int             // complete ones, on all ranks and devices
+	Parts    [NumParts]int64 // ns, mean per step; they sum to the mean duration
+	Names    []Named         // the operations with most of it
+	Inferred int             // hops over inferred edges, all steps together
+	Hops     int             // all hops
+}
+
+// Named is how much of a critical path the operations of a name take.
+type Named struct {
+	Name  string
+	Time  int64 // ns, mean per step
+	Count int   // all steps together
+}
+
+// mostNames bounds the operations that are listed.
+const mostNames = 5
+
+// Critical finds the critical paths of all complete steps, as recorded.
+func (w *World) Critical() ([]Critical, error) {
+	c := &critical{World: w, rows: make([]Critical, len(w.Kinds))}
+	var err error
+	if c.plan, err = w.Plan(w.Graph.Clone()); err != nil {
+		return nil, err
+	}
+	c.names = make([]map[string]*Named, len(w.Kinds))
+	for i := range c.rows {
+		c.rows[i].Kind, c.names[i] = i, make(map[string]*Named)
+	}
+	for i, end := range w.lastOps() {
+		if end != graph.None {
+			c.walk(&w.steps[i], end)
+		}
+	}
+	for i := range c.rows {
+		c.mean(i)
+	}
+	return c.rows, nil
+}
+
+// critical walks critical paths.
+type critical struct {
+	*World
+	plan  *graph.Plan
+	rows  []Critical
+	names []map[string]*Named
+	row   *Critical
+	named map[string]*Named
+	from  int64 // ns: the window's start
+	at    int64 // ns: down to here the path is charged
+}
+
+// lastOps are, by step, the op at which its window ends: the first of the next step, else its last.
+func (w *World) lastOps() []graph.Node {
+	list := make([]graph.Node, len(w.steps))
+	for i, s := range w.steps {
+		list[i] = w.lastOp(s)
+	}
+	return list
+}
+
+func (w *World) lastOp(s step) graph.Node {
+	r := w.Ranks[s.rank]
+	next, last := graph.Node(graph.None), graph.Node(graph.None)
+	r.ops(func(op graph.Node) {
+		switch {
+		case int(r.Device[op]) != s.device || r.Step[op] < int32(s.index):
+		case r.Step[op] == int32(s.index):
+			if last == graph.None || r.End[op] > r.End[last] {
+				last = op
+			}
+		case next == graph.None || r.Start[op] < r.Start[next]:
+			next = op
+		}
+	})
+	if next != graph.None {
+		return w.nodes[s.rank] + next
+	}
+	return w.at(s.rank, last)
+}
+
+// walk charges the window of a step to what is on the path to its end.
+func (c *critical) walk(s *step, end graph.Node) {
+	win := c.window(s)
+	c.row, c.named, c.from = &c.rows[s.kind], c.names[s.kind], win.start
+	c.row.Steps++
+	c.at = win.end
+	n := end
+	if c.Seen.Start[n] < win.end { // the last step ends with its own op
+		n = c.plan.Decides(c.Seen, n)
+		c.charge(c.partOf(n), c.Seen.Start[n], n)
+	}
+	for c.at > c.from {
+		e := c.edge(n)
+		if e == graph.None {
+			c.charge(PartUnknown, c.from, graph.None)
+			return
+		}
+		n = c.hop(n, e)
+	}
+}
+
+// hop charges an edge and, where that counts from its end, the node that it comes from.
+func (c *critical) hop(n graph.Node, e int32) graph.Node {
+	g := c.Graph
+	from := g.From[e]
+	c.row.Hops++
+	c.row.Inferred += oneIf(g.Kind[e] == graph.Time)
+	if g.Kind[e] == graph.Launch {
+		c.charge(PartLaunch, c.Seen.Start[from], graph.None)
+		return from
+	}
+	c.charge(c.partOfEdge(n, e), c.Seen.End[from], graph.None)
+	from = c.plan.Decides(c.Seen, from)
+	c.charge(c.partOf(from), c.Seen.Start[from], from)
+	return from
+}
+
+// window is the device window of a step, on the clock of the world.
+func (c *critical) window(s *step) extent {
+	rank := c.Ranks[s.rank]
+	shift := c.Seen.Start[c.nodes[s.rank]] - rank.Start[0]
+	for _, win := range rank.Facts.Steps[s.index].Windows {
+		if win.Device == s.device {
+			return extent{win.Start + shift, win.End + shift}
+		}
+	}
+	return extent{}
+}
+
+// edge is the edge for which a node waited last.
+func (c *critical) edge(n graph.Node) int32 {
+	rank, own := c.rankOf(n)
+	if e := c.Ranks[rank].Bound[own]; e != graph.None {
+		return c.edges[rank] + e
+	}
+	return c.plan.Binding(c.Seen, n)
+}
+
+// charge gives the time down to an instant to a part, and to the operation n.
+func (c *critical) charge(p Part, until int64, n graph.Node) {
+	until = max(until, c.from)
+	if until >= c.at {
+		return
+	}
+	took := c.at - until
+	c.at = until
+	c.row.Parts[p] += took
+	if n == graph.None {
+		return
+	}
+	rank, own := c.rankOf(n)
+	r := c.Ranks[rank]
+	if r.What[own] != Op {
+		return
+	}
+	name := r.Names[r.Name[own]]
+	if c.named[name] == nil {
+		c.named[name] = &Named{Name: name}
+	}
+	c.named[name].Time += took
+	c.named[name].Count++
+}
+
+// partOf is the part that a node itself is.
+func (c *critical) partOf(n graph.Node) Part {
+	rank, own := c.rankOf(n)
+	r := c.Ranks[rank]
+	switch b := timeline.Bucket(r.Bucket[own]); {
+	case r.What[own] != Op:
+		return PartHost
+	case b == timeline.ComputeBucket:
+		return PartCompute
+	case b == timeline.MemoryBucket:
+		return PartMemory
+	}
+	return PartComm
+}
+
+// partOfEdge is the part that the lag of an edge into a node is.
+func (c *critical) partOfEdge(n graph.Node, e int32) Part {
+	rank, own := c.rankOf(n)
+	r := c.Ranks[rank]
+	switch k := c.Graph.Kind[e]; {
+	case r.What[own] != Op:
+		return PartHost
+	case r.Late[own] > unexplained:
+		return PartUnknown
+	case k == graph.Order:
+		return PartGap
+	}
+	return PartEvent
+}
+
+// mean makes means of the sums of a kind.
+func (c *critical) mean(i int) {
+	row := &c.rows[i]
+	if row.Steps == 0 {
+		return
+	}
+	for p := range row.Parts {
+		row.Parts[p] /= int64(row.Steps)
+	}
+	for _, n := range c.names[i] {
+		n.Time /= int64(row.Steps)
+		row.Names = append(row.Names, *n)
+	}
+	slices.SortFunc(row.Names, func(a, b Named) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name))
+	})
+	row.Names = row.Names[:min(len(row.Names), mostNames)]
+}
