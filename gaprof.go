@@ -43,7 +43,7 @@ func Analyze(paths []string, o Options) (*report.Report, error) {
 		return nil, err
 	}
 	o = withDefaults(o)
-	failures := ingest.ReadLogs(files, &o)
+	failures := ingest.ReadLogs(files, &o, ingest.Limits{})
 	a := analyze.New(o)
 	for _, f := range ingest.Read(files, a, ingest.Options{}).Failures {
 		failures = append(failures, f.Err)

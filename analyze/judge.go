@@ -14,11 +14,12 @@ type judge struct {
 	loop   normalization.Observation
 	counts *tokenCounts
 	logs   logs
+	losses map[int64]*sidecar.LossLog // by step, as the log numbers them
 	traced bool // there are traces, not logs alone
 }
 
 func newJudge(list []*Rank, counts *tokenCounts, l logs) *judge {
-	j := &judge{loop: observeAll(list), counts: counts, logs: l, traced: len(list) > 0}
+	j := &judge{loop: observeAll(list), counts: counts, logs: l, losses: byStep(l.Losses), traced: len(list) > 0}
 	j.loop.Declared = l.declared
 	if counts.known && j.loop.Reduced != normalization.Yes {
 		j.loop.Reduced = normalization.NotKnown // ranks know the count of all, however they came by it
@@ -32,7 +33,7 @@ func (j *judge) decide(step int) NormalizedStep {
 	o := j.loop
 	o.Counts, o.Whole = j.counts.caseOf(step)
 	logged := int64(step + j.logs.shift)
-	addLosses(&o, j.logs.Losses, logged)
+	addLosses(&o, j.losses[logged])
 	for _, g := range j.logs.Gradients {
 		if g.Step == logged && (o.Gradients == nil || o.Gradients.Right()) {
 			o.Gradients = g.Cause
@@ -55,16 +56,36 @@ func mostMicroBatches(list []*Rank) int {
 	return most
 }
 
-// addLosses adds what a loss log says of a step; the losses of micro-batches are unknown
-// unless all are there.
-func addLosses(o *normalization.Observation, log *sidecar.LossLog, step int64) {
+// byStep divides a log, which may be nil, by its steps: a run may have a million of them.
+func byStep(log *sidecar.LossLog) map[int64]*sidecar.LossLog {
+	steps := make(map[int64]*sidecar.LossLog)
+	of := func(step int64) *sidecar.LossLog {
+		if steps[step] == nil {
+			steps[step] = new(sidecar.LossLog)
+		}
+		return steps[step]
+	}
+	if log == nil {
+		return steps
+	}
+	for _, s := range log.Steps {
+		to := of(s.Step)
+		to.Steps = append(to.Steps, s)
+	}
+	for _, m := range log.Micro {
+		to := of(m.Step)
+		to.Micro = append(to.Micro, m)
+	}
+	return steps
+}
+
+// addLosses adds what a loss log says of a step, nil without anything; the losses of
+// micro-batches are unknown unless all are there.
+func addLosses(o *normalization.Observation, log *sidecar.LossLog) {
 	if log == nil {
 		return
 	}
 	for _, s := range log.Steps {
-		if s.Step != step {
-			continue
-		}
 		if math.IsNaN(o.Optimised) {
 			o.Optimised = s.Optimised
 		}
@@ -72,18 +93,15 @@ func addLosses(o *normalization.Observation, log *sidecar.LossLog, step int64) {
 			o.Logged = s.Logged
 		}
 	}
-	o.Sums = lossSums(log, step, o.Counts)
+	o.Sums = lossSums(log, o.Counts)
 }
 
-// lossSums are the summed losses of one step by rank and micro-batch, in the shape of
+// lossSums are the summed losses of the one step of a log by rank and micro-batch, in the shape of
 // the token counts of the step; nil where one is missing.
-func lossSums(log *sidecar.LossLog, step int64, c *normalization.Counts) [][]float64 {
+func lossSums(log *sidecar.LossLog, c *normalization.Counts) [][]float64 {
 	byRank := make(map[int64]map[int64]float64)
 	var ranks []int64
 	for _, m := range log.Micro {
-		if m.Step != step {
-			continue
-		}
 		if byRank[m.Rank] == nil {
 			byRank[m.Rank] = make(map[int64]float64)
 			ranks = append(ranks, m.Rank)

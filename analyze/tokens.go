@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
@@ -20,6 +21,28 @@ type tokenCounts struct {
 	of    map[tokenKey][]int64
 	whole map[tokenKey]bool // the count is of the step as a whole
 	known bool              // the log says that each rank knows the count of all
+	ranks map[int][]int64   // that have counts of a step, by step, ascending
+	most  int               // counts of a rank and step that are not of the step as a whole
+}
+
+func newTokenCounts() *tokenCounts {
+	return &tokenCounts{
+		of: make(map[tokenKey][]int64), whole: make(map[tokenKey]bool), ranks: make(map[int][]int64),
+	}
+}
+
+// index fills in what follows from of and whole: logs may have a million steps, so nobody
+// goes over all of them for one.
+func (counts *tokenCounts) index() {
+	for key, list := range counts.of {
+		counts.ranks[key.step] = append(counts.ranks[key.step], key.rank)
+		if !counts.whole[key] {
+			counts.most = max(counts.most, len(list))
+		}
+	}
+	for _, ranks := range counts.ranks {
+		slices.Sort(ranks)
+	}
 }
 
 // loggedTokens makes a table of a log, shift steps earlier; nil without any.
@@ -29,7 +52,8 @@ func loggedTokens(list []sidecar.TokenCount, shift int) *tokenCounts {
 	}
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(x, y sidecar.TokenCount) int { return cmp.Compare(x.MicroBatch, y.MicroBatch) })
-	counts := &tokenCounts{of: make(map[tokenKey][]int64), whole: make(map[tokenKey]bool)}
+	counts := newTokenCounts()
+	defer counts.index()
 	for _, c := range list {
 		key := tokenKey{c.Rank, int(c.Step) - shift}
 		counts.of[key] = append(counts.of[key], c.Tokens)
@@ -45,7 +69,8 @@ func notedTokens(list []*Rank) *tokenCounts {
 	for _, r := range list {
 		for _, note := range r.TokenNotes {
 			if counts == nil {
-				counts = &tokenCounts{of: make(map[tokenKey][]int64), whole: make(map[tokenKey]bool)}
+				counts = newTokenCounts()
+				defer counts.index()
 			}
 			key := tokenKey{r.ID, note.Step}
 			counts.of[key] = append(counts.of[key], note.Tokens)
@@ -75,15 +100,8 @@ func (counts *tokenCounts) ofAll(list []*Rank, step int) [][]int64 {
 // caseOf is the counts of one step over all ranks that have some, also those whose
 // traces are not here; whole says that some of them are of the step as a whole.
 func (counts *tokenCounts) caseOf(step int) (c *normalization.Counts, whole bool) {
-	var numbers []int64
-	for key := range counts.of {
-		if key.step == step {
-			numbers = append(numbers, key.rank)
-		}
-	}
-	slices.Sort(numbers)
 	c = &normalization.Counts{Accumulation: counts.window()}
-	for _, rank := range numbers {
+	for _, rank := range counts.ranks[step] {
 		key := tokenKey{rank, step}
 		c.Tokens = append(c.Tokens, counts.of[key])
 		whole = whole || counts.whole[key]
@@ -92,24 +110,11 @@ func (counts *tokenCounts) caseOf(step int) (c *normalization.Counts, whole bool
 }
 
 // window is the number of micro-batches of a full step: the most that any has.
-func (counts *tokenCounts) window() int {
-	most := 0
-	for key, list := range counts.of {
-		if !counts.whole[key] {
-			most = max(most, len(list))
-		}
-	}
-	return most
-}
+func (counts *tokenCounts) window() int { return counts.most }
 
 // steps are the steps that any rank has counts of, ascending.
 func (counts *tokenCounts) steps() []int {
-	var steps []int
-	for key := range counts.of {
-		steps = append(steps, key.step)
-	}
-	slices.Sort(steps)
-	return slices.Compact(steps)
+	return slices.Sorted(maps.Keys(counts.ranks))
 }
 
 // equalTokens reports whether several ranks have equally many tokens in a step.

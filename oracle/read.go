@@ -1,13 +1,13 @@
 package oracle
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/internal/jsonerr"
 	"github.com/gaprof/gaprof/trace"
 )
@@ -74,13 +74,19 @@ func inputsIn(dir string) ([]string, error) {
 	return files, err
 }
 
+// limit bounds one file, and mostMemory what it takes when it is decoded, in bytes: the
+// models are small enough to be written as text.
+var limit = bounded.Limit{What: "a file of an oracle", Bytes: 64 << 20, Hint: "oracles hold small models"}
+
+const mostMemory = 1 << 30
+
 // readJSON reads one file into a value.
 func readJSON(file string, into any) error {
-	data, err := os.ReadFile(file)
+	data, err := bounded.ReadFile(file, limit)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, into); err != nil {
+	if err := bounded.Unmarshal(data, into, mostMemory); err != nil {
 		return &trace.FormatError{File: file, Offset: jsonerr.Offset(err), Reason: err.Error()}
 	}
 	return nil

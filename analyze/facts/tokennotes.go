@@ -39,10 +39,14 @@ func tokenNotes(x *timeline.Rank, s *steps.Steps) []TokenNote {
 	return notes
 }
 
+// mostNoted is how many tokens a micro-batch may have. No sum of as many counts as a trace has rows
+// overflows.
+const mostNoted = 1 << 32
+
 // tokensIn returns the count in the name of an annotation, -1 if it has none.
 func tokensIn(name string) int64 {
 	n, err := strconv.ParseInt(strings.TrimPrefix(name, timeline.TokenNotePrefix), 10, 64)
-	if err != nil || n < 0 {
+	if err != nil || n < 0 || n >= mostNoted {
 		return -1
 	}
 	return n

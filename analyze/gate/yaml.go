@@ -9,6 +9,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // form is what a node of a YAML file is.
@@ -42,6 +44,13 @@ const (
 	mostBytes = 1 << 16
 	mostDepth = 16
 )
+
+// FileLimit is how a configuration is opened. One that was asked for by name may be a pipe,
+// such as <(envsubst < gaprof.yaml); one that was found may not.
+func FileLimit(asked bool) bounded.Limit {
+	return bounded.Limit{What: "a configuration", Bytes: mostBytes, Pipes: asked,
+		Hint: "gaprof explain --schema config says what a configuration holds"}
+}
 
 // readYAML reads the one document of a file; an empty one is nil.
 func readYAML(file string, text []byte) (root *node, err error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
@@ -186,7 +187,8 @@ func (f *checkFlags) parse(c *gate.Config) (outputs, analyze.Options, gate.Optio
 // readConfig reads the configuration that a flag names, else the nearest one upward, else
 // that of the preset recommended. It returns the file, empty for none.
 func readConfig(name string) (gate.Config, string, error) {
-	if name == "" {
+	asked := name != ""
+	if !asked {
 		var err error
 		if name, err = findConfig(); err != nil {
 			return gate.Config{}, "", err
@@ -196,15 +198,23 @@ func readConfig(name string) (gate.Config, string, error) {
 		c, _ := gate.Preset("gaprof:recommended")
 		return c, "", nil
 	}
-	text, err := os.ReadFile(name)
+	text, err := bounded.ReadFile(name, gate.FileLimit(asked))
 	if err != nil {
-		return gate.Config{}, name, usage("", "--config: %v", err)
+		return gate.Config{}, name, usage(hintOf(err), "%s%w", configFlag(asked), err)
 	}
 	c, err := gate.Parse(name, text, ruleIDs())
 	if err != nil {
 		return c, name, usage("gaprof explain --schema config; docs/metrics.md", "%w", err)
 	}
 	return c, name, nil
+}
+
+// configFlag begins a message about a configuration that was asked for.
+func configFlag(asked bool) string {
+	if asked {
+		return "--config: "
+	}
+	return ""
 }
 
 // findConfig looks for the configuration from the working directory upward.
@@ -215,7 +225,7 @@ func findConfig() (string, error) {
 	}
 	for {
 		name := filepath.Join(dir, gate.ConfigFile)
-		if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		if info, err := os.Lstat(name); err == nil && !info.IsDir() { // a broken link is no absence
 			return name, nil
 		}
 		if filepath.Dir(dir) == dir {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -92,10 +93,13 @@ func hintOf(err error) string {
 		code  *codeError
 		file  *tracefile.Error
 		large *ingest.TooLarge
+		limit *bounded.Error
 	)
 	switch {
 	case errors.As(err, &code):
 		return code.hint
+	case errors.As(err, &limit):
+		return limit.Hint
 	case errors.As(err, &file) && file.Hint == "" && errors.Is(err, fs.ErrExist):
 		return "--force overwrites it"
 	case errors.As(err, &file):

@@ -104,7 +104,7 @@ func auditRun(s streams, paths []string, f normFlags) error {
 		return err
 	}
 	options.Version = version
-	material, err := gather(s, paths, &options)
+	material, err := gather(paths, &options, machine)
 	if err != nil {
 		return err
 	}

@@ -19,11 +19,12 @@ type material struct {
 	files     []string // as named to the user
 	traces    []string
 	gradients []sidecar.GradientFile
+	limits    ingest.Limits
 }
 
 // gather sorts paths into traces, logs and gradients; logs go into the options.
-func gather(s streams, paths []string, o *analyze.Options) (*material, error) {
-	m := &material{}
+func gather(paths []string, o *analyze.Options, l ingest.Limits) (*material, error) {
+	m := &material{limits: l}
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		switch ext := strings.ToLower(filepath.Ext(path)); {
@@ -95,14 +96,14 @@ func (m *material) gradientFile(path string) error {
 
 // log reads a log of tokens, of losses, or of both.
 func (m *material) log(path, ext string, o *analyze.Options) error {
-	tokens, tokenErr := ingest.ReadTokenLog(path, o.RankOf)
+	tokens, tokenErr := ingest.ReadTokenLog(path, o.RankOf, m.limits)
 	if tokenErr == nil && (o.Logs.Tokens == nil || o.Logs.TokensFound) && filepath.Base(path) != lossFile {
 		o.Logs.Tokens, o.Logs.TokensFrom, o.Logs.TokensFound = tokens, path, filepath.Base(path) == tokensFile
 	}
 	if ext == ".csv" {
 		return tokenErr
 	}
-	losses, lossErr := ingest.ReadLossLog(path)
+	losses, lossErr := ingest.ReadLossLog(path, m.limits)
 	if lossErr == nil {
 		o.Logs.Losses = losses
 	}

@@ -39,7 +39,7 @@ func runsOf(
 		sayAgain(s, again)
 	}
 	whole := o
-	readLogs(s, files, &whole)
+	readLogs(s, files, &whole, l)
 	defer l.Apply()()
 	p := startProgress(s.err, f, files)
 	defer p.done()
@@ -59,7 +59,7 @@ func runsOf(
 	var list []tracedRun
 	for i := range runs {
 		of := o
-		readLogs(s, runs[i].Files, &of)
+		readLogs(s, runs[i].Files, &of, l)
 		list = append(list, tracedRun{runs[i], analysis.ResultOf(&runs[i], of)})
 	}
 	return list, nil

@@ -82,7 +82,7 @@ func (f *selectFlags) parse(all []analyze.Rule) (analyze.Options, error) {
 }
 
 // readTokens reads the token log, once the other flags are known to be valid.
-func (f *selectFlags) readTokens(o *analyze.Options) error {
+func (f *runFlags) readTokens(o *analyze.Options) error {
 	switch f.tokens {
 	case "", "auto":
 		return nil
@@ -90,7 +90,11 @@ func (f *selectFlags) readTokens(o *analyze.Options) error {
 		o.UniformTokens = true
 		return nil
 	}
-	list, err := ingest.ReadTokenLog(f.tokens, o.RankOf)
+	machine, err := f.machineFlags.parse()
+	if err != nil {
+		return err
+	}
+	list, err := ingest.ReadTokenLog(f.tokens, o.RankOf, machine)
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return usage("--tokens takes a file, uniform or auto", "--tokens: %v", err)

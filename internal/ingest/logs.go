@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/gaprof/gaprof/analyze"
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace/sidecar"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -18,7 +19,7 @@ import (
 // ReadLogs reads the logs beside traces, sidecar.TokensFile and
 // sidecar.LossFile, into options that have none. Logs in several folders are of several
 // runs: none of them is taken. What cannot be read is returned and left out.
-func ReadLogs(files []string, o *analyze.Options) []error {
+func ReadLogs(files []string, o *analyze.Options, l Limits) []error {
 	folder, ok := onlyFolder(files)
 	if !ok {
 		return nil
@@ -30,12 +31,12 @@ func ReadLogs(files []string, o *analyze.Options) []error {
 		}
 	}
 	if name := filepath.Join(folder, sidecar.TokensFile); o.Logs.Tokens == nil && !o.UniformTokens {
-		list, err := ReadTokenLog(name, o.RankOf)
+		list, err := readTokenLog(name, o.RankOf, l.logs(false))
 		o.Logs.Tokens, o.Logs.TokensFrom, o.Logs.TokensFound = list, name, true
 		failed(err)
 	}
 	if name := filepath.Join(folder, sidecar.LossFile); o.Logs.Losses == nil {
-		log, err := ReadLossLog(name)
+		log, err := readLossLog(name, l.logs(false))
 		o.Logs.Losses = log
 		failed(err)
 	}
@@ -63,10 +64,31 @@ func onlyFolder(files []string) (string, bool) {
 	return folders[0], true
 }
 
-// ReadTokenLog reads a token log. Lines that name no rank are of the one that rankOf finds
+// What the log of a run may have: millions of lines, for one long enough, but no more than
+// a part of the memory that there is, because a line takes several times its length.
+const (
+	mostLog  = 256 << 20 // bytes
+	logShare = 16
+)
+
+// logs is the limit of one log. One that was asked for by name may be a pipe.
+func (l Limits) logs(asked bool) bounded.Limit {
+	return bounded.Limit{What: "a log", Bytes: min(mostLog, l.orDefault().Memory/logShare), Pipes: asked,
+		Hint: "pass the lines of the steps that were recorded, or raise the limit of memory, 16 times that of a log"}
+}
+
+// ReadTokenLog reads a token log that somebody named. Lines that name no rank are of the one that rankOf finds
 // in the name of the file, else of rank 0; rankOf may be nil.
-func ReadTokenLog(name string, rankOf func(file string) (int64, bool)) ([]sidecar.TokenCount, error) {
-	log, err := os.Open(name)
+func ReadTokenLog(
+	name string, rankOf func(file string) (int64, bool), l Limits,
+) ([]sidecar.TokenCount, error) {
+	return readTokenLog(name, rankOf, l.logs(true))
+}
+
+func readTokenLog(
+	name string, rankOf func(file string) (int64, bool), limit bounded.Limit,
+) ([]sidecar.TokenCount, error) {
+	log, err := bounded.Open(name, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +100,12 @@ func ReadTokenLog(name string, rankOf func(file string) (int64, bool)) ([]sideca
 	return sidecar.ReadTokens(log, name, rank)
 }
 
-// ReadLossLog reads a loss log. Lines that name no rank are of the one in the name of the
+// ReadLossLog reads a loss log that somebody named. Lines that name no rank are of the one in the name of the
 // file, else of rank 0.
-func ReadLossLog(name string) (*sidecar.LossLog, error) {
-	log, err := os.Open(name)
+func ReadLossLog(name string, l Limits) (*sidecar.LossLog, error) { return readLossLog(name, l.logs(true)) }
+
+func readLossLog(name string, limit bounded.Limit) (*sidecar.LossLog, error) {
+	log, err := bounded.Open(name, limit)
 	if err != nil {
 		return nil, err
 	}

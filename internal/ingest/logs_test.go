@@ -46,7 +46,7 @@ func TestReadLogs(t *testing.T) {
 		{"equal counts by the user's word", []string{in(run)}, analyze.Options{UniformTokens: true}, 0, true, 0},
 		{"a broken log", []string{in(broken)}, analyze.Options{}, 0, false, 1},
 	} {
-		failures := ReadLogs(test.files, &test.o)
+		failures := ReadLogs(test.files, &test.o, Limits{})
 		tokens := int64(0)
 		if len(test.o.Logs.Tokens) > 0 {
 			tokens = test.o.Logs.Tokens[0].Tokens
@@ -59,7 +59,7 @@ func TestReadLogs(t *testing.T) {
 			t.Errorf("%s: %v", test.name, failures)
 		}
 	}
-	list, err := ReadTokenLog(write(t.TempDir(), "tokens-rank5.jsonl", `{"step":0,"tokens":7}`), RankOfFile)
+	list, err := ReadTokenLog(write(t.TempDir(), "tokens-rank5.jsonl", `{"step":0,"tokens":7}`), RankOfFile, Limits{})
 	if err != nil || list[0].Rank != 5 {
 		t.Errorf("the rank in the name of a log: %v %v", list, err)
 	}

@@ -109,6 +109,9 @@ var gradientName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^rank(\d+)-step(\d+)(?:-micro(\d+))?\.safetensors$`)
 })
 
+// MostRanks is how many ranks a run may have by its files, ten times the largest there are.
+const MostRanks = 1 << 20
+
 // Of says what the file holds, by its metadata and its name, which must not
 // contradict each other.
 func (s *Safetensors) Of() (GradientOf, error) {
@@ -118,9 +121,10 @@ func (s *Safetensors) Of() (GradientOf, error) {
 		key      string
 		to       *int64
 		required bool
+		most     uint64 // 0: what the type holds
 	}{
-		{"rank", &of.Rank, true}, {"step", &of.Step, true},
-		{"micro_batch", &of.MicroBatch, false}, {"world_size", &of.WorldSize, false},
+		{"rank", &of.Rank, true, MostRanks - 1}, {"step", &of.Step, true, 0},
+		{"micro_batch", &of.MicroBatch, false, 0}, {"world_size", &of.WorldSize, false, MostRanks},
 	} {
 		fail := func(format string, args ...any) error {
 			return &trace.FormatError{File: s.File, Offset: 8, Reason: "gradients: " + fmt.Sprintf(format, args...)}
@@ -146,6 +150,9 @@ func (s *Safetensors) Of() (GradientOf, error) {
 		n, err := strconv.ParseUint(text, 10, 31)
 		if err != nil {
 			return of, fail("%s is %q, not a whole number", field.key, text)
+		}
+		if field.most > 0 && n > field.most {
+			return of, fail("%s %s is more than any run has, %d", field.key, text, field.most)
 		}
 		*field.to = int64(n)
 	}

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"regexp"
 	"sync"
 
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -45,11 +47,15 @@ func readLines[T any](r io.Reader, file, what string, take func(line *T) error) 
 			return fail(err)
 		}
 	}
-	if err := scanner.Err(); err != nil {
-		number++
-		return fail(err)
+	var limit *bounded.Error
+	err := scanner.Err()
+	switch number++; {
+	case err == nil || errors.As(err, &limit): // which says all that is to be said
+		return err
+	case errors.Is(err, bufio.ErrTooLong):
+		return fail(fmt.Errorf("has more than %d bytes", maxLine))
 	}
-	return nil
+	return fail(err)
 }
 
 // notFinite matches values of objects that are not valid JSON: NaN and infinities.
@@ -72,6 +78,26 @@ func orElse[T any](n *T, other T) T {
 		return other
 	}
 	return *n
+}
+
+// mostTokens is the greatest sum of token counts: what a float64 still holds exactly, and a
+// thousand times what the longest run has.
+const mostTokens = 1 << 53
+
+// tokenSum adds up all token counts of a log, so that no sum of some of them can overflow.
+type tokenSum int64
+
+func (s *tokenSum) add(tokens int64) error {
+	if tokens < 0 {
+		return nil
+	}
+	sum := bounded.Add(int64(*s), tokens)
+	if sum > mostTokens {
+		return fmt.Errorf("%d tokens: with those before it the log has more than %d, which no run has", tokens,
+			int64(mostTokens))
+	}
+	*s = tokenSum(sum)
+	return nil
 }
 
 // checkPlace refuses impossible ranks, steps and micro-batches.

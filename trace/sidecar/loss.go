@@ -48,7 +48,8 @@ type lossLine struct {
 // Errors are *trace.FormatError with line and byte offset.
 func ReadLosses(r io.Reader, file string, rank int64) (*LossLog, error) {
 	log := new(LossLog)
-	err := readLines(r, file, "loss log", func(l *lossLine) error { return log.take(l, rank) })
+	var all tokenSum
+	err := readLines(r, file, "loss log", func(l *lossLine) error { return log.take(l, rank, &all) })
 	if err == nil && len(log.Micro)+len(log.Steps) == 0 {
 		err = &trace.FormatError{File: file, Reason: "loss log without a single loss"}
 	}
@@ -58,7 +59,7 @@ func ReadLosses(r io.Reader, file string, rank int64) (*LossLog, error) {
 	return log, nil
 }
 
-func (log *LossLog) take(l *lossLine, rank int64) error {
+func (log *LossLog) take(l *lossLine, rank int64, all *tokenSum) error {
 	if l.Step == nil || l.MicroBatch == nil && l.Logged == nil && l.Loss == nil && l.Optimised == nil {
 		return nil
 	}
@@ -76,6 +77,9 @@ func (log *LossLog) take(l *lossLine, rank int64) error {
 		m.Sum = 0 // a mean over nothing is NaN in many logs
 	case l.Sum == nil && l.Mean != nil && m.Tokens > 0:
 		m.Sum = *l.Mean * float64(m.Tokens)
+	}
+	if err := all.add(m.Tokens); err != nil {
+		return err
 	}
 	log.Micro = append(log.Micro, m)
 	return checkPlace(m.Rank, m.Step, m.MicroBatch)

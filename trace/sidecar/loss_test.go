@@ -63,7 +63,7 @@ func TestBadLosses(t *testing.T) {
 		{
 			"endless line",
 			`{"step":0,"loss":1}` + "\n" + strings.Repeat(" ", maxLine+1),
-			"line 2: bufio.Scanner: token too long",
+			"line 2: has more than 1048576 bytes",
 			20,
 		},
 	} {

@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/internal/jsonerr"
 	"github.com/gaprof/gaprof/trace"
 )
@@ -33,8 +33,9 @@ var sizes = map[Dtype]int64{
 	"I64": 8, "U64": 8, "I32": 4, "U32": 4, "I16": 2, "U16": 2, "I8": 1, "U8": 1, "BOOL": 1, "F8_E4M3": 1, "F8_E5M2": 1,
 }
 
-// maxHeader bounds the header of a file, in bytes, as the reference reader does.
-const maxHeader = 100_000_000
+// maxHeader bounds the header of a file, in bytes: a hundred thousand tensors, where the
+// largest models have some thousands. The reference reader takes three times as much.
+const maxHeader = 32 << 20
 
 // TensorInfo is what the header of a file says of a tensor.
 type TensorInfo struct {
@@ -63,18 +64,11 @@ type Safetensors struct {
 // OpenSafetensors opens a file and reads its header. Damaged headers are refused with
 // *trace.FormatError; the file must be closed.
 func OpenSafetensors(file string) (*Safetensors, error) {
-	f, err := os.Open(file)
+	f, info, err := bounded.Plain(file)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &trace.FormatError{File: file, Reason: "safetensors: not a regular file"}
-	}
-	var s *Safetensors
-	if err == nil {
-		s, err = ReadSafetensors(f, info.Size(), file)
-	}
+	s, err := ReadSafetensors(f, info.Size(), file)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -108,7 +102,7 @@ func ReadSafetensors(r io.ReaderAt, size int64, file string) (*Safetensors, erro
 	}
 	length := binary.LittleEndian.Uint64(prefix[:])
 	if length > uint64(size-8) || length > maxHeader {
-		return nil, bad(0, "a header of %d bytes in a file of %d", length, size)
+		return nil, bad(0, "a header of %d bytes in a file of %d; at most %d can be read", length, size, maxHeader)
 	}
 	header := make([]byte, length)
 	if _, err := r.ReadAt(header, 8); err != nil && !(errors.Is(err, io.EOF) && len(header) == 0) {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -29,6 +30,10 @@ type TokenCount struct {
 func ReadTokens(r io.Reader, file string, rank int64) ([]TokenCount, error) {
 	br := bufio.NewReaderSize(r, 64<<10)
 	head, err := br.Peek(512)
+	var limit *bounded.Error
+	if errors.As(err, &limit) {
+		return nil, limit
+	}
 	if len(head) == 0 {
 		return nil, &trace.FormatError{File: file, Reason: "empty token log: " + reason(err)}
 	}
@@ -58,6 +63,7 @@ type tokenLine struct {
 // readJSONL reads JSON lines; lines about other things are passed over.
 func readJSONL(r io.Reader, file string, rank int64) ([]TokenCount, error) {
 	var list []TokenCount
+	var all tokenSum
 	err := readLines(r, file, "token log", func(l *tokenLine) error {
 		if l.Local == nil {
 			l.Local = l.Tokens
@@ -67,7 +73,7 @@ func readJSONL(r io.Reader, file string, rank int64) ([]TokenCount, error) {
 		}
 		c := TokenCount{orElse(l.Rank, rank), *l.Step, orElse(l.MicroBatch, -1), *l.Local, orElse(l.Global, -1)}
 		list = append(list, c)
-		return c.check()
+		return c.check(&all)
 	})
 	if err != nil {
 		return nil, err
@@ -93,9 +99,14 @@ func readCSV(r io.Reader, file string, rank int64) ([]TokenCount, error) {
 		}
 	}
 	var list []TokenCount
+	var all tokenSum
 	for {
 		offset := c.InputOffset()
 		row, err := c.Read()
+		var limit *bounded.Error
+		if errors.As(err, &limit) {
+			return nil, limit
+		}
 		if errors.Is(err, io.EOF) {
 			return checked(list, file)
 		}
@@ -105,7 +116,7 @@ func readCSV(r io.Reader, file string, rank int64) ([]TokenCount, error) {
 		line, _ := c.FieldPos(0)
 		count, err := csvRow(row, columns, rank)
 		if err == nil {
-			err = count.check()
+			err = count.check(&all)
 		}
 		if err != nil {
 			reason := fmt.Sprintf("token log: line %d: %v", line, err)
@@ -137,10 +148,16 @@ func csvRow(row []string, columns map[string]int, rank int64) (TokenCount, error
 	return count, nil
 }
 
-// check refuses impossible counts and places.
-func (c *TokenCount) check() error {
+// check refuses impossible counts and places; all are the counts so far.
+func (c *TokenCount) check(all *tokenSum) error {
 	if c.Tokens < 0 || c.Global >= 0 && c.Global < c.Tokens {
 		return fmt.Errorf("rank %d step %d has %d tokens of %d", c.Rank, c.Step, c.Tokens, c.Global)
+	}
+	if c.Global > mostTokens {
+		return fmt.Errorf("rank %d step %d has %d tokens of %d, which no run has", c.Rank, c.Step, c.Tokens, c.Global)
+	}
+	if err := all.add(c.Tokens); err != nil {
+		return err
 	}
 	return checkPlace(c.Rank, c.Step, c.MicroBatch)
 }

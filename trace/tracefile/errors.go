@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
+
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // Error says that an input or output could not be opened, recognised or written.
@@ -35,6 +38,16 @@ func systemError(file string, err error) *Error {
 		e.Reason = err.Error()
 	}
 	return e
+}
+
+// inputError puts an error of package bounded, or of the file system, in words.
+func inputError(file string, err error) *Error {
+	var limit *bounded.Error
+	if !errors.As(err, &limit) {
+		return systemError(file, err)
+	}
+	reason := strings.TrimPrefix(limit.Error(), limit.File+": ")
+	return &Error{File: file, Reason: reason, Hint: limit.Hint, Err: err}
 }
 
 // damage is the end of a compressed stream that is not its end.

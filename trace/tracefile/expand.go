@@ -3,10 +3,14 @@ package tracefile
 import (
 	"bufio"
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // Expand returns the files that args name, each once, in the order of args and
@@ -96,15 +100,31 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// list reads arguments from a file; lists in lists are not followed.
+// listLimit bounds a list of files: a hundred thousand ranks with long paths.
+var listLimit = bounded.Limit{What: "a list of files", Bytes: 32 << 20, Pipes: true,
+	Hint: "@FILE holds a path a line; pass a directory or a glob for more"}
+
+// longestName is how long a path may be, in bytes: what systems allow.
+const longestName = 4096
+
+// list reads arguments from a file, a line at a time; lists in lists are not followed.
 func (e *expansion) list(path string) error {
-	data, err := os.ReadFile(path)
+	f, err := bounded.Open(path, listLimit)
 	if err != nil {
-		return systemError(path, err)
+		return inputError(path, err)
 	}
-	named := false
-	for line := range strings.Lines(string(data)) {
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, longestName)
+	named, offset := false, int64(0)
+	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, line, err := bufio.ScanLines(data, atEOF)
+		offset += int64(n)
+		return n, line, err
+	})
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
 			continue
 		}
 		named = true
@@ -112,7 +132,13 @@ func (e *expansion) list(path string) error {
 			return err
 		}
 	}
-	if !named {
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		reason := fmt.Sprintf("byte %d: is no path: it goes on for more than %d bytes", offset, longestName)
+		return &Error{File: path, Reason: reason, Hint: listLimit.Hint, Err: err}
+	case err != nil:
+		return inputError(path, err)
+	case !named:
 		return &Error{File: path, Reason: "names no file"}
 	}
 	return nil
@@ -191,7 +217,7 @@ func mayBeTrace(path string) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return err != nil
 	}
-	f, err := os.Open(path)
+	f, _, err := bounded.Plain(path)
 	if err != nil {
 		return true
 	}

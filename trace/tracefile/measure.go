@@ -9,6 +9,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // Size is what can be told of a file before it is read.
@@ -36,9 +38,9 @@ func Measure(path string) (Size, error) {
 	if !info.Mode().IsRegular() {
 		return s, nil
 	}
-	f, err := os.Open(path)
+	f, _, err := bounded.Plain(path)
 	if err != nil {
-		return s, systemError(path, err)
+		return s, inputError(path, err)
 	}
 	defer f.Close()
 	s.Stored = info.Size()
