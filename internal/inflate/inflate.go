@@ -18,6 +18,7 @@ var (
 	errCodes    = errors.New("codes that are no prefix code")
 	errSymbol   = errors.New("a code without meaning")
 	errDistance = errors.New("a reference to before the beginning")
+	errBarren   = errors.New("16 MB of it hold no text at all")
 )
 
 // Filler is a source of text that writes straight into the buffer of its user. Reader is
@@ -46,6 +47,9 @@ type Reader struct {
 	in    input
 	out   output
 	codes codes
+
+	fruitful int64 // up to where the compressed stream gave text, seen at the ends of blocks
+	text     int64 // bytes of text up to there
 
 	next step  // what comes next in the stream
 	err  error // what ended it; nil while it goes on
@@ -127,8 +131,29 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// mostBarren is how many bytes of a stream may give no text: members and blocks may be empty,
+// and a stream may be an endless row of such.
+var mostBarren = int64(16 << 20)
+
+// barren refuses to go on in a stream that gives no text.
+func (r *Reader) barren() error {
+	at := r.in.base + int64(r.in.pos)
+	if text := r.out.total(); text > r.text {
+		r.fruitful, r.text = at, text
+	}
+	if at-r.fruitful > mostBarren {
+		return r.in.damaged(errBarren)
+	}
+	return nil
+}
+
 // advance takes the next step.
 func (r *Reader) advance() error {
+	if r.next == atMember || r.next == atBlock {
+		if err := r.barren(); err != nil {
+			return err
+		}
+	}
 	switch r.next {
 	case atMember:
 		return r.member()

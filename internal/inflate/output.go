@@ -15,13 +15,19 @@ type output struct {
 	origin int    // buf from here on is text of this member; negative where it began before buf
 	sum    uint32 // CRC-32 of the member's text up to summed
 	text   int64  // bytes of the member's text up to summed
+	from   int    // where the text of this call begins in buf
+	before int64  // bytes of text of all members, of earlier calls
 }
 
 // lend makes buf[from:] the room for text to come.
 func (o *output) lend(buf []byte, from int) {
 	o.origin = from - int(min(o.text, History))
-	o.buf, o.n, o.summed = buf, from, from
+	o.before += int64(o.n - o.from)
+	o.buf, o.n, o.summed, o.from = buf, from, from, from
 }
+
+// total is how many bytes of text there were, of all members.
+func (o *output) total() int64 { return o.before + int64(o.n-o.from) }
 
 // begin starts the text of another member.
 func (o *output) begin() { o.sum, o.text, o.origin = 0, 0, o.n }

@@ -102,7 +102,9 @@ func readTokenLog(
 
 // ReadLossLog reads a loss log that somebody named. Lines that name no rank are of the one in the name of the
 // file, else of rank 0.
-func ReadLossLog(name string, l Limits) (*sidecar.LossLog, error) { return readLossLog(name, l.logs(true)) }
+func ReadLossLog(name string, l Limits) (*sidecar.LossLog, error) {
+	return readLossLog(name, l.logs(true))
+}
 
 func readLossLog(name string, limit bounded.Limit) (*sidecar.LossLog, error) {
 	log, err := bounded.Open(name, limit)

@@ -31,6 +31,13 @@ func (c *counter) add(n, limit int64) {
 	}
 }
 
+// read is how many bytes were read so far.
+func (c *counter) read() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n
+}
+
 // at returns r, of whose reading c is told as well. What is read at any place may be
 // read more than once; it never counts for more than the whole.
 func (c *counter) at(r io.ReaderAt) io.ReaderAt { return counterAt{r, c} }

@@ -1,6 +1,7 @@
 package tracefile
 
 import (
+	"fmt"
 	"io"
 	"runtime"
 )
@@ -30,7 +31,7 @@ func newSource(file string, in *input, c *counter, o Options) *Source {
 		stored: c.r, size: c.total, counter: c, packed: in.layers != "",
 	}
 	if s.packed || s.size == 0 {
-		s.growing = &growing{r: in, grow: o.Grow}
+		s.growing = newGrowing(file, in, c, o.Grow)
 		s.Reader = s.growing
 	}
 	if s.packed && s.Cores() > 1 && s.file() == nil {
@@ -102,18 +103,44 @@ func (s *Source) close() {
 	}
 }
 
-// growing reports the length of a text while it is read.
+// growing reports the length of a text while it is read, and ends where a small file has
+// too much of it.
 type growing struct {
+	file    string
 	r       io.Reader
 	n       int64
 	grow    func(text int64, density float64) error
-	density float64 // of the format
+	density float64  // of the format
+	stored  *counter // of the file; nil where that is not compressed
 	err     error
 }
 
+func newGrowing(file string, in *input, c *counter, grow func(int64, float64) error) *growing {
+	g := &growing{file: file, r: in, grow: grow}
+	if in.layers != "" {
+		g.stored = c
+	}
+	return g
+}
+
+// A text may be mostInflated times as large as the file that it is compressed in, where it
+// is large at all. Traces and reports are maxRatio times as large; what is more is made to
+// fill the memory or the time of whoever reads it.
+const (
+	mostInflated = 400
+	freeText     = 256 << 20
+)
+
 // tell calls grow with the length so far, and returns the error that ends reading.
 func (g *growing) tell() error {
-	if g.grow != nil && g.err == nil {
+	if g.err != nil {
+		return g.err
+	}
+	if g.stored != nil && g.n > freeText && g.n/mostInflated > g.stored.read() {
+		g.err = &Error{File: g.file, Reason: fmt.Sprintf(
+			"compressed byte %d: has %d bytes of text up to here, more than %d times as much as is stored",
+			g.stored.read(), g.n, mostInflated), Hint: "unpack it first if it is meant to be so"}
+	} else if g.grow != nil {
 		g.err = g.grow(g.n, g.density)
 	}
 	return g.err
@@ -138,7 +165,8 @@ func (g *growing) Fill(buf []byte, from int) (n int, err error) {
 
 // again goes back to the beginning of the text in file.
 func (g *growing) again(file io.Reader) (io.Reader, error) {
-	in, err := unpack(&counter{r: file})
-	g.r, g.n = in, 0
+	c := &counter{r: file}
+	in, err := unpack(c)
+	g.r, g.n, g.stored = in, 0, c
 	return g, err
 }

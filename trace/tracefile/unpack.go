@@ -2,6 +2,7 @@ package tracefile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
@@ -52,7 +53,46 @@ var compressions = []struct {
 const maxZstdWindow = 128 << 20
 
 func openZstd(r io.Reader) (io.Reader, error) {
-	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
+	f := &fed{r: r}
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
+	if err != nil {
+		return nil, err
+	}
+	return &fruitful{z, f}, nil
+}
+
+// mostBarren is how many bytes of a compressed stream may give no text, as of package
+// inflate: frames may be empty or skipped, and a stream may be an endless row of such.
+const mostBarren = 16 << 20
+
+// fed is what a decompressor is fed with. It ends where that gives no text for too long.
+type fed struct {
+	r     io.Reader
+	since int64 // bytes since there was text
+}
+
+func (f *fed) Read(p []byte) (int, error) {
+	if f.since > mostBarren {
+		return 0, fmt.Errorf("%d MB of it hold no text at all", mostBarren>>20)
+	}
+	n, err := f.r.Read(p)
+	f.since += int64(n)
+	return n, err
+}
+
+// fruitful tells what feeds a decompressor that there is text.
+type fruitful struct {
+	r    io.Reader
+	feed *fed
+}
+
+// Read gives little at a time, so that much text is not taken for none.
+func (f *fruitful) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p[:min(len(p), mostBarren/2)])
+	if n > 0 {
+		f.feed.since = 0
+	}
+	return n, err
 }
 
 // maxLayers bounds how often a file may be compressed: by its writer, and once
