@@ -15,7 +15,7 @@ type judge struct {
 	counts *tokenCounts
 	logs   logs
 	losses map[int64]*sidecar.LossLog // by step, as the log numbers them
-	traced bool // there are traces, not logs alone
+	traced bool                       // there are traces, not logs alone
 }
 
 func newJudge(list []*Rank, counts *tokenCounts, l logs) *judge {

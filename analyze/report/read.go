@@ -1,33 +1,82 @@
 package report
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/gaprof/gaprof/internal/bounded"
+	"github.com/gaprof/gaprof/internal/jsonerr"
+)
+
+// What a report may have. The report of a thousand ranks has some tens of megabytes, and is
+// about as large in memory as it is as text.
+const (
+	mostText   = 256 << 20 // bytes
+	mostMemory = 4 << 30   // bytes, where nobody says how many there are
+	freeMemory = 64 << 20  // bytes that a short text may take
+	mostTimes  = 8         // times the text that a long one may take
 )
 
 // Read reads the JSON form of a report. Fields that it does not know are passed
 // over. Errors name the schema where that is another one, and what is only half known.
 func Read(r io.Reader) (*Report, error) {
-	in := bufio.NewReader(r)
-	if head, _ := in.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
-		_, _ = in.Discard(len(byteOrderMark)) // which some editors and shells put there
+	report, _, err := ReadWithin(r, mostMemory)
+	return report, err
+}
+
+// ReadWithin is Read within so many bytes of memory, text included, and returns how many
+// stay in use at most. Where they are not enough the error is a *bounded.TooMuch, and
+// nothing was decoded.
+func ReadWithin(r io.Reader, memory int64) (_ *Report, used int64, err error) {
+	text, err := textOf(r, memory)
+	if err != nil {
+		return nil, 0, err
 	}
-	d := json.NewDecoder(in)
-	var report Report
-	if err := d.Decode(&report); err != nil {
+	known := freeMemory + mostTimes*int64(len(text))
+	most := min(memory-int64(len(text)), known)
+	used, err = bounded.Memory(text, new(Report), most)
+	var much *bounded.TooMuch
+	switch {
+	case errors.As(err, &much) && most == known:
+		return nil, 0, fmt.Errorf("not a report: byte %d: up to here it takes %d bytes of memory, as no report does",
+			much.Offset, most)
+	case err != nil:
+		return nil, 0, &bounded.TooMuch{Offset: much.Offset, Most: memory}
+	}
+	report, err := decode(text)
+	return report, used, err
+}
+
+// textOf reads the text, as long as it and its copies while it grows leave memory.
+func textOf(r io.Reader, memory int64) ([]byte, error) {
+	most := min(mostText, memory/3)
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
 		return nil, fmt.Errorf("not a report: %w", err)
+	}
+	if int64(len(text)) > most {
+		if most < mostText {
+			return nil, &bounded.TooMuch{Offset: most, Most: memory}
+		}
+		return nil, fmt.Errorf("not a report: byte %d: it goes on, and reports have at most that", most)
+	}
+	return bytes.TrimPrefix(text, []byte(byteOrderMark)), nil // which some editors and shells put there
+}
+
+// decode makes a report of a text.
+func decode(text []byte) (*Report, error) {
+	var report Report
+	if err := json.Unmarshal(text, &report); err != nil {
+		return nil, fmt.Errorf("not a report: byte %d: %w", jsonerr.Offset(err), err)
 	}
 	if report.Schema != Schema {
 		return nil, fmt.Errorf("not a report of schema %s but of %q", Schema, report.Schema)
-	}
-	if d.More() {
-		return nil, fmt.Errorf("not a report: more follows after it")
 	}
 	if half := report.halfKnown(); half != "" {
 		return nil, fmt.Errorf("not a whole report: %s", half)

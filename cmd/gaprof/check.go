@@ -82,6 +82,7 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	if err := f.asks(&config, file, checkOptions.FailOn); err != nil {
 		return err
 	}
+	defer f.machine.Apply()()
 	s.in = bufio.NewReader(s.in) // peeked at: a report and a trace begin differently
 	sides, err := f.read(s, paths, options, outputs)
 	if err != nil {
@@ -140,7 +141,7 @@ func (f *checkFlags) read(s streams, paths []string, o analyze.Options, list out
 		return c, usage("pass the traces of one run",
 			"--write-baseline writes one report, and these are %d", len(c.reports))
 	}
-	c.baseline, err = readBaseline(s, used)
+	c.baseline, err = readBaseline(s, used, f.reports)
 	return c, err
 }
 
@@ -254,10 +255,10 @@ func baselineFiles(s streams, paths []string, quiet bool) ([]string, error) {
 }
 
 // readBaseline reads the reports that a baseline is made of.
-func readBaseline(s streams, files []string) ([]*report.Report, error) {
+func readBaseline(s streams, files []string, reader *reportReader) ([]*report.Report, error) {
 	var reports []*report.Report
 	for _, file := range files {
-		r, err := openReport(s, file)
+		r, err := reader.open(s, file)
 		if err == nil && r == nil {
 			err = &codeError{code: exitInput, err: fmt.Errorf("%s: a baseline is a report, and this is not one", file),
 				hint: "write it with gaprof analyze --format json -o FILE"}

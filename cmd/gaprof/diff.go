@@ -2,14 +2,8 @@ package main
 
 import (
 	"bufio"
-	"bytes"
-	"fmt"
-	"io"
-	"os"
 	"slices"
-	"strings"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/spf13/cobra"
 
 	"github.com/gaprof/gaprof/analyze"
@@ -26,6 +20,7 @@ type diffFlags struct {
 	runFlags
 	base, new []string
 	machine   ingest.Limits
+	reports   *reportReader
 }
 
 func newDiffCommand(s streams) *cobra.Command {
@@ -66,6 +61,7 @@ func runDiff(s streams, args []string, f diffFlags) error {
 	if err != nil {
 		return err
 	}
+	defer f.machine.Apply()()
 	s.in = bufio.NewReader(s.in) // peeked at: a report and a trace begin differently
 	var reports [2][]*report.Report
 	for i, paths := range [][]string{base, new} {
@@ -116,6 +112,7 @@ func (f *diffFlags) parse() (outputs, analyze.Options, error) {
 		return nil, o, err
 	}
 	o.Version = version
+	f.reports = newReportReader(f.machine)
 	return outputs, o, f.readTokens(&o)
 }
 
@@ -131,7 +128,7 @@ func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*rep
 	var reports []*report.Report
 	var traces []string
 	for _, file := range files {
-		r, err := openReport(s, file)
+		r, err := f.reports.open(s, file)
 		switch {
 		case err != nil:
 			return nil, err
@@ -167,73 +164,4 @@ func pooled(
 		s.say("%s: %d runs that are alike; the steps of all count", runs[0].Files[0], len(runs))
 	}
 	return reportsOf(runs, f.selectFlags)
-}
-
-// reportHead is how many bytes of a file are looked at to tell a report from a trace.
-const reportHead = 512
-
-// openReport reads a file that holds a report, compressed or not. It returns nil for
-// any other file, which the readers of traces judge.
-func openReport(s streams, file string) (*report.Report, error) {
-	in, ok := s.in.(*bufio.Reader)
-	if file != tracefile.Stdin || !ok {
-		f := openRegular(file)
-		if f == nil {
-			return nil, nil
-		}
-		defer f.Close()
-		in = bufio.NewReader(f)
-	}
-	if head, _ := in.Peek(2); file != tracefile.Stdin && bytes.Equal(head, []byte("\x1f\x8b")) {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, nil
-		}
-		defer z.Close()
-		in = bufio.NewReader(z)
-	}
-	if head, _ := in.Peek(reportHead); !report.Sniff(head) {
-		return nil, nil
-	}
-	r, err := report.Read(in)
-	if err != nil {
-		return nil, &codeError{
-			code: exitInput,
-			err:  fmt.Errorf("%s: %w", file, err),
-			hint: "write it with gaprof analyze --format json",
-		}
-	}
-	if len(r.Source.Ranks) == 0 {
-		return nil, &codeError{
-			code: exitInput,
-			err:  fmt.Errorf("%s: the report has no ranks", strings.TrimSpace(file)),
-		}
-	}
-	return r, nil
-}
-
-// openRegular opens a regular file and returns nil for anything else. A pipe is not opened: it is read
-// once, and closing it again would leave its writer without a reader.
-func openRegular(file string) *os.File {
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil
-	}
-	return f
-}
-
-// isReport reports whether a file that could not be read as a trace begins like a
-// report.
-func isReport(file string) bool {
-	f := openRegular(file)
-	if f == nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, reportHead)
-	n, _ := io.ReadFull(f, head)
-	return report.Sniff(head[:n])
 }

@@ -59,6 +59,7 @@ func runReport(s streams, paths []string, f reportFlags) error {
 	if err != nil {
 		return err
 	}
+	defer machine.Apply()()
 	s.in = bufio.NewReader(s.in) // peeked at: a report and a trace begin differently
 	reports, err := f.read(s, paths, machine, options, outputs)
 	if err != nil {
@@ -150,8 +151,9 @@ func (f *reportFlags) read(
 	if err != nil {
 		return nil, err
 	}
+	reader := newReportReader(m)
 	for _, file := range files {
-		r, err := openReport(s, file)
+		r, err := reader.open(s, file)
 		switch {
 		case err != nil:
 			return nil, err

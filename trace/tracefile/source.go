@@ -112,11 +112,12 @@ type growing struct {
 	grow    func(text int64, density float64) error
 	density float64  // of the format
 	stored  *counter // of the file; nil where that is not compressed
+	free    int64    // bytes of text that even a small file may have
 	err     error
 }
 
 func newGrowing(file string, in *input, c *counter, grow func(int64, float64) error) *growing {
-	g := &growing{file: file, r: in, grow: grow}
+	g := &growing{file: file, r: in, grow: grow, free: freeText}
 	if in.layers != "" {
 		g.stored = c
 	}
@@ -128,7 +129,8 @@ func newGrowing(file string, in *input, c *counter, grow func(int64, float64) er
 // fill the memory or the time of whoever reads it.
 const (
 	mostInflated = 400
-	freeText     = 256 << 20
+	freeText     = 256 << 20 // bytes of a trace
+	freeOther    = 32 << 20  // and of anything else
 )
 
 // tell calls grow with the length so far, and returns the error that ends reading.
@@ -136,7 +138,7 @@ func (g *growing) tell() error {
 	if g.err != nil {
 		return g.err
 	}
-	if g.stored != nil && g.n > freeText && g.n/mostInflated > g.stored.read() {
+	if g.stored != nil && g.n > g.free && g.n/mostInflated > g.stored.read() {
 		g.err = &Error{File: g.file, Reason: fmt.Sprintf(
 			"compressed byte %d: has %d bytes of text up to here, more than %d times as much as is stored",
 			g.stored.read(), g.n, mostInflated), Hint: "unpack it first if it is meant to be so"}

@@ -28,7 +28,9 @@ func OpenText(path string) (*Text, error) {
 		_ = f.Close()
 		return nil, &Error{File: path, Reason: err.Error(), Err: err}
 	}
-	return &Text{newGrowing(path, in, c, nil), info.Size(), f}, nil
+	g := newGrowing(path, in, c, nil)
+	g.free = freeOther
+	return &Text{g, info.Size(), f}, nil
 }
 
 // Close closes the file.
