@@ -2,6 +2,7 @@ package text
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -17,25 +18,75 @@ const Format = "text"
 // Read reads one trace; file is its name in errors and may be empty. What is not
 // in the format is a *trace.FormatError with the line in its reason; nothing is
 // repaired, for the text is written by us or by hand.
-func Read(r io.Reader, file string) (*trace.Trace, error) {
+func Read(r io.Reader, file string) (*trace.Trace, error) { return ReadWith(r, Options{File: file}) }
+
+// Options tell ReadWith how to read.
+type Options struct {
+	File  string // its name in errors; may be empty
+	Reach int    // bytes that one line may have; 0 for 16 MiB
+
+	// Tables, if not nil, is told now and then how many bytes of memory reading takes, or
+	// will take when the trace is built. Its error ends reading and is what ReadWith returns.
+	Tables func(bytes int64) error
+}
+
+const (
+	longestLine = 16 << 20 // bytes
+	tallyEvery  = 1 << 10  // lines after which Tables is told
+)
+
+// ReadWith is Read with options.
+func ReadWith(r io.Reader, o Options) (*trace.Trace, error) {
 	p := parser{b: trace.NewBuilder(), events: -1}
 	p.b.Meta().Format = Format
-	in := bufio.NewReaderSize(r, 64<<10)
+	reach := longestLine
+	if o.Reach > 0 {
+		reach = min(o.Reach, longestLine)
+	}
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 64<<10), reach)
+	in.Split(wholeLines)
 	var offset int64
-	for number := 1; ; number++ {
-		s, readErr := in.ReadString('\n')
-		if err := p.line(strings.TrimRight(s, "\r\n")); err != nil {
-			return nil, &trace.FormatError{File: file, Offset: offset, Reason: fmt.Sprintf("line %d: %v", number, err)}
+	bad := func(number int, err error) error {
+		return &trace.FormatError{File: o.File, Offset: offset, Reason: fmt.Sprintf("line %d: %v", number, err)}
+	}
+	number := 1
+	for ; in.Scan(); number++ {
+		if err := p.line(strings.TrimRight(in.Text(), "\r\n")); err != nil {
+			return nil, bad(number, err)
 		}
-		offset += int64(len(s))
-		if readErr == io.EOF {
-			break
-		}
-		if readErr != nil {
-			return nil, fmt.Errorf("%s: %w", file, readErr)
+		offset += int64(len(in.Bytes()))
+		if number%tallyEvery == 0 && o.Tables != nil {
+			if err := o.Tables(needed(p.b)); err != nil {
+				return nil, err
+			}
 		}
 	}
+	switch err := in.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, bad(number, fmt.Errorf("has more than %d bytes", reach))
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", o.File, err)
+	}
 	return p.finish(), nil
+}
+
+// needed is how many bytes of memory it takes to build what was read so far, and to read on:
+// columns are copied where they grow.
+func needed(b *trace.Builder) int64 {
+	now := b.Bytes()
+	return now + max(b.BuildBytes(), now/2)
+}
+
+// wholeLines splits a text into lines with their ends, so that lengths are those of the text.
+func wholeLines(data []byte, atEOF bool) (int, []byte, error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i+1], nil
+	}
+	if atEOF && len(data) > 0 {
+		return len(data), data, nil
+	}
+	return 0, nil, nil
 }
 
 // parser fills a Builder from lines.

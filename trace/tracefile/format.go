@@ -88,7 +88,7 @@ func readMapped(src *Source, o chrome.Options) (traces []*trace.Trace, faulted b
 }
 
 func readText(src *Source, o Options) ([]*trace.Trace, error) {
-	t, err := text.Read(src, src.File)
+	t, err := text.ReadWith(src, text.Options{File: src.File, Reach: o.Reach, Tables: o.Tables})
 	if err != nil {
 		return nil, err
 	}
