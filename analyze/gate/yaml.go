@@ -49,7 +49,7 @@ const (
 // such as <(envsubst < gaprof.yaml); one that was found may not.
 func FileLimit(asked bool) bounded.Limit {
 	return bounded.Limit{What: "a configuration", Bytes: mostBytes, Pipes: asked,
-		Hint: "gaprof explain --schema config says what a configuration holds"}
+		Hint: "docs/ci.md says what a configuration holds"}
 }
 
 // readYAML reads the one document of a file; an empty one is nil.

@@ -133,6 +133,7 @@ func runSide(ctx context.Context, dir, choices string, force bool) (*demoSide, e
 	if err != nil {
 		return nil, err
 	}
+	defer folder.Close()
 	run, err := (&trainJob{options: o, window: kineto.All}).train(ctx)
 	if err != nil {
 		return nil, err

@@ -152,6 +152,7 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 	if err != nil {
 		return err
 	}
+	defer folder.Close()
 	if ctx == nil {
 		ctx = context.Background()
 	}

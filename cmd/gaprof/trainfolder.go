@@ -7,15 +7,20 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"sync"
 
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace/sidecar"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
 // runFolder is the folder a run is written to: rank0.json.gz and so on, tokens.jsonl,
-// loss.jsonl, gradients/rank0-step0.safetensors.
+// loss.jsonl, gradients/rank0-step0.safetensors. Everything in it is reached through its
+// handle, so that no link that leads out of it is ever followed.
 type runFolder struct {
 	dir   string
+	root  *os.Root
 	made  bool // by this run: it did not exist before
 	wrote []string
 }
@@ -27,9 +32,20 @@ const (
 	gradientsDir = sidecar.GradientsDir
 )
 
+// runFiles match the names of all files of a run, in its folder and in that of its gradients.
+var (
+	runFiles = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(rank\d+\.json\.gz|tokens\.jsonl|loss\.jsonl)$`)
+	})
+	gradientFiles = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^rank\d+-step\d+(-micro\d+)?\.safetensors$`)
+	})
+)
+
 // openFolder creates a folder for a run and checks that it is writable. Without force it
 // rejects a folder that is not empty; with force it removes the files of an earlier run
-// from it, and no others.
+// from it, and no others. What has the name of such a file and is none, such as a link, is
+// an error, and nothing is removed then.
 func openFolder(dir string, force bool) (*runFolder, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -43,11 +59,29 @@ func openFolder(dir string, force bool) (*runFolder, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, folderError(dir, err)
 	}
-	probe, err := os.CreateTemp(dir, ".gaprof-*")
-	if err != nil {
+	if f.root, err = os.OpenRoot(dir); err != nil {
 		return nil, folderError(dir, err)
 	}
-	return f, errors.Join(probe.Close(), os.Remove(probe.Name()), f.clear())
+	if err := f.probe(); err != nil {
+		return nil, errors.Join(folderError(dir, err), f.root.Close())
+	}
+	if err := f.clear(); err != nil {
+		return nil, errors.Join(err, f.root.Close())
+	}
+	return f, nil
+}
+
+// Close lets go of the folder.
+func (f *runFolder) Close() error { return f.root.Close() }
+
+// probe checks that files can be made.
+func (f *runFolder) probe() error {
+	name := fmt.Sprintf(".gaprof-%d", os.Getpid())
+	probe, err := f.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), f.root.Remove(name))
 }
 
 func folderError(dir string, err error) error {
@@ -59,32 +93,85 @@ func folderError(dir string, err error) error {
 		Err: err}
 }
 
-// clear removes the files of an earlier run.
+// clear removes the files of an earlier run, once it is known that all of them are files.
 func (f *runFolder) clear() error {
-	for _, pattern := range []string{"rank*.json.gz", tokensFile, lossFile, gradientsDir + "/rank*-step*.safetensors"} {
-		files, err := filepath.Glob(filepath.Join(escapeGlob(f.dir), pattern))
-		if err != nil {
-			return err
+	old, err := f.filesOf(f.root, ".", runFiles())
+	if err != nil {
+		return err
+	}
+	inner, err := f.openGradients()
+	switch {
+	case err != nil:
+		return err
+	case inner == nil:
+		return removeAll(f.root, old)
+	}
+	defer inner.Close()
+	gradients, err := f.filesOf(inner, gradientsDir, gradientFiles())
+	if err != nil {
+		return err
+	}
+	return errors.Join(removeAll(f.root, old), removeAll(inner, gradients))
+}
+
+// filesOf lists what in a folder has a name of ours. All of it must be plain files.
+func (f *runFolder) filesOf(root *os.Root, folder string, names *regexp.Regexp) ([]string, error) {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, entry := range entries {
+		if !names.MatchString(entry.Name()) {
+			continue
 		}
-		for _, file := range files {
-			if err := os.Remove(file); err != nil {
-				return err
-			}
+		if !entry.Type().IsRegular() {
+			return nil, f.notOurs(filepath.Join(folder, entry.Name()), entry.Type())
+		}
+		list = append(list, entry.Name())
+	}
+	return list, nil
+}
+
+func removeAll(root *os.Root, names []string) error {
+	for _, name := range names {
+		if err := root.Remove(name); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// escapeGlob returns a pattern that matches only the given path.
-func escapeGlob(path string) string {
-	var out []byte
-	for _, c := range []byte(path) {
-		if c == '*' || c == '?' || c == '[' || c == '\\' {
-			out = append(out, '\\')
-		}
-		out = append(out, c)
+// openGradients opens the folder of gradients, nil where there is none. A link in its place
+// is an error: what it leads to belongs to somebody else.
+func (f *runFolder) openGradients() (*os.Root, error) {
+	info, err := f.root.Lstat(gradientsDir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, f.notOurs(gradientsDir, info.Mode())
 	}
-	return string(out)
+	inner, err := f.root.OpenRoot(gradientsDir)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := inner.Stat(".")
+	if err == nil && !os.SameFile(info, opened) { // somebody has put a link there meanwhile
+		err = f.notOurs(gradientsDir, fs.ModeSymlink)
+	}
+	if err != nil {
+		return nil, errors.Join(err, inner.Close())
+	}
+	return inner, nil
+}
+
+// notOurs is the error of what stands where a run has a file or folder of its own.
+func (f *runFolder) notOurs(name string, mode fs.FileMode) error {
+	return &tracefile.Error{File: filepath.Join(f.dir, name), Reason: bounded.What(mode) + ", which no run leaves there",
+		Hint: "take it away, or name another folder; nothing was removed"}
 }
 
 // discard removes the folder of a failed run if it was created for it and is empty.
@@ -97,39 +184,49 @@ func (f *runFolder) discard() error {
 
 // gradients writes the gradients of one rank and step.
 func (f *runFolder) gradients(rank, step, world int, tensors []sidecar.Tensor) error {
-	dir := filepath.Join(f.dir, gradientsDir)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	err := f.root.Mkdir(gradientsDir, 0o777)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return sidecar.WriteGradients(dir, sidecar.GradientOf{Rank: int64(rank), Step: int64(step), MicroBatch: -1,
-		WorldSize: int64(world)}, tensors)
+	inner, err := f.openGradients()
+	if err != nil {
+		return err
+	}
+	of := sidecar.GradientOf{Rank: int64(rank), Step: int64(step), MicroBatch: -1, WorldSize: int64(world)}
+	return errors.Join(sidecar.WriteGradientsIn(inner, of, tensors), inner.Close())
 }
 
 // write writes traces and logs. A rank without recorded events gets no trace.
 func (f *runFolder) write(t *trained) error {
 	for rank := range t.options.WorldSize {
-		name := fmt.Sprintf("rank%d.json.gz", rank)
 		made := t.trace(rank)
 		if made.Len() == 0 {
 			continue
 		}
-		if err := tracefile.Write(filepath.Join(f.dir, name), made, tracefile.WriteOptions{Force: true}); err != nil {
+		name := fmt.Sprintf("rank%d.json.gz", rank)
+		if err := f.create(name, func(w io.Writer) error { return tracefile.EncodeAs(w, made, name) }); err != nil {
 			return err
 		}
-		f.wrote = append(f.wrote, filepath.Join(f.dir, name))
 	}
-	for _, log := range []struct {
-		name  string
-		write func(w io.Writer) error
-	}{
-		{tokensFile, func(w io.Writer) error { return sidecar.WriteTokens(w, t.tokens()) }},
-		{lossFile, func(w io.Writer) error { return sidecar.WriteLosses(w, t.losses()) }},
-	} {
-		path := filepath.Join(f.dir, log.name)
-		if err := tracefile.Create(path, true, log.write); err != nil {
-			return err
-		}
-		f.wrote = append(f.wrote, path)
+	if err := f.create(tokensFile, func(w io.Writer) error { return sidecar.WriteTokens(w, t.tokens()) }); err != nil {
+		return err
 	}
+	return f.create(lossFile, func(w io.Writer) error { return sidecar.WriteLosses(w, t.losses()) })
+}
+
+// create makes a file that is not there: what was, was removed. It appears when it is whole.
+func (f *runFolder) create(name string, encode func(io.Writer) error) error {
+	temp := fmt.Sprintf(".%s.%d", name, os.Getpid())
+	file, err := f.root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return folderError(filepath.Join(f.dir, name), err)
+	}
+	if err = errors.Join(encode(file), file.Close()); err == nil {
+		err = f.root.Rename(temp, name) // over a link too, not through it
+	}
+	if err != nil {
+		return errors.Join(folderError(filepath.Join(f.dir, name), err), f.root.Remove(temp))
+	}
+	f.wrote = append(f.wrote, filepath.Join(f.dir, name))
 	return nil
 }

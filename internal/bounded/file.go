@@ -1,6 +1,7 @@
 package bounded
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -114,6 +115,10 @@ func open(name string, pipes bool) (*os.File, fs.FileInfo, error) {
 	if err == nil {
 		err = refused(name, info.Mode(), pipes)
 	}
+	var missing *fs.PathError
+	if errors.As(err, &missing) {
+		missing.Op = "open"
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,6 +144,7 @@ var others = []struct {
 	what string
 }{
 	{fs.ModeDir, "is a directory"},
+	{fs.ModeSymlink, "is a link"},
 	{fs.ModeNamedPipe, "is a pipe"},
 	{fs.ModeSocket, "is a socket"},
 	{fs.ModeDevice, "is a device"},
@@ -152,10 +158,10 @@ func refused(name string, mode fs.FileMode, pipes bool) error {
 	return &Error{File: name, Reason: What(mode) + ", not a plain file", Hint: "copy what it holds to a file"}
 }
 
-// What says what is there that is no plain file: is a directory, is a device.
+// What says what is there: is a directory, is a link.
 func What(mode fs.FileMode) string {
-	if mode&fs.ModeSymlink != 0 {
-		return "is a link"
+	if mode.IsRegular() {
+		return "is a file"
 	}
 	for _, o := range others {
 		if mode&o.mode != 0 {

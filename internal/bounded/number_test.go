@@ -8,7 +8,8 @@ import (
 func TestNumbers(t *testing.T) {
 	const most = math.MaxInt64
 	for _, c := range []struct{ a, b, sum, product int64 }{
-		{0, 0, 0, 0}, {2, 3, 5, 6}, {most, 0, most, 0}, {0, most, most, 0}, {most, 1, most, most}, {1, most, most, most},
+		{0, 0, 0, 0}, {2, 3, 5, 6}, {most, 0, most, 0}, {0, most, most, 0},
+		{most, 1, most, most}, {1, most, most, most},
 		{most, most, most, most}, {1 << 62, 1 << 62, most, most}, {1 << 31, 1 << 31, 1 << 32, 1 << 62},
 		{most / 2, 2, most/2 + 2, most - 1},
 	} {

@@ -57,8 +57,17 @@ func (of GradientOf) meta() map[string]string {
 
 // WriteGradients writes a file of gradients into a folder. A file that exists is not
 // overwritten: the error is fs.ErrExist.
-func WriteGradients(dir string, of GradientOf, tensors []Tensor) (err error) {
-	f, err := os.OpenFile(filepath.Join(dir, of.Name()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+func WriteGradients(dir string, of GradientOf, tensors []Tensor) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(WriteGradientsIn(root, of, tensors), root.Close())
+}
+
+// WriteGradientsIn is WriteGradients into an open folder.
+func WriteGradientsIn(root *os.Root, of GradientOf, tensors []Tensor) (err error) {
+	f, err := root.OpenFile(of.Name(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,9 @@ func (l *lines) Read(p []byte) (int, error) {
 // lines takes several times its length.
 func TestTables(t *testing.T) {
 	full := errors.New("full")
-	for _, line := range []string{"1/1 1us +1us k name1\n", "1/1 1us +1us k n dims=[[1,2]]\n", "thread 1/1 name=\"n\"\n"} {
+	for _, line := range []string{
+		"1/1 1us +1us k name1\n", "1/1 1us +1us k n dims=[[1,2]]\n", "thread 1/1 name=\"n\"\n",
+	} {
 		in, told, calls := &lines{line: line}, int64(0), 0
 		_, err := ReadWith(in, Options{Tables: func(bytes int64) error {
 			if bytes < told {

@@ -48,13 +48,19 @@ func rawBlock(text string) []byte {
 // A stream without end is given up: by what it inflates to, or by how much of it holds
 // nothing. How much was read of it says that this does not depend on the machine's memory.
 func TestEndlessStreams(t *testing.T) {
+	before := freeText
+	defer func() { freeText = before }()
+	freeText = 64 << 20
 	event := rawBlock(`{"traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1},`)
 	for name, c := range map[string]struct {
 		in   *circle
 		says string
 		most int64 // bytes that may be read
 	}{
-		"blanks in zstd": {&circle{head: append(zstdHead, rawBlock("[ ")...), row: blanks}, "more than 400 times", 1 << 20},
+		"blanks in zstd": {
+			&circle{head: append(append([]byte{}, zstdHead...), rawBlock("[ ")...), row: blanks}, "more than 400 times",
+			1 << 20,
+		},
 		"blanks after an event": {
 			&circle{head: append(append([]byte{}, zstdHead...), event...), row: blanks}, "more than 400 times", 1 << 20,
 		},

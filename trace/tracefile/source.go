@@ -129,9 +129,11 @@ func newGrowing(file string, in *input, c *counter, grow func(int64, float64) er
 // fill the memory or the time of whoever reads it.
 const (
 	mostInflated = 400
-	freeText     = 256 << 20 // bytes of a trace
-	freeOther    = 32 << 20  // and of anything else
+	freeOther    = 32 << 20 // bytes of what is no trace
 )
+
+// freeText is how many bytes of text a trace may have however small its file is.
+var freeText = int64(1 << 30)
 
 // tell calls grow with the length so far, and returns the error that ends reading.
 func (g *growing) tell() error {

@@ -54,6 +54,16 @@ func Write(path string, t *trace.Trace, o WriteOptions) error {
 	})
 }
 
+// EncodeAs writes t to w as Write would to a file of some name.
+func EncodeAs(w io.Writer, t *trace.Trace, name string) error {
+	f, ok := writer(name, "")
+	if !ok {
+		return &UnknownFormat{filepath.Base(name)}
+	}
+	_, ext := compressionOf(name)
+	return compress(w, ext, func(w io.Writer) error { return f.write(w, t) })
+}
+
 // compress runs encode into w through the compression called ext.
 func compress(w io.Writer, ext string, encode func(io.Writer) error) error {
 	var z io.WriteCloser
