@@ -12,6 +12,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/gate"
+	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/analyze/straggler"
@@ -82,6 +83,7 @@ var schemas = []struct {
 	{"report", report.JSONSchema},
 	{"diff", compare.JSONSchema},
 	{"check", gate.JSONSchema},
+	{"norm", normalization.JSONSchema},
 	{"straggler", straggler.JSONSchema},
 	{"whatif", report.WhatIfJSONSchema},
 	{"config", func() (*jsonschema.Schema, error) { return gate.ConfigSchema(), nil }},

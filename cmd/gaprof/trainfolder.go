@@ -170,7 +170,8 @@ func (f *runFolder) openGradients() (*os.Root, error) {
 
 // notOurs is the error of what stands where a run has a file or folder of its own.
 func (f *runFolder) notOurs(name string, mode fs.FileMode) error {
-	return &tracefile.Error{File: filepath.Join(f.dir, name), Reason: bounded.What(mode) + ", which no run leaves there",
+	reason := bounded.What(mode) + ", which no run leaves there"
+	return &tracefile.Error{File: filepath.Join(f.dir, name), Reason: reason,
 		Hint: "take it away, or name another folder; nothing was removed"}
 }
 

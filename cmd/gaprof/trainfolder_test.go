@@ -148,7 +148,8 @@ func TestFolderLinksLater(t *testing.T) {
 	must(t, err)
 	defer folder.Close()
 	place(t, dir, map[string]string{
-		"gradients": "->../other/g", "tokens.jsonl": "->../other/tokens.jsonl", "rank0.json.gz": "->../other/rank0.json.gz",
+		"gradients": "->../other/g", "tokens.jsonl": "->../other/tokens.jsonl",
+		"rank0.json.gz": "->../other/rank0.json.gz",
 	})
 	tensors := []sidecar.Tensor{{Name: "w", Dtype: sidecar.F32, Values: []float64{1}}}
 	if err := folder.gradients(0, 0, 1, tensors); err == nil || !strings.Contains(err.Error(), "is a link") {
