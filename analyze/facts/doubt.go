@@ -26,6 +26,10 @@ func problemsOf(x *timeline.Rank, r *Rank) []trace.Problem {
 	if n := len(x.Links.Impossible); n > 0 {
 		add(trace.ImpossibleDevice, n, r.Activity.Impossible[0].Name)
 	}
+	if n, one := x.ImpossibleShapes(); n > 0 {
+		const detail = "shapes of more than %d elements, such as %.80s"
+		add(trace.NumberRange, n, fmt.Sprintf(detail, timeline.MostElements, one))
+	}
 	if n, detail := overlong(x); n > 0 {
 		add(trace.OverlongDevice, n, detail)
 	}

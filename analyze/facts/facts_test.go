@@ -365,3 +365,26 @@ func TestGlobalRank(t *testing.T) {
 		t.Error("two ranks in one process are not noticed")
 	}
 }
+
+// A shape that no tensor has is said to be one: what follows from it is unknown.
+func TestImpossibleShapeIsSaid(t *testing.T) {
+	said := func(dims string) string {
+		r := one(t, `
+1/1 0 +5 cpu_op torch::autograd::AccumulateGrad dims=`+dims+`
+1/1 10 +5 user_annotation Optimizer.step#SGD.step
+0/7 1 +1 kernel k`)
+		for _, p := range r.Problems {
+			if p.Code == trace.NumberRange {
+				return p.Detail
+			}
+		}
+		return ""
+	}
+	const want = "shapes of more than 1099511627776 elements, such as [[4294967296,4294967296]]"
+	if got := said("[[4294967296,4294967296]]"); got != want {
+		t.Errorf("%q", got)
+	}
+	if got := said("[[4294967296,256]]"); got != "" {
+		t.Errorf("%q", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // ParamClass is the parameters of one shape and dtype. Without recorded shapes all
@@ -55,8 +56,9 @@ func (p *Params) total() {
 	p.Count, p.Numel, p.Bytes = 0, 0, 0
 	for _, c := range p.Classes {
 		p.Count += c.Count
-		p.Numel += int64(c.Count) * c.Numel
-		p.Bytes += int64(c.Count) * c.Numel * c.Size
+		numel := bounded.Mul(int64(c.Count), c.Numel)
+		p.Numel = bounded.Add(p.Numel, numel)
+		p.Bytes = bounded.Add(p.Bytes, bounded.Mul(numel, c.Size))
 	}
 }
 

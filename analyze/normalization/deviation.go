@@ -125,9 +125,14 @@ func (c *Comparison) Add(name string, a, b []float64) error {
 	}
 	var s sums
 	s.add(a, b)
-	c.all.merge(&s)
-	c.tensors = append(c.tensors, TensorDeviation{name, s.ratio(), s.cosine(), s.maxRel(), s.relL2()})
+	c.take(name, &s)
 	return nil
+}
+
+// take takes in what the elements of one tensor add up to.
+func (c *Comparison) take(name string, s *sums) {
+	c.all.merge(s)
+	c.tensors = append(c.tensors, TensorDeviation{name, s.ratio(), s.cosine(), s.maxRel(), s.relL2()})
 }
 
 // Deviation is what the tensors so far say.

@@ -38,15 +38,17 @@ func Audit(c *Counts, g Gradients) (*Verdict, error) {
 	read := reader{g: g, micro: make([][][]float64, len(g.Micro)), right: c.Coefficients(Global)}
 	for i := range g.Observed.Tensors {
 		info := &g.Observed.Tensors[i]
-		if err := read.tensor(info, predicted != nil); err != nil {
+		var s sums
+		err := read.parts(info, predicted != nil, func() {
+			s.add(read.observed, read.reference)
+			if predicted != nil {
+				predicted.add(read.observed, read.micro)
+			}
+		})
+		if err != nil {
 			return nil, err
 		}
-		if err := compared.Add(info.Name, read.observed, read.reference); err != nil {
-			return nil, &trace.FormatError{File: g.Observed.File, Reason: err.Error()}
-		}
-		if predicted != nil {
-			predicted.add(read.observed, read.micro)
-		}
+		compared.take(info.Name, &s)
 		precision = Precision(precision, Precision(info.Dtype, read.dtype))
 	}
 	if g.Reference != nil && len(g.Reference.Tensors) != len(g.Observed.Tensors) {
@@ -76,19 +78,43 @@ func (g *Gradients) complete(c *Counts) bool {
 	return true
 }
 
-// reader reads one tensor of all files at a time.
+// What is in memory of all files together, in elements of 8 bytes, and the least part of a
+// tensor that is worth reading.
+var (
+	mostElements = int64(8 << 20)
+	leastPart    = int64(4 << 10)
+)
+
+// reader reads a part of one tensor of all files at a time.
 type reader struct {
 	g                   Gradients
+	from, many          int64 // the part
 	right               [][]float64
 	observed, reference []float64
 	micro               [][][]float64
 	dtype               sidecar.Dtype // of the reference
 }
 
-// tensor reads a tensor of the observed gradients, of the micro-batches, and of the
+// parts reads a tensor part by part, and calls f for each.
+func (r *reader) parts(info *sidecar.TensorInfo, micro bool, f func()) error {
+	files := int64(4) // observed, reference, what is predicted, and their bytes
+	for _, row := range r.g.Micro {
+		files += int64(len(row))
+	}
+	r.many = max(mostElements/files, leastPart)
+	for r.from = 0; r.from == 0 || r.from < info.Numel(); r.from += r.many {
+		if err := r.tensor(info, micro); err != nil {
+			return err
+		}
+		f()
+	}
+	return nil
+}
+
+// tensor reads a part of a tensor of the observed gradients, of the micro-batches, and of the
 // reference, which without a file is what the micro-batches give.
 func (r *reader) tensor(info *sidecar.TensorInfo, micro bool) (err error) {
-	if r.observed, err = r.g.Observed.Values(info, r.observed); err != nil {
+	if r.observed, err = r.g.Observed.Part(info, r.from, r.many, r.observed); err != nil {
 		return err
 	}
 	if micro {
@@ -100,7 +126,7 @@ func (r *reader) tensor(info *sidecar.TensorInfo, micro bool) (err error) {
 				if file == nil {
 					continue
 				}
-				if r.micro[rank][j], _, err = values(file, info, r.micro[rank][j]); err != nil {
+				if r.micro[rank][j], _, err = r.values(file, info, r.micro[rank][j]); err != nil {
 					return err
 				}
 			}
@@ -111,12 +137,14 @@ func (r *reader) tensor(info *sidecar.TensorInfo, micro bool) (err error) {
 		r.reference = predict(r.reference, r.right, r.micro, len(r.observed))
 		return nil
 	}
-	r.reference, r.dtype, err = values(r.g.Reference, info, r.reference)
+	r.reference, r.dtype, err = r.values(r.g.Reference, info, r.reference)
 	return err
 }
 
-// values reads the tensor of a file that must be there and as large as another.
-func values(file *sidecar.Safetensors, like *sidecar.TensorInfo, into []float64) ([]float64, sidecar.Dtype, error) {
+// values reads the part of the tensor of a file that must be there and as large as another.
+func (r *reader) values(
+	file *sidecar.Safetensors, like *sidecar.TensorInfo, into []float64,
+) ([]float64, sidecar.Dtype, error) {
 	info, ok := file.Find(like.Name)
 	if !ok {
 		return nil, "", &trace.FormatError{File: file.File, Reason: fmt.Sprintf("gradients: no tensor %q", like.Name)}
@@ -125,6 +153,6 @@ func values(file *sidecar.Safetensors, like *sidecar.TensorInfo, into []float64)
 		reason := fmt.Sprintf("gradients: %s has the shape %v, not %v", like.Name, info.Shape, like.Shape)
 		return nil, "", &trace.FormatError{File: file.File, Reason: reason}
 	}
-	v, err := file.Values(info, into)
+	v, err := file.Part(info, r.from, r.many, into)
 	return v, info.Dtype, err
 }

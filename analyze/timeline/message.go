@@ -103,7 +103,10 @@ func (x *Rows) MessageAt(row int32) Message {
 			m.Comms = commsID(e, a)
 		}
 	}
-	if size := DtypeBytes(m.Dtype); size > 0 && okIn && okOut && m.InElems >= 0 && m.OutElems >= 0 {
+	if min(m.InElems, m.OutElems) < 0 || max(m.InElems, m.OutElems) > MostElements {
+		m.InElems, m.OutElems, okIn = 0, 0, false
+	}
+	if size := DtypeBytes(m.Dtype); size > 0 && okIn && okOut {
 		m.Bytes = max(m.InElems, m.OutElems) * size
 	}
 	return m

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -34,6 +35,9 @@ type parsedTexts struct {
 	mu       sync.Mutex
 	operands map[[2]trace.StringID][]Operand
 	values   map[trace.StringID][]string
+
+	impossible int    // texts with a shape that no tensor has
+	least      string // of them, the first by its letters
 }
 
 func newParsedTexts() *parsedTexts {
@@ -74,10 +78,30 @@ func (s *Operands) parse(row int32) []Operand {
 	defer s.texts.mu.Unlock()
 	ops, ok := s.texts.operands[key]
 	if !ok {
-		ops = parseOperands(s.t.String(dims.Str), s.t.String(types.Str))
+		text := s.t.String(dims.Str)
+		if ops = parseOperands(text, s.t.String(types.Str)); impossible(ops) {
+			s.texts.note(text)
+			ops = nil
+		}
 		s.texts.operands[key] = ops
 	}
 	return ops
+}
+
+// note counts a text with an impossible shape.
+func (p *parsedTexts) note(text string) {
+	if p.impossible++; p.impossible == 1 || text < p.least {
+		p.least = text
+	}
+}
+
+// ImpossibleShapes is how many texts of shapes were looked at so far that are those of no
+// tensor, because they have more than MostElements elements, and one of them. What has them
+// counts as recorded without shapes.
+func (x *Rows) ImpossibleShapes() (n int, one string) {
+	x.texts.mu.Lock()
+	defer x.texts.mu.Unlock()
+	return x.texts.impossible, x.texts.least
 }
 
 // Values returns the recorded values of a row's operands as text, by operand, "" for
@@ -228,11 +252,28 @@ func (p *dimsParser) numbers() ([]int64, bool) {
 	}
 }
 
-// Numel returns the number of elements of a shape; a shape without dimensions has one.
+// MostElements is how many elements a tensor, or a message, has at most: a million million,
+// hundreds of times what fits into one device. What claims more is unknown.
+const MostElements = 1 << 40
+
+// impossible reports whether any shape has more elements than a tensor has.
+func impossible(ops []Operand) bool {
+	for i := range ops {
+		for _, shape := range ops[i].Shapes {
+			if Numel(shape) > MostElements {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Numel returns the number of elements of a shape, math.MaxInt64 where there are more; a
+// shape without dimensions has one.
 func Numel(shape []int64) int64 {
 	n := int64(1)
 	for _, d := range shape {
-		n *= d
+		n = bounded.Mul(n, d)
 	}
 	return n
 }

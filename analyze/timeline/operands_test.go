@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"math"
 	"testing"
 )
 
@@ -77,4 +78,39 @@ func FuzzParseOperands(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A shape, or a message, of more elements than any tensor has is unknown: its size would be
+// nonsense, and 2^64 elements would be none.
+func TestImpossibleShapes(t *testing.T) {
+	x := index(t, `
+1/1 0 +1 cpu_op aten::mul_ dims=[[4294967296,4294967296],[]]
+1/1 2 +1 cpu_op aten::mul_ dims=[[1099511627776],[]]
+1/1 4 +1 cpu_op aten::mul_ dims=[[1099511627777]]
+1/1 6 +1 cpu_op aten::mul_ dims=[[4294967296,4294967296],[]]
+1/1 8 +1 cpu_op record_param_comms coll=allreduce in=4611686018427387904 out=1 dtype=Float
+1/1 9 +1 cpu_op record_param_comms coll=allreduce in=-1 out=1 dtype=Float
+1/1 10 +1 cpu_op record_param_comms coll=allreduce in=1099511627776 out=1 dtype=Float
+`).Ranks[0]
+	in := x.Inputs()
+	for row, known := range []bool{false, true, false, false} {
+		if ops := in.Of(int32(row)); (ops != nil) != known {
+			t.Errorf("row %d: %v", row, ops)
+		}
+	}
+	if n, one := x.ImpossibleShapes(); n != 2 || one != "[[1099511627777]]" {
+		t.Errorf("%d, such as %q", n, one)
+	}
+	for row, want := range map[int32]int64{4: -1, 5: -1, 6: 4 << 40} {
+		if m := x.MessageAt(row); m.Bytes != want || min(m.InElems, m.OutElems) < 0 || want < 0 && m.InElems != 0 {
+			t.Errorf("row %d: %+v", row, m)
+		}
+	}
+	for shape, want := range map[[2]int64]int64{
+		{1 << 62, 2}: math.MaxInt64, {1 << 32, 1 << 32}: math.MaxInt64, {1 << 31, 1 << 31}: 1 << 62, {1 << 62, 0}: 0,
+	} {
+		if got := Numel(shape[:]); got != want {
+			t.Errorf("%v: %d", shape, got)
+		}
+	}
 }

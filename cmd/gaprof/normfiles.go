@@ -107,11 +107,11 @@ func (m *material) log(path, ext string, o *analyze.Options) error {
 	if lossErr == nil {
 		o.Logs.Losses = losses
 	}
-	if tokenErr != nil && lossErr != nil {
-		if filepath.Base(path) == lossFile {
-			return lossErr
-		}
+	switch {
+	case tokenErr != nil && lossErr != nil && filepath.Base(path) != lossFile:
 		return tokenErr
+	case lossErr != nil && (tokenErr != nil || !sidecar.WithoutLosses(lossErr)):
+		return lossErr // it is damaged, not another kind of log
 	}
 	return nil
 }

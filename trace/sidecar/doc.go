@@ -8,5 +8,6 @@
 //	lines.go        JSON lines as training loops write them, NaN included
 //	gradients.go    GradientFile: which rank, step and micro-batch a file of gradients is of
 //	safetensors.go  Safetensors: the container of tensors, read one tensor at a time
+//	tensorwriter.go WriteSafetensors
 //	files.go        how files are called by default, and listing a folder
 package sidecar

@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -51,12 +52,21 @@ func ReadLosses(r io.Reader, file string, rank int64) (*LossLog, error) {
 	var all tokenSum
 	err := readLines(r, file, "loss log", func(l *lossLine) error { return log.take(l, rank, &all) })
 	if err == nil && len(log.Micro)+len(log.Steps) == 0 {
-		err = &trace.FormatError{File: file, Reason: "loss log without a single loss"}
+		err = &trace.FormatError{File: file, Reason: noLosses}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return log, nil
+}
+
+const noLosses = "loss log without a single loss"
+
+// WithoutLosses reports whether an error of ReadLosses says that the log is whole but is
+// about other things.
+func WithoutLosses(err error) bool {
+	var format *trace.FormatError
+	return errors.As(err, &format) && format.Reason == noLosses
 }
 
 func (log *LossLog) take(l *lossLine, rank int64, all *tokenSum) error {

@@ -55,6 +55,7 @@ type Safetensors struct {
 	Meta    map[string]string // __metadata__; nil where the header has none
 	Tensors []TensorInfo      // in the order of their data
 
+	byName map[string]int
 	data   int64 // where the data begins
 	from   io.ReaderAt
 	closer io.Closer
@@ -128,7 +129,11 @@ type tensorHeader struct {
 // parse reads the entries of a header, by hand because a name must not occur twice.
 func (s *Safetensors) parse(header []byte) error {
 	d := json.NewDecoder(bytes.NewReader(header))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	t, err := d.Token()
+	switch {
+	case err == io.EOF:
+		return errors.New("the header is empty")
+	case err != nil || t != json.Delim('{'):
 		return cmp.Or(err, errors.New("the header is not a JSON object"))
 	}
 	seen := make(map[string]bool)
@@ -212,27 +217,40 @@ func (s *Safetensors) layOut(size int64) error {
 
 // Find returns the tensor called name.
 func (s *Safetensors) Find(name string) (*TensorInfo, bool) {
-	for i := range s.Tensors {
-		if s.Tensors[i].Name == name {
-			return &s.Tensors[i], true
+	if s.byName == nil {
+		s.byName = make(map[string]int, len(s.Tensors))
+		for i := range s.Tensors {
+			s.byName[s.Tensors[i].Name] = i
 		}
 	}
-	return nil, false
+	i, ok := s.byName[name]
+	if !ok {
+		return nil, false
+	}
+	return &s.Tensors[i], true
 }
 
 // Values reads a tensor of this file into into, which grows as needed. NaN and
 // infinities are read as they are.
 func (s *Safetensors) Values(t *TensorInfo, into []float64) ([]float64, error) {
+	return s.Part(t, 0, t.Numel(), into)
+}
+
+// Part is Values of the elements from from on, so many of them, or those that there are:
+// tensors that are larger than memory are read part by part.
+func (s *Safetensors) Part(t *TensorInfo, from, many int64, into []float64) ([]float64, error) {
 	decode, ok := decoders[t.Dtype]
 	if !ok {
 		reason := fmt.Sprintf("safetensors: %s is of %s, which is no gradient", t.Name, t.Dtype)
 		return nil, &trace.FormatError{File: s.File, Offset: s.data + t.begin, Reason: reason}
 	}
-	s.buffer = slices.Grow(s.buffer[:0], int(t.end-t.begin))[:t.end-t.begin]
+	from = min(max(from, 0), t.Numel())
+	many = min(max(many, 0), t.Numel()-from)
+	length, place := many*sizes[t.Dtype], s.data+t.begin+from*sizes[t.Dtype]
+	s.buffer = slices.Grow(s.buffer[:0], int(length))[:length]
 	if len(s.buffer) > 0 {
-		if _, err := s.from.ReadAt(s.buffer, s.data+t.begin); err != nil {
-			reason := "safetensors: " + err.Error()
-			return nil, &trace.FormatError{File: s.File, Offset: s.data + t.begin, Reason: reason}
+		if _, err := s.from.ReadAt(s.buffer, place); err != nil {
+			return nil, &trace.FormatError{File: s.File, Offset: place, Reason: "safetensors: " + err.Error()}
 		}
 	}
 	into = into[:0]
@@ -268,75 +286,4 @@ func half(bits uint16) float64 {
 		return math.Inf(int(sign))
 	}
 	return sign * math.Ldexp(1+fraction/1024, exponent-15)
-}
-
-// Tensor is a tensor to write.
-type Tensor struct {
-	Name   string    // unique in its file
-	Dtype  Dtype     // F32 or F64
-	Shape  []int64   // empty for a scalar
-	Values []float64 // row-major, as many as Shape has elements
-}
-
-// WriteSafetensors writes tensors in their order. The header is padded so that the
-// data begins at a multiple of eight bytes, and the same tensors give the same bytes.
-func WriteSafetensors(w io.Writer, meta map[string]string, tensors []Tensor) error {
-	var header bytes.Buffer
-	header.WriteByte('{')
-	if len(meta) > 0 {
-		text, err := json.Marshal(meta) // in the order of the keys
-		if err != nil {
-			return err
-		}
-		header.WriteString(`"__metadata__":` + string(text))
-	}
-	at := int64(0)
-	for i := range tensors {
-		t := &tensors[i]
-		numel := int64(1)
-		for _, n := range t.Shape {
-			numel *= n
-		}
-		if t.Dtype != F32 && t.Dtype != F64 || numel != int64(len(t.Values)) {
-			return fmt.Errorf("%s: %d values of %q for the shape %v cannot be written",
-				t.Name, len(t.Values), t.Dtype, t.Shape)
-		}
-		end := at + numel*sizes[t.Dtype]
-		name, _ := json.Marshal(t.Name) // a string is always JSON
-		entry, err := json.Marshal(tensorHeader{t.Dtype, append([]int64{}, t.Shape...), []int64{at, end}})
-		if err != nil {
-			return err
-		}
-		if header.Len() > 1 {
-			header.WriteByte(',')
-		}
-		header.WriteString(string(name) + ":" + string(entry))
-		at = end
-	}
-	header.WriteByte('}')
-	for header.Len()%8 != 0 {
-		header.WriteByte(' ')
-	}
-	prefix := binary.LittleEndian.AppendUint64(nil, uint64(header.Len()))
-	if _, err := w.Write(append(prefix, header.Bytes()...)); err != nil {
-		return err
-	}
-	for i := range tensors {
-		if _, err := w.Write(encode(&tensors[i])); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func encode(t *Tensor) []byte {
-	data := make([]byte, 0, int64(len(t.Values))*sizes[t.Dtype])
-	for _, v := range t.Values {
-		if t.Dtype == F32 {
-			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(v)))
-		} else {
-			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
-		}
-	}
-	return data
 }

@@ -123,3 +123,24 @@ func TestBadLists(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A search that finds more than any job has files says so.
+func TestMostFound(t *testing.T) {
+	before := mostFound
+	defer func() { mostFound = before }()
+	mostFound = 3
+	tree(t, map[string]string{
+		"d/1.json": aTrace, "d/2.json": aTrace, "d/e/3.json": aTrace, "d/e/4.json": aTrace, "c/1.json": aTrace,
+		"c/2.json": aTrace, "c/3.json": aTrace,
+	})
+	for _, arg := range []string{"d", "[d]"} {
+		var e *Error
+		_, err := Expand([]string{arg})
+		if !errors.As(err, &e) || e.Error() != "d: holds more than 3 traces" || e.Hint == "" {
+			t.Errorf("%s: %v", arg, err)
+		}
+	}
+	if files, err := Expand([]string{"c"}); err != nil || len(files) != 3 {
+		t.Errorf("%q, %v", files, err)
+	}
+}

@@ -195,15 +195,22 @@ func (e *expansion) directory(dir string) error {
 	return err
 }
 
+// mostFound is how many traces a search may find: those of the largest jobs there are.
+var mostFound = 1 << 17
+
 // search adds the traces below dir and returns their number.
 func (e *expansion) search(dir string) (found int, err error) {
 	err = walk(dir, func(path string, isDir bool) (enter bool) {
-		if !isDir && isKnown(filepath.Base(path)) && mayBeTrace(path) {
+		if !isDir && found <= mostFound && isKnown(filepath.Base(path)) && mayBeTrace(path) {
 			e.add(path)
 			found++
 		}
-		return true
+		return found <= mostFound
 	})
+	if err == nil && found > mostFound {
+		return 0, &Error{File: dir, Reason: fmt.Sprintf("holds more than %d traces", mostFound),
+			Hint: "name the folder of one run, or a part of the files by a pattern"}
+	}
 	return found, err
 }
 
@@ -216,6 +223,9 @@ func mayBeTrace(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return err != nil
+	}
+	if info.Size() == 0 {
+		return true
 	}
 	f, _, err := bounded.Plain(path)
 	if err != nil {

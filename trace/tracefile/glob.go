@@ -1,6 +1,7 @@
 package tracefile
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,8 +124,11 @@ func walkInto(dir string, entered map[string]bool, f func(path string, isDir boo
 		if strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		info, err := os.Stat(path)
-		isDir := err == nil && info.IsDir()
+		isDir := entry.IsDir()
+		if entry.Type()&fs.ModeSymlink != 0 {
+			info, err := os.Stat(path)
+			isDir = err == nil && info.IsDir()
+		}
 		if enter := f(path, isDir); !enter || !isDir {
 			continue
 		}
