@@ -19,6 +19,7 @@ func products() {
 		}
 	}
 	transpose()
+	interleave()
 }
 
 // tile is the innermost loop: rows x wide registers of C stay in registers while k

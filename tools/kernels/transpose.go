@@ -94,3 +94,37 @@ func strided(base, stride, stride3 reg.Register, i int) Mem {
 	}
 	return Mem{Base: base, Index: stride, Scale: uint8(i)}
 }
+
+// interleave writes packing by panels of 8 columns: of two rows of a panel at a time, which
+// fill a line of the cache.
+func interleave() {
+	TEXT("interleaveAVX", NOSPLIT, "func(dst *float32, ds int, src *float32, ss int, panels, pairs int)")
+	Pragma("noescape")
+	Doc("interleaveAVX copies 2 pairs rows of 8 panels elements to panels of 8 columns each, whose rows stand one",
+		"after the other. Distances between panels (ds) and rows (ss) are in bytes.")
+	dst, src, pairs := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("pairs"), GP64())
+	ds, ss, panels := Load(Param("ds"), GP64()), Load(Param("ss"), GP64()), Load(Param("panels"), GP64())
+	from, to, n := GP64(), GP64(), GP64()
+	Label("pair")
+	SUBQ(Imm(1), pairs)
+	JLT(LabelRef("end"))
+	MOVQ(src, from)
+	MOVQ(dst, to)
+	MOVQ(panels, n)
+	Label("panel")
+	first, second := YMM(), YMM()
+	VMOVUPS(Mem{Base: from}, first)
+	VMOVUPS(Mem{Base: from, Index: ss, Scale: 1}, second)
+	VMOVUPS(first, Mem{Base: to})
+	VMOVUPS(second, Mem{Base: to, Disp: 32})
+	ADDQ(Imm(32), from)
+	ADDQ(ds, to)
+	SUBQ(Imm(1), n)
+	JNZ(LabelRef("panel"))
+	LEAQ(Mem{Base: src, Index: ss, Scale: 2}, src)
+	ADDQ(Imm(64), dst)
+	JMP(LabelRef("pair"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}

@@ -21,12 +21,16 @@ type tile[T Float] struct {
 type engine[T Float] struct {
 	tall, wide int // of its tiles
 	run        func(t *tile[T])
-	turn       func(to []T, apart int, from []T, stride, rows, cols int) // as transpose
+	turn       mover[T] // as transpose
+	split      mover[T] // as split
 	spaces     sync.Pool
 }
 
-func newEngine[T Float](tall, wide int, run func(t *tile[T]), turn func([]T, int, []T, int, int, int)) *engine[T] {
-	e := &engine[T]{tall: tall, wide: wide, run: run, turn: turn}
+// mover copies a matrix whose rows stand stride elements apart, into another order.
+type mover[T Float] func(to []T, width int, from []T, stride, rows, cols int)
+
+func newEngine[T Float](tall, wide int, run func(t *tile[T])) *engine[T] {
+	e := &engine[T]{tall: tall, wide: wide, run: run, turn: transpose[T], split: split[T]}
 	e.spaces.New = func() any { return newSpace[T](tall, wide) }
 	return e
 }
@@ -35,8 +39,8 @@ func newEngine[T Float](tall, wide int, run func(t *tile[T]), turn func([]T, int
 type engines[T Float] []*engine[T]
 
 var (
-	singles = engines[float32]{newEngine(plainTall, plainWide, plain32, transpose)}
-	doubles = engines[float64]{newEngine(plainTall, plainWide, plain64, transpose)}
+	singles = engines[float32]{newEngine(plainTall, plainWide, plain32)}
+	doubles = engines[float64]{newEngine(plainTall, plainWide, plain64)}
 )
 
 func engineOf[T Float]() *engine[T] {

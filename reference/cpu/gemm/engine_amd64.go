@@ -4,11 +4,14 @@ package gemm
 
 func init() {
 	singles = append(singles,
-		newEngine(6, 16, single(tileAVX2F32), transposeSquares),
-		newEngine(8, 32, single(tileAVX512F32), transposeSquares))
+		newEngine(6, 16, single(tileAVX2F32)),
+		newEngine(8, 32, single(tileAVX512F32)))
 	doubles = append(doubles,
-		newEngine(6, 8, double(tileAVX2F64), transpose),
-		newEngine(8, 16, double(tileAVX512F64), transpose))
+		newEngine(6, 8, double(tileAVX2F64)),
+		newEngine(8, 16, double(tileAVX512F64)))
+	for _, e := range singles[1:] {
+		e.turn, e.split = transposeSquares, splitPairs
+	}
 }
 
 // assembly is a function of tiles_amd64.s.
@@ -42,5 +45,19 @@ func transposeSquares(to []float32, apart int, from []float32, stride, rows, col
 	}
 	if i < rows {
 		transpose(to[i:], apart, from[i*stride:], stride, rows-i, cols)
+	}
+}
+
+// splitPairs is split, two rows at a time if panels are 8 wide.
+func splitPairs(to []float32, width int, from []float32, stride, rows, cols int) {
+	if width != 8 || cols%8 != 0 || rows < 2 {
+		split(to, width, from, stride, rows, cols)
+		return
+	}
+	interleaveAVX(&to[0], rows*width*4, &from[0], stride*4, cols/8, rows/2)
+	if last := rows - 1; rows%2 != 0 {
+		for j := 0; j < cols; j += 8 {
+			copy(to[j*rows+last*8:][:8], from[last*stride+j:])
+		}
 	}
 }

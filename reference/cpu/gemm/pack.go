@@ -11,53 +11,61 @@ func newSpace[T Float](tall, wide int) *space[T] {
 	return &space[T]{a: make([]T, (height+tall)*depth), b: make([]T, (width+wide)*depth), edge: make([]T, tall*wide)}
 }
 
-// packB stores the block of B by tiles: wide columns, row after row. What the last tile
+// packB stores the block of B by panels: wide columns, row after row. What the last one
 // lacks is zero.
 func (r *running[T]) packB() {
+	if !r.B.Transposed {
+		r.split(r.space.b, r.wide, r.B.at(r.l, r.j), r.B.Stride, r.steps, r.cols)
+		return
+	}
 	for j := 0; j < r.cols; j += r.wide {
-		to := r.space.b[j*r.steps:][:r.wide*r.steps]
-		cols := min(r.wide, r.cols-j)
-		if cols < r.wide {
-			clear(to)
-		}
-		if r.B.Transposed {
-			r.turn(to, r.wide, r.B.at(r.l, r.j+j), r.B.Stride, cols, r.steps)
-			continue
-		}
-		copyRows(to, r.wide, r.B.at(r.l, r.j+j), r.B.Stride, r.steps, cols)
+		to, cols := panel(r.space.b, r.wide, r.steps, j, r.cols)
+		r.turn(to, r.wide, r.B.at(r.l, r.j+j), r.B.Stride, cols, r.steps)
 	}
 }
 
-// packA stores rows i to end of the block of A by tiles, column after column, if A is
-// Transposed. Otherwise it is read where it is, all but the rows of a last tile that is
-// not full.
+// packA stores rows i to end of the block of A by panels, tall rows each, column after
+// column, if A is Transposed. Otherwise it is read where it is, all but the rows of a
+// last panel that is not full.
 func (r *running[T]) packA(i, end int) {
-	from := i
-	if !r.A.Transposed {
-		from = i + (end-i)/r.tall*r.tall
+	if r.A.Transposed {
+		r.split(r.space.a, r.tall, r.A.at(i, r.l), r.A.Stride, r.steps, end-i)
+		return
 	}
-	for k := from; k < end; k += r.tall {
-		to := r.space.a[(k-i)*r.steps:][:r.tall*r.steps]
-		rows := min(r.tall, end-k)
-		if rows < r.tall {
-			clear(to)
+	if full := (end - i) / r.tall * r.tall; full < end-i {
+		to, rows := panel(r.space.a, r.tall, r.steps, full, end-i)
+		r.turn(to, r.tall, r.A.at(i+full, r.l), r.A.Stride, rows, r.steps)
+	}
+}
+
+// panel returns the place of the panel that begins at column j, width columns of rows
+// elements, and how many of the columns there are. If some are missing it is cleared.
+func panel[T Float](to []T, width, rows, j, cols int) ([]T, int) {
+	to = to[j*rows:][:width*rows]
+	if cols-j < width {
+		clear(to)
+		return to, cols - j
+	}
+	return to, width
+}
+
+// split copies a matrix to panels.
+func split[T Float](to []T, width int, from []T, stride, rows, cols int) {
+	full := cols / width * width
+	for i := range rows {
+		line := from[i*stride:][:cols]
+		for j := 0; j < full; j += width {
+			copy(to[j*rows+i*width:][:width], line[j:])
 		}
-		if !r.A.Transposed {
-			r.turn(to, r.tall, r.A.at(k, r.l), r.A.Stride, rows, r.steps)
-			continue
-		}
-		copyRows(to, r.tall, r.A.at(k, r.l), r.A.Stride, r.steps, rows)
+	}
+	if full < cols {
+		last, rest := panel(to, width, rows, full, cols)
+		copyRows(last, width, from[full:], stride, rows, rest)
 	}
 }
 
 // copyRows copies a matrix whose rows stand some elements apart.
 func copyRows[T Float](to []T, apart int, from []T, stride, rows, cols int) {
-	if cols == 8 {
-		for i := range rows {
-			*(*[8]T)(to[i*apart:]) = *(*[8]T)(from[i*stride:])
-		}
-		return
-	}
 	for i := range rows {
 		copy(to[i*apart:][:cols], from[i*stride:])
 	}

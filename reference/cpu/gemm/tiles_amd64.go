@@ -36,3 +36,9 @@ func tileAVX512F64(c *float64, cs int, z *float64, zs int, a *float64, rs int, k
 //
 //go:noescape
 func transposeAVX(dst *float32, ds int, src *float32, ss int, n int)
+
+// interleaveAVX copies 2 pairs rows of 8 panels elements to panels of 8 columns each, whose rows stand one
+// after the other. Distances between panels (ds) and rows (ss) are in bytes.
+//
+//go:noescape
+func interleaveAVX(dst *float32, ds int, src *float32, ss int, panels int, pairs int)

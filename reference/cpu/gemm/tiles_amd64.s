@@ -1131,3 +1131,37 @@ square:
 end:
 	VZEROUPPER
 	RET
+
+// func interleaveAVX(dst *float32, ds int, src *float32, ss int, panels int, pairs int)
+// Requires: AVX
+TEXT ·interleaveAVX(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+16(FP), CX
+	MOVQ pairs+40(FP), DX
+	MOVQ ds+8(FP), BX
+	MOVQ ss+24(FP), SI
+	MOVQ panels+32(FP), DI
+
+pair:
+	SUBQ $0x01, DX
+	JLT  end
+	MOVQ CX, R8
+	MOVQ AX, R9
+	MOVQ DI, R10
+
+panel:
+	VMOVUPS (R8), Y0
+	VMOVUPS (R8)(SI*1), Y1
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	ADDQ    $0x20, R8
+	ADDQ    BX, R9
+	SUBQ    $0x01, R10
+	JNZ     panel
+	LEAQ    (CX)(SI*2), CX
+	ADDQ    $0x40, AX
+	JMP     pair
+
+end:
+	VZEROUPPER
+	RET
