@@ -1,6 +1,8 @@
 package whatif
 
 import (
+	"sort"
+
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace/graph"
 )
@@ -21,12 +23,12 @@ type Change struct {
 	*World
 	G     *graph.Graph
 	late  Lateness
-	moved map[graph.Node]bool // collectives whose place is new: they have to find room
+	moved []graph.Node // collectives whose place is new: they have to find room
 }
 
 // change begins an edit of what was recorded.
 func (w *World) change(late Lateness) *Change {
-	c := &Change{World: w, G: w.Graph.Clone(), late: late, moved: make(map[graph.Node]bool)}
+	c := &Change{World: w, G: w.Graph.Clone(), late: late}
 	if late != AsRecorded && len(w.Ranks) == 1 {
 		c.lateness()
 	}
@@ -37,7 +39,7 @@ func (w *World) change(late Lateness) *Change {
 // greatest, that they waited there in any step.
 func (c *Change) lateness() {
 	r := c.Ranks[0]
-	transfer := r.transfers()
+	transfer := r.Transfer
 	type place struct {
 		optimizer string
 		index     int
@@ -62,8 +64,7 @@ func (c *Change) lateness() {
 
 // rank of a node and its number there.
 func (w *World) rankOf(n graph.Node) (rank int, own graph.Node) {
-	for rank = len(w.nodes) - 1; n < w.nodes[rank]; rank-- {
-	}
+	rank = sort.Search(len(w.nodes), func(i int) bool { return w.nodes[i] > n }) - 1
 	return rank, n - w.nodes[rank]
 }
 
@@ -90,19 +91,14 @@ func (c *Change) Replay() (*graph.Times, error) {
 // anything changed.
 func (c *Change) makeRoom(p *graph.Plan, t *graph.Times) bool {
 	changed := false
-	for rank, r := range c.Ranks {
-		for own := range r.What {
-			n := c.nodes[rank] + graph.Node(own)
-			if !c.moved[n] {
-				continue
-			}
-			if e := p.Binding(t, n); e != graph.None && c.G.Kind[e] == graph.Order {
-				continue
-			}
-			if k := c.running(rank, n, t); k != graph.None {
-				c.G.Connect(k, n, graph.Time, r.Usual[classTail])
-				changed = true
-			}
+	for _, n := range c.moved {
+		if e := p.Binding(t, n); e != graph.None && c.G.Kind[e] == graph.Order {
+			continue
+		}
+		rank, _ := c.rankOf(n)
+		if k := c.running(rank, n, t); k != graph.None {
+			c.G.Connect(k, n, graph.Time, c.Ranks[rank].Usual[classTail])
+			changed = true
 		}
 	}
 	return changed
@@ -120,7 +116,8 @@ func (c *Change) running(rank int, n graph.Node, t *graph.Times) graph.Node {
 		if s.device != device || r.Graph.Resource[own] == int32(i) {
 			continue
 		}
-		for _, op := range s.ops {
+		from := sort.Search(len(s.ops), func(i int) bool { return t.Start[c.nodes[rank]+s.ops[i]] >= start })
+		for _, op := range s.ops[max(0, from-mostBeside):from] {
 			k := c.nodes[rank] + op
 			if t.Start[k] < start && t.End[k]+r.Usual[classTail] > start && r.fills(op) {
 				return k
@@ -129,6 +126,9 @@ func (c *Change) running(rank int, n graph.Node, t *graph.Times) graph.Node {
 	}
 	return graph.None
 }
+
+// mostBeside bounds how many kernels of a stream overlap each other.
+const mostBeside = 8
 
 // fills reports whether a kernel leaves no room for a collective beside it.
 func (r *Rank) fills(op graph.Node) bool {

@@ -54,9 +54,8 @@ const mostNames = 5
 // Critical finds the critical paths of all complete steps, as recorded.
 func (w *World) Critical() ([]Critical, error) {
 	c := &critical{World: w, rows: make([]Critical, len(w.Kinds))}
-	var err error
-	if c.plan, err = w.Plan(w.Graph.Clone()); err != nil {
-		return nil, err
+	if c.plan = w.base; w.circle != nil {
+		return nil, w.circle
 	}
 	c.names = make([]map[string]*Named, len(w.Kinds))
 	for i := range c.rows {
@@ -88,30 +87,48 @@ type critical struct {
 // lastOps are, by step, the op at which its window ends: the first of the next step, else its last.
 func (w *World) lastOps() []graph.Node {
 	list := make([]graph.Node, len(w.steps))
+	rank := -1
+	var first, last [][]graph.Node // by device and step, of the rank at hand
 	for i, s := range w.steps {
-		list[i] = w.lastOp(s)
+		if s.rank != rank {
+			rank = s.rank
+			first, last = w.firstAndLast(rank)
+		}
+		list[i] = w.at(rank, last[s.device][s.index])
+		for _, next := range first[s.device][s.index+1:] {
+			if next != graph.None {
+				list[i] = w.at(rank, next)
+				break
+			}
+		}
 	}
 	return list
 }
 
-func (w *World) lastOp(s step) graph.Node {
-	r := w.Ranks[s.rank]
-	next, last := graph.Node(graph.None), graph.Node(graph.None)
+// firstAndLast are, by device and step of a rank, the op that starts first and that which ends last.
+func (w *World) firstAndLast(rank int) (first, last [][]graph.Node) {
+	r := w.Ranks[rank]
+	for range r.Facts.Devices {
+		none := make([]graph.Node, len(r.Facts.Steps))
+		for i := range none {
+			none[i] = graph.None
+		}
+		first, last = append(first, none), append(last, slices.Clone(none))
+	}
 	r.ops(func(op graph.Node) {
-		switch {
-		case int(r.Device[op]) != s.device || r.Step[op] < int32(s.index):
-		case r.Step[op] == int32(s.index):
-			if last == graph.None || r.End[op] > r.End[last] {
-				last = op
-			}
-		case next == graph.None || r.Start[op] < r.Start[next]:
-			next = op
+		step := r.Step[op]
+		if step < 0 {
+			return
+		}
+		f, l := &first[r.Device[op]][step], &last[r.Device[op]][step]
+		if *f == graph.None || r.Start[op] < r.Start[*f] {
+			*f = op
+		}
+		if *l == graph.None || r.End[op] > r.End[*l] {
+			*l = op
 		}
 	})
-	if next != graph.None {
-		return w.nodes[s.rank] + next
-	}
-	return w.at(s.rank, last)
+	return first, last
 }
 
 // walk charges the window of a step to what is on the path to its end.

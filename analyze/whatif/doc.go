@@ -26,7 +26,10 @@
 //	measure.go       how well the graph fits, and how long steps take
 //	change.go        a graph that is being edited, and its replay
 //	edit.go          Edit and the table of all edits
-//	hoist.go, loading_edit.go, scale_edit.go, simple_edits.go, straggler.go, sync_edit.go   the edits
+//	hoist.go, loading_edit.go, micro_edit.go, scale_edit.go, simple_edits.go, straggler.go, sync_edit.go
+//	                 the edits
+//	critical.go      the critical path of steps
+//	predicted.go     the predicted timeline as a trace
 //	gain.go          predictions: steps before and after, and their ranges
 //	report.go        Report: all of it as JSON
 package whatif

@@ -41,7 +41,7 @@ func (u Use) String() string {
 // Edits is the table of edits, in the order in which they are listed.
 func Edits() []Edit {
 	return []Edit{
-		hoistReduceScatter, dropScalePass, hideDataLoading, dropHostSync, noStraggler,
+		hoistReduceScatter, syncLastMicroBatch, dropScalePass, foldScale, hideDataLoading, dropHostSync, noStraggler,
 		cudaGraph, faster, freeCollective,
 	}
 }

@@ -65,8 +65,9 @@ func (w *World) Predict(edits []Use) (*Prediction, error) {
 	return p, nil
 }
 
-// outcome is what each step takes under one assumption, in ns.
-type outcome struct{ before, after []int64 }
+// outcome is what each step takes under one assumption, and by how much sooner it ends after the
+// one before, in ns. The latter does not depend on where a rank that was late begins its steps.
+type outcome struct{ before, after, gain []int64 }
 
 // outcomes replays the run under each assumption, that of the mean first.
 func (w *World) outcomes(p *Prediction) ([]outcome, error) {
@@ -90,7 +91,11 @@ func (w *World) outcomes(p *Prediction) ([]outcome, error) {
 		if late == AsRecorded {
 			p.Times = after
 		}
-		list = append(list, outcome{w.durations(before), w.durations(after)})
+		o := outcome{w.durations(before), w.durations(after), w.periods(before)}
+		for i, ns := range w.periods(after) {
+			o.gain[i] -= ns
+		}
+		list = append(list, o)
 	}
 	return list, nil
 }
@@ -98,32 +103,31 @@ func (w *World) outcomes(p *Prediction) ([]outcome, error) {
 // sum makes ranges of outcomes: between the least and the greatest mean of any assumption.
 func (w *World) sum(p *Prediction, list []outcome) {
 	for k := range w.Kinds {
-		g := Gain{Kind: k}
-		for i, o := range list {
-			before, after := w.mean(o.before, k), w.mean(o.after, k)
-			if i == 0 {
-				g.Before, g.After = before, after
-				g.MedianBefore, g.MedianAfter = w.median(o.before, k), w.median(o.after, k)
-				g.Range = Range{before - after, before - after, before - after}
-			}
-			g.Low, g.High = min(g.Low, before-after), max(g.High, before-after)
-		}
+		g := Gain{Kind: k, Range: w.rangeOf(list, k)}
+		g.Before = w.mean(list[0].before, k)
+		g.After = g.Before - g.Mean
+		g.MedianBefore, g.MedianAfter = w.median(list[0].before, k), w.median(list[0].after, k)
 		median := g.MedianBefore - g.MedianAfter // of few steps one may be unlike the others
 		g.Low, g.High = min(g.Low, median), max(g.High, median)
 		w.widen(&g.Range, p)
 		p.Kinds = append(p.Kinds, g)
 	}
-	for i, o := range list {
-		gain := w.mean(o.before, -1) - w.mean(o.after, -1)
-		if i == 0 {
-			p.Gain = Range{gain, gain, gain}
-		}
-		p.Gain.Low, p.Gain.High = min(p.Gain.Low, gain), max(p.Gain.High, gain)
-	}
+	p.Gain = w.rangeOf(list, -1)
 	w.widen(&p.Gain, p)
 	if len(p.Kinds) == 1 {
 		p.Gain = p.Kinds[0].Range
 	}
+}
+
+// rangeOf is the gain of a kind of step, -1 for all, and its extremes over all assumptions.
+func (w *World) rangeOf(list []outcome, kind int) Range {
+	mean := w.mean(list[0].gain, kind)
+	r := Range{mean, mean, mean}
+	for _, o := range list {
+		gain := w.mean(o.gain, kind)
+		r.Low, r.High = min(r.Low, gain), max(r.High, gain)
+	}
+	return r
 }
 
 // widen adds the error of predictions to a range. What assumes the best of all cases, or

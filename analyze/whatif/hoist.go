@@ -78,7 +78,7 @@ func (c *Change) hoist(rank int, h *Hoist) {
 	r, base := c.Ranks[rank], c.nodes[rank]
 	for _, own := range h.Moved {
 		n := base + own
-		c.moved[n] = true
+		c.moved = append(c.moved, n)
 		ready := h.Ready[own]
 		c.cutInto(n)
 		c.G.Connect(base+ready, n, graph.Event, r.Usual[classEventComm])
@@ -96,9 +96,9 @@ func (c *Change) hoist(rank int, h *Hoist) {
 
 // cutInto cuts the edges into a node that are not the order of its stream.
 func (c *Change) cutInto(n graph.Node) {
-	for e := range c.G.To {
-		if c.G.To[e] == n && c.G.Kind[e] != graph.Order {
-			c.G.Cut(int32(e))
+	for _, e := range c.base.In(n) {
+		if c.G.Kind[e] != graph.Order {
+			c.G.Cut(e)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func (c *Change) cutInto(n graph.Node) {
 // ranks move alike, and whatever comes first waits for those that are late.
 func (c *Change) waitAtPlaces(h *Hoist) {
 	r := c.Ranks[0]
-	transfer := r.transfers()
+	transfer := r.Transfer
 	wait := make([]int64, len(h.Was))
 	for i, n := range h.Was {
 		wait[i] = c.G.Work[n] - transfer[r.Collective[n]]

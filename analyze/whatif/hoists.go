@@ -143,7 +143,7 @@ func (b *builder) gradsOf(step int32, computes []graph.Node) []grad {
 // order finds the order of the stream with the reduce-scatters launched when their gradients
 // are ready, and all others when they are.
 func (b *builder) order(h *Hoist) {
-	stream := slices.IndexFunc(b.r.streams, func(s stream) bool { return slices.Contains(s.ops, h.Moved[0]) })
+	stream := int(b.r.Graph.Resource[h.Moved[0]])
 	ops := b.r.streams[stream].ops
 	key := func(op graph.Node) int64 {
 		if ready, moved := h.Ready[op]; moved {

@@ -152,6 +152,29 @@ func (w *World) durations(t *graph.Times) []int64 {
 	return list
 }
 
+// periods are by how much later the last op of each complete step ends than that of the step before
+// on its device; of a step that nothing precedes, than its own first op starts.
+func (w *World) periods(t *graph.Times) []int64 {
+	list := make([]int64, len(w.steps))
+	var of [][]extent // by device, of the rank at hand
+	rank := -1
+	for i, s := range w.steps {
+		if s.rank != rank {
+			rank, of = s.rank, w.extents(s.rank, t)
+		}
+		e := of[s.device]
+		from := e[s.index].start
+		for last := s.index - 1; last >= 0; last-- {
+			if e[last].start != math.MaxInt64 {
+				from = e[last].end
+				break
+			}
+		}
+		list[i] = e[s.index].end - from
+	}
+	return list
+}
+
 // extents are those of all steps of a rank, by device. A step without ops there starts never.
 func (w *World) extents(rank int, t *graph.Times) [][]extent {
 	r := w.Ranks[rank]

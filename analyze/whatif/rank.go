@@ -27,11 +27,12 @@ type Rank struct {
 	Waits    Waits
 	Usual    [numClasses]int64 // ns: what an edge of a class usually takes
 
-	Hoists  []Hoist                   // reduce-scatters that could be launched when their gradient is ready
-	Same    map[graph.Node]graph.Node // ops launched before the recording, and the same one period later
-	Scales  []Pass                    // passes that scale gradients
-	Why     string                    // why there is no graph, "" where there is one
-	streams []stream                  // by resource of the graph: those of the host have no ops
+	Transfer []int64                   // ns by index of a collective: without waiting for peers, see transfers
+	Hoists   []Hoist                   // reduce-scatters that could be launched when their gradient is ready
+	Same     map[graph.Node]graph.Node // ops launched before the recording, and the same one period later
+	Scales   []Pass                    // passes that scale gradients
+	Why      string                    // why there is no graph, "" where there is one
+	streams  []stream                  // by resource of the graph: those of the host have no ops
 }
 
 // Nodes are columns by node of a rank's graph.
@@ -84,6 +85,7 @@ func Of(x *timeline.Rank, f *facts.Rank) *Rank {
 	r.Same = b.image
 	b.byTime()
 	b.calibrate()
+	r.Transfer = r.transfers()
 	b.hoists()
 	b.scales()
 	return r

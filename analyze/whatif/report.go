@@ -19,6 +19,8 @@ func (w *World) Report(combinations [][]Use) (*report.WhatIf, []*Prediction, err
 	switch {
 	case w.Why != "":
 		return nil, nil, errors.New(w.Why)
+	case w.circle != nil:
+		return nil, nil, w.circle
 	case len(w.steps) == 0:
 		return nil, nil, ErrSteps
 	}

@@ -11,25 +11,41 @@ import (
 var dropScalePass = Edit{
 	Name:  "drop-scale-pass",
 	Title: "gradients are not scaled in a pass of its own",
-	How:   "leave it out where it is needless, else scale the loss, or hand the factor to clipping or the optimizer",
-	Limit: "the factor costs nothing where it goes",
-	refuse: func(w *World, _ string) string {
-		for _, r := range w.Ranks {
-			if len(r.Scales) > 0 {
-				return ""
+	How:   "leave it out",
+	Limit: "the factor is one, or not wanted: the findings say whether the pass is needless",
+
+	refuse: refuseScale, apply: applyScale,
+}
+
+// foldScale multiplies what is small instead.
+var foldScale = Edit{
+	Name:  "fold-scale",
+	Title: "the factor of gradients goes into the loss, into clipping or into the optimizer",
+	How: "divide the loss of each micro-batch by the number of tokens of the step, or pass the factor to " +
+		"the clipping coefficient or grad_scale of a fused optimizer",
+	Limit: "multiplying there costs nothing",
+
+	refuse: refuseScale, apply: applyScale,
+}
+
+func refuseScale(w *World, _ string) string {
+	for _, r := range w.Ranks {
+		if len(r.Scales) > 0 {
+			return ""
+		}
+	}
+	return "no pass scales gradients on a device"
+}
+
+// applyScale takes out the ops of passes that scale gradients, and their launches.
+func applyScale(c *Change, _ string) {
+	for rank, r := range c.Ranks {
+		for _, p := range r.Scales {
+			for _, op := range p.Ops {
+				c.remove(rank, op)
 			}
 		}
-		return "no pass scales gradients on a device"
-	},
-	apply: func(c *Change, _ string) {
-		for rank, r := range c.Ranks {
-			for _, p := range r.Scales {
-				for _, op := range p.Ops {
-					c.remove(rank, op)
-				}
-			}
-		}
-	},
+	}
 }
 
 // remove takes an op and the call that launched it out: neither takes time, nor is there a gap

@@ -80,7 +80,7 @@ var faster = Edit{
 		}
 		for rank, r := range c.Ranks {
 			hit := r.matching(pattern)
-			transfer := r.transfers()
+			transfer := r.Transfer
 			r.ops(func(op graph.Node) {
 				if !hit[r.Name[op]] || r.Step[op] < 0 {
 					return

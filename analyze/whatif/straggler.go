@@ -91,6 +91,7 @@ func (c *Change) even(slow []int) {
 	for i := range c.Ranks {
 		parts[i] = c.parts(i)
 	}
+	trim(parts)
 	for _, rank := range slow {
 		for j := range parts[rank] {
 			calls, ops := make([][]graph.Node, len(others)), make([][]graph.Node, len(others))
@@ -163,41 +164,68 @@ func median(values []int64) int64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// parts cuts what a rank does at the launches of the collectives that all ranks have. What
-// comes before the first and after the last is left as it is.
+// parts cuts what a rank does at the launches of the collectives that all ranks have: what comes
+// before the first, what comes between two, what comes after the last.
 func (c *Change) parts(rank int) []part {
 	r, base := c.Ranks[rank], c.nodes[rank]
-	list := make([]part, len(c.shared)-1)
-	at := -1
+	list := make([]part, len(c.shared)+1)
 	cuts := make(map[graph.Node]bool)
 	for _, members := range c.shared {
 		if call := r.Before[members[rank]-base]; call != graph.None {
 			cuts[call] = true
 		}
 	}
-	of := make(map[graph.Node]int)
-	missing := len(c.shared) - len(cuts)
-	at = missing - 1
+	of, loop := make(map[graph.Node]int), c.loop(rank)
+	at := len(c.shared) - len(cuts) // the first ones were launched before the recording
 	for own, what := range r.What {
-		if what == Op || r.Graph.Resource[own] != c.loop(rank) {
+		if what == Op || r.Graph.Resource[own] != loop {
 			continue
 		}
-		if at >= missing && at < len(list) {
-			list[at].calls = append(list[at].calls, base+graph.Node(own))
-			of[graph.Node(own)] = at + 1
-		}
+		list[at].calls = append(list[at].calls, base+graph.Node(own))
+		of[graph.Node(own)] = at
 		if cuts[graph.Node(own)] {
 			at++
 		}
 	}
 	r.ops(func(op graph.Node) {
 		if r.Collective[op] < 0 && r.Before[op] != graph.None {
-			if i := of[r.Before[op]]; i > 0 {
-				list[i-1].ops = append(list[i-1].ops, base+op)
+			if i, ok := of[r.Before[op]]; ok {
+				list[i].ops = append(list[i].ops, base+op)
 			}
 		}
 	})
 	return list
+}
+
+// trim leaves of the parts that recordings begin and end with what all ranks have: recordings do
+// not begin at the same place.
+func trim(parts [][]part) {
+	first := 0 // up to it some rank has no calls
+	for _, list := range parts {
+		first = max(first, slices.IndexFunc(list, func(p part) bool { return len(p.calls) > 0 }))
+	}
+	last := len(parts[0]) - 1
+	least := func(at int) (calls, ops int) {
+		calls, ops = len(parts[0][at].calls), len(parts[0][at].ops)
+		for _, list := range parts {
+			calls, ops = min(calls, len(list[at].calls)), min(ops, len(list[at].ops))
+		}
+		return calls, ops
+	}
+	calls, ops := least(first)
+	for _, list := range parts {
+		clear(list[:first])
+		p := &list[first]
+		p.calls, p.ops = p.calls[len(p.calls)-calls:], p.ops[len(p.ops)-ops:]
+	}
+	if first == last {
+		return
+	}
+	calls, ops = least(last)
+	for _, list := range parts {
+		p := &list[last]
+		p.calls, p.ops = p.calls[:calls], p.ops[:ops]
+	}
 }
 
 // loop is the resource of the host's training loop: the one that launches most collectives.

@@ -27,6 +27,10 @@ type World struct {
 	Numbers []int64 // of the ranks in the run
 	Late    int     // the rank that causes the most wait, as an index; -1 none
 
+	base   *graph.Plan // of Graph
+	circle error       // why there is none: a circle of certain edges
+	broken int         // edges taken out of any graph
+
 	steps  []step
 	shared [][]graph.Node // collectives that all ranks have, in order: their nodes by rank
 }
@@ -57,6 +61,8 @@ func Together(list []*Rank, matched *ranks.Result) *World {
 		}
 	}
 	w.findSteps()
+	w.base, w.circle = w.Plan(w.Graph)
+	w.Broken = w.broken
 	return w
 }
 
@@ -133,7 +139,7 @@ func (w *World) Plan(g *graph.Graph) (*graph.Plan, error) {
 		if strength(g.Kind[weakest]) >= strength(graph.Launch) {
 			return nil, err
 		}
-		w.Broken++
+		w.broken++
 		g.Cut(weakest)
 	}
 }

@@ -32,13 +32,13 @@ func TestCircles(t *testing.T) {
 	g.Connect(c, a, graph.Time, 0)
 	w := &World{Graph: &g}
 	p, err := w.Plan(&g)
-	if err != nil || w.Broken != 1 || p.Replay().Start[c] != 2 {
-		t.Errorf("%v, %d edges broken", err, w.Broken)
+	if err != nil || w.broken != 1 || p.Replay().Start[c] != 2 {
+		t.Errorf("%v, %d edges broken", err, w.broken)
 	}
 	g.Connect(b, a, graph.Launch, 0)
 	var cycle *graph.CycleError
-	if _, err := w.Plan(&g); !errors.As(err, &cycle) || w.Broken != 1 {
-		t.Errorf("a circle of certain edges: %v, %d edges broken", err, w.Broken)
+	if _, err := w.Plan(&g); !errors.As(err, &cycle) || w.broken != 1 {
+		t.Errorf("a circle of certain edges: %v, %d edges broken", err, w.broken)
 	}
 }
 
