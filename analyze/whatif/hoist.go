@@ -23,6 +23,9 @@ var hoistReduceScatter = Edit{
 func refuseHoist(w *World, optimizer string) string {
 	scatters, launched := 0, 0
 	for _, r := range w.Ranks {
+		if r.OnCompute {
+			return "reduce-scatters run on a stream of compute: they need one of their own first"
+		}
 		for i := range r.Hoists {
 			if optimizer == "" || r.Hoists[i].Optimizer == optimizer {
 				return r.touched(&r.Hoists[i])

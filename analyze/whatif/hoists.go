@@ -92,6 +92,10 @@ func (b *builder) hoist(step int32, kernels, computes []graph.Node) (Hoist, bool
 		i := slices.IndexFunc(grads, func(g grad) bool {
 			return !g.taken && g.elems == c.InElems && g.dtype == plainDtype(c.Dtype) && g.ready != graph.None
 		})
+		resource := b.r.Graph.Resource[kernel]
+		if len(h.Moved) > 0 && b.r.Graph.Resource[h.Moved[0]] != resource {
+			continue // of another stream
+		}
 		if i >= 0 && b.r.End[grads[i].ready] < b.r.Start[kernel] && b.calledAt(grads[i].ready) < b.calledAt(kernel) {
 			grads[i].taken = true
 			h.Moved = append(h.Moved, kernel)
@@ -102,6 +106,10 @@ func (b *builder) hoist(step int32, kernels, computes []graph.Node) (Hoist, bool
 		return h, false
 	}
 	b.order(&h)
+	if slices.ContainsFunc(h.Was, func(op graph.Node) bool { return b.r.Collective[op] < 0 }) {
+		b.r.OnCompute = true // moving them would move compute
+		return h, false
+	}
 	return h, true
 }
 

@@ -27,12 +27,13 @@ type Rank struct {
 	Waits    Waits
 	Usual    [numClasses]int64 // ns: what an edge of a class usually takes
 
-	Transfer []int64                   // ns by index of a collective: without waiting for peers, see transfers
-	Hoists   []Hoist                   // reduce-scatters that could be launched when their gradient is ready
-	Same     map[graph.Node]graph.Node // ops launched before the recording, and the same one period later
-	Scales   []Pass                    // passes that scale gradients
-	Why      string                    // why there is no graph, "" where there is one
-	streams  []stream                  // by resource of the graph: those of the host have no ops
+	Transfer  []int64                   // ns by index of a collective: without waiting for peers, see transfers
+	Hoists    []Hoist                   // reduce-scatters that could be launched when their gradient is ready
+	Same      map[graph.Node]graph.Node // ops launched before the recording, and the same one period later
+	Scales    []Pass                    // passes that scale gradients
+	OnCompute bool                      // reduce-scatters stand between compute on one stream
+	Why       string                    // why there is no graph, "" where there is one
+	streams   []stream                  // by resource of the graph: those of the host have no ops
 }
 
 // Nodes are columns by node of a rank's graph.

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -138,6 +139,28 @@ func BenchmarkPredict(b *testing.B) {
 	for b.Loop() {
 		if _, err := Together(w.Ranks, nil).Predict(uses); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// Damaged traces are replayed, or refused with a reason; none is a bug.
+func TestDamagedTraces(t *testing.T) {
+	files, _ := filepath.Glob("../../../shared/traces/damaged/c*.json.gz")
+	if len(files) == 0 {
+		t.Skip("needs the damaged traces")
+	}
+	for _, file := range files {
+		w := worldOf(t, strings.TrimPrefix(file, "../../"))
+		r, _, err := w.Report(Each())
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		for _, e := range r.Edits {
+			shared := strings.Contains(file, "comm-on-compute")
+			if e.Edit == "hoist-reduce-scatter" && e.Legal == shared {
+				t.Errorf("%s: %s is legal: %v, %s", file, e.Edit, e.Legal, e.Reason)
+			}
 		}
 	}
 }
