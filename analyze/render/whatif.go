@@ -72,6 +72,9 @@ func whatIfSentences(r *report.WhatIf) []sentence {
 		fit += fmt.Sprintf("; %s closed a circle and were left out", units.Count(p.Broken, "inferred edge"))
 	}
 	list := []sentence{{"REPLAY", fit}}
+	if len(r.Edits) == 1 && !r.Edits[0].Legal {
+		return append(list, sentence{"REFUSED", r.Edits[0].Edit + ": " + r.Edits[0].Reason})
+	}
 	for i := range r.Edits {
 		e := &r.Edits[i]
 		if !e.Legal || e.Bound || e.Gain.Mean <= 0 {
