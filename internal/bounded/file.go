@@ -136,6 +136,24 @@ func open(name string, pipes bool) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
+// A file may be mostHollow times as large as what is stored of it, where it is large at all:
+// one that compresses well on a file system that does so is not.
+const (
+	mostHollow = 400
+	freeHoles  = 256 << 20 // bytes
+)
+
+// Hollow is the error of a large file of which next to nothing is stored: the rest is holes,
+// which take no room but time to read. It is nil for any other.
+func Hollow(name string, info fs.FileInfo) error {
+	stored, known := storedOf(info)
+	if !known || info.Size() <= freeHoles || info.Size()/mostHollow <= stored {
+		return nil
+	}
+	reason := fmt.Sprintf("is hollow: of %d bytes %d are stored", info.Size(), stored)
+	return &Error{File: name, Reason: reason, Hint: "copy it, and see whether it was written to the end"}
+}
+
 func isPipe(mode fs.FileMode) bool { return mode&fs.ModeNamedPipe != 0 }
 
 // others are what a name may lead to that is no plain file.

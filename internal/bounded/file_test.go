@@ -108,3 +108,23 @@ func TestLink(t *testing.T) {
 		t.Errorf("%q, %v", data, err)
 	}
 }
+
+// A large file that is nothing but holes is told; one that is stored, or small, is not.
+func TestHollow(t *testing.T) {
+	name := written(t, "text")
+	for size, hollow := range map[int64]bool{4: false, freeHoles: false, freeHoles + 1: true, 1 << 40: true} {
+		if err := os.Truncate(name, size); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, known := storedOf(info); !known {
+			t.Skip("SKIP: this system does not say what is stored")
+		}
+		if err := Hollow(name, info); (err != nil) != hollow {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}

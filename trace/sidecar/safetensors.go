@@ -69,7 +69,10 @@ func OpenSafetensors(file string) (*Safetensors, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := ReadSafetensors(f, info.Size(), file)
+	var s *Safetensors
+	if err = bounded.Hollow(file, info); err == nil {
+		s, err = ReadSafetensors(f, info.Size(), file)
+	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

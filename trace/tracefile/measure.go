@@ -38,11 +38,14 @@ func Measure(path string) (Size, error) {
 	if !info.Mode().IsRegular() {
 		return s, nil
 	}
-	f, _, err := bounded.Plain(path)
+	f, info, err := bounded.Plain(path)
 	if err != nil {
 		return s, inputError(path, err)
 	}
 	defer f.Close()
+	if err := bounded.Hollow(path, info); err != nil {
+		return s, inputError(path, err)
+	}
 	s.Stored = info.Size()
 	var buf [headSize]byte
 	n, _ := f.ReadAt(buf[:], 0)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -62,6 +63,9 @@ func Read(path string, o Options) ([]*trace.Trace, error) {
 	}
 	if !info.Mode().IsRegular() {
 		return readStream(f, path, 0, o)
+	}
+	if err := bounded.Hollow(path, info); err != nil {
+		return nil, inputError(path, err)
 	}
 	return readStream(f, path, info.Size(), o)
 }

@@ -1,6 +1,7 @@
 package tracefile
 
 import (
+	"errors"
 	"io"
 	"os"
 
@@ -21,6 +22,9 @@ func OpenText(path string) (*Text, error) {
 	f, info, err := bounded.Plain(path)
 	if err != nil {
 		return nil, inputError(path, err)
+	}
+	if err := bounded.Hollow(path, info); err != nil {
+		return nil, errors.Join(inputError(path, err), f.Close())
 	}
 	c := &counter{r: f, total: info.Size()}
 	in, err := unpack(c)
