@@ -12,7 +12,8 @@ import (
 
 // readCSV reads a table whose first row names the columns.
 func readCSV(in io.Reader) (*Table, error) {
-	r := csv.NewReader(in)
+	source := &rows{in: in}
+	r := csv.NewReader(source)
 	r.ReuseRecord = true
 	header, err := r.Read()
 	if err != nil {
@@ -25,6 +26,7 @@ func readCSV(in io.Reader) (*Table, error) {
 	t := new(Table)
 	for row := 1; ; row++ {
 		at := r.InputOffset()
+		source.since = 0
 		record, err := r.Read()
 		if err == io.EOF {
 			return t, nil
@@ -41,6 +43,24 @@ func readCSV(in io.Reader) (*Table, error) {
 			return nil, &Error{Offset: at, Err: errTooLong}
 		}
 	}
+}
+
+// longestRow is how many bytes a row may have: quotes that are not closed go on to the end.
+const longestRow = 1 << 20
+
+// rows is a source of rows, none of which may be too long.
+type rows struct {
+	in    io.Reader
+	since int // bytes since a row began, about
+}
+
+func (r *rows) Read(p []byte) (int, error) {
+	if r.since > longestRow {
+		return 0, fmt.Errorf("a row of more than %d bytes", longestRow)
+	}
+	n, err := r.in.Read(p)
+	r.since += n
+	return n, err
 }
 
 // placesOf finds each of the columns among those of a file.

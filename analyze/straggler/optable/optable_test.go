@@ -2,6 +2,7 @@ package optable
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -128,4 +129,33 @@ func FuzzRead(f *testing.F) {
 			t.Error("columns of different lengths")
 		}
 	})
+}
+
+// endless gives the same byte for ever, and counts them.
+type endless struct {
+	c    byte
+	read int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = e.c
+	}
+	e.read += len(p)
+	return len(p), nil
+}
+
+// A row has an end, in quotes or not, the first as any other.
+func TestEndlessRow(t *testing.T) {
+	head := ""
+	for _, c := range columns {
+		head += c.name + ","
+	}
+	for _, before := range []string{"", `"`, head + "\n", head + "\n\""} {
+		source := &endless{c: 'x'}
+		_, err := readCSV(io.MultiReader(strings.NewReader(before), source))
+		if err == nil || !strings.Contains(err.Error(), "a row of more than 1048576 bytes") || source.read > 2<<20 {
+			t.Errorf("%q: %v after %d bytes", before, err, source.read)
+		}
+	}
 }

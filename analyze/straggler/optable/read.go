@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // mostRows bounds what is read, at about 50 bytes a row: 2,000 workers with 80 operations in
@@ -37,17 +38,13 @@ var magic = []byte("PAR1")
 
 // Read reads the table of a file. Errors are an *Error, or those of opening the file.
 func Read(path string) (*Table, error) {
-	f, err := os.Open(path)
+	f, info, err := bounded.Plain(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
+	if err := bounded.Hollow(path, info); err != nil {
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &Error{File: path, Offset: -1, Err: errors.New("not a plain file")}
 	}
 	t, err := ReadFrom(f, info.Size())
 	var bad *Error
