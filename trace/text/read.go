@@ -72,10 +72,10 @@ func ReadWith(r io.Reader, o Options) (*trace.Trace, error) {
 }
 
 // needed is how many bytes of memory it takes to build what was read so far, and to read on:
-// columns are copied where they grow.
+// columns are copied where they grow, and lines are garbage.
 func needed(b *trace.Builder) int64 {
 	now := b.Bytes()
-	return now + max(b.BuildBytes(), now/2)
+	return now + max(b.BuildBytes(), now)
 }
 
 // wholeLines splits a text into lines with their ends, so that lengths are those of the text.
