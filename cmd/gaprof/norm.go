@@ -46,7 +46,7 @@ loop gives with what is expected there.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runNorm(cmd.Context(), s, args, f) },
 	}
 	flags := cmd.Flags()
-	f.runFlags.add(flags)
+	f.addUntimed(flags)
 	flags.StringVar(&f.against, "against", "", "folder of gradients to compare with, or a run's folder that holds one")
 	flags.StringVar(&f.oracle, "oracle", "",
 		"folder of NAME_inputs.json and NAME_expected_f64.json: run the reference trainer and compare")

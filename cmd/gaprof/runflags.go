@@ -12,6 +12,12 @@ type runFlags struct {
 }
 
 func (f *runFlags) add(flags *pflag.FlagSet) {
+	f.addUntimed(flags)
+	f.addTimes(flags)
+}
+
+// addUntimed adds all flags but those about times.
+func (f *runFlags) addUntimed(flags *pflag.FlagSet) {
 	f.inputFlags.add(flags)
 	f.machineFlags.add(flags)
 	f.outputFlags.add(flags)

@@ -32,7 +32,6 @@ type selectFlags struct {
 func (f *selectFlags) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.enable, "enable", nil, "run only these rules")
 	flags.StringSliceVar(&f.disable, "disable", nil, "do not run these rules")
-	flags.StringVar(&f.minImpact, "min-impact", "", "leave out findings that cost less per step: 0.5ms or 1%")
 	flags.StringVar(&f.ranks, "ranks", "", "only these ranks: 0,4-7")
 	flags.StringVar(&f.steps, "steps", "", "only these optimizer steps: 3:8 (without 8) or last:5")
 	flags.StringVar(&f.tokens, "tokens", "auto",
@@ -41,11 +40,16 @@ func (f *selectFlags) add(flags *pflag.FlagSet) {
 	addCommunication(flags, &f.communication)
 	flags.StringVar(&f.normalization, "normalization", "",
 		"how gradients are meant to be normalized: global, per-rank, micro-mean or sum")
+	flags.StringVar(&f.rankRegex, "rank-regex", "", "regular expression whose first group is the rank in a file name")
+}
+
+// addTimes adds the flags about times, for commands that say what something costs.
+func (f *selectFlags) addTimes(flags *pflag.FlagSet) {
+	flags.StringVar(&f.minImpact, "min-impact", "", "leave out findings that cost less per step: 0.5ms or 1%")
 	flags.StringVar(&f.peakBandwidth, "peak-bw", "",
 		"peak memory bandwidth of the device: 3.35TB/s; else from a table by its name")
 	flags.BoolVar(&f.alignClocks, "align-clocks", false,
 		"subtract each rank's clock residual before waiting is measured; always done between hosts")
-	flags.StringVar(&f.rankRegex, "rank-regex", "", "regular expression whose first group is the rank in a file name")
 }
 
 func (f *selectFlags) parse(all []analyze.Rule) (analyze.Options, error) {
