@@ -27,23 +27,42 @@ type cluster struct {
 
 // clustersOf puts files together that can be of one run: in the order of time where all
 // times compare, else in that of the files, each goes to the run that it fits best, and
-// begins another one only if it contradicts all. So a set that could be one run is one.
+// begins another one only if it contradicts all. So a set that could be one run is one. Copies of
+// files are runs of their own, so that they draw no other file to them.
 func clustersOf(list []*piece) []*cluster {
 	order := slices.Clone(list)
 	if !slices.ContainsFunc(order, func(p *piece) bool { return p.clock == otherClock || p.clock != order[0].clock }) {
 		slices.SortStableFunc(order, func(a, b *piece) int { return cmp.Compare(a.from, b.from) })
 	}
-	var clusters []*cluster
+	markCopies(order)
+	var clusters, copies []*cluster
 	for _, p := range order {
-		best, why := fittest(clusters, p)
-		if best == nil {
-			best = newCluster(why)
-			clusters = append(clusters, best)
+		if p.copyOf == nil {
+			_, clusters = join(clusters, p)
 		}
-		best.add(p)
 	}
+	for _, p := range order {
+		if p.copyOf != nil {
+			_, why := fittest(clusters, p)
+			var c *cluster
+			c, copies = join(copies, p)
+			c.apart = cmp.Or(c.apart, why)
+		}
+	}
+	clusters = append(clusters, copies...)
 	slices.SortStableFunc(clusters, func(a, b *cluster) int { return cmp.Compare(a.place(), b.place()) })
 	return clusters
+}
+
+// join adds a file to the run that it fits best, or to a new one.
+func join(clusters []*cluster, p *piece) (*cluster, []*cluster) {
+	best, why := fittest(clusters, p)
+	if best == nil {
+		best = newCluster(why)
+		clusters = append(clusters, best)
+	}
+	best.add(p)
+	return best, clusters
 }
 
 // fittest is the run that a file fits best; nil if it contradicts all, and why it does the
@@ -122,7 +141,19 @@ func (c *cluster) contradicts(p *piece) string {
 			return fmt.Sprintf("rank %d occurs again", r)
 		}
 	}
-	return cmp.Or(c.outgrown(p), c.another(p), c.longAgo(p))
+	return cmp.Or(c.outgrown(p), c.another(p), c.longAgo(p), c.elsewhen(p))
+}
+
+// elsewhen says that a file is of another run of the same program, by its collectives. One file
+// of the run that was recorded at another time tells as much as all.
+func (c *cluster) elsewhen(p *piece) string {
+	if apart, ok := c.gap(p); !ok || apart == 0 {
+		return ""
+	}
+	if i := slices.IndexFunc(c.pieces, p.drifts); i >= 0 {
+		return "its collectives are not those of " + filepath.Base(c.pieces[i].file)
+	}
+	return ""
 }
 
 // another says why a file is of another program.

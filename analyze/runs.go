@@ -24,6 +24,7 @@ type TracedRun struct {
 	Steps     int                // of the rank that recorded most
 	Device    string             // "unknown" where no trace says it
 	Model     report.Fingerprint // of the first rank whose model is known
+	CopyOf    string             // the first file that it repeats, where it is a copy of another run; "" else
 	Apart     string             // why it is not of the first run that it contradicts; "" for the first
 
 	files []placed
@@ -50,6 +51,11 @@ func (a *Analysis) ResultOf(r *TracedRun, o Options) *Result { return assemble(r
 // run describes a cluster.
 func (c *cluster) run() TracedRun {
 	r := TracedRun{WorldSize: c.world, Device: "unknown", Model: unknownFingerprint(), Apart: c.apart}
+	original := func(p *piece) bool { return p.copyOf == nil }
+	if !slices.ContainsFunc(c.pieces, original) {
+		first := slices.MinFunc(c.pieces, func(p, q *piece) int { return cmp.Compare(p.files[0].place, q.files[0].place) })
+		r.CopyOf = first.copyOf.file
+	}
 	for _, p := range c.pieces {
 		r.files = append(r.files, p.files...)
 		r.Ranks = append(r.Ranks, p.ranks...)

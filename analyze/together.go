@@ -45,6 +45,7 @@ type piece struct {
 	from, to   int64  // ns, of the recording
 	events     int64
 	clock      clock
+	copyOf     *piece // that it repeats, nil for none
 }
 
 // clock is what times of a file count from.

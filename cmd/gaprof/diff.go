@@ -156,6 +156,7 @@ func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*rep
 func pooled(
 	s streams, traces []string, accept func([]analyze.TracedRun) error, f diffFlags, o analyze.Options,
 ) ([]*report.Report, error) {
+	f.once = true
 	runs, err := runsOf(s, traces, f.inputFlags, f.machine, o, accept)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,8 @@ type inputFlags struct {
 	strict   bool
 	quiet    bool
 	progress string
+
+	once bool // no flag: of runs that repeat each other one counts; see withoutCopies
 }
 
 func (f *inputFlags) add(flags *pflag.FlagSet) {

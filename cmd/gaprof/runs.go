@@ -49,12 +49,18 @@ func runsOf(
 	if err := tell(s, result, f.strict); err != nil {
 		return nil, err
 	}
-	runs := analysis.Runs()
-	if len(runs) < 2 {
+	all := analysis.Runs()
+	if len(all) < 2 {
 		return []tracedRun{{result: analysis.Result()}}, nil
 	}
-	if err := accept(runs); err != nil {
-		return nil, err
+	runs := all
+	if f.once {
+		runs = withoutCopies(s, all, f.quiet)
+	}
+	if len(runs) > 1 {
+		if err := accept(runs); err != nil {
+			return nil, err
+		}
 	}
 	var list []tracedRun
 	for i := range runs {
@@ -63,6 +69,21 @@ func runsOf(
 		list = append(list, tracedRun{runs[i], analysis.ResultOf(&runs[i], of)})
 	}
 	return list, nil
+}
+
+// withoutCopies are runs to be pooled without those that repeat another one, event for event:
+// what was recorded once counts once. It says which are left out.
+func withoutCopies(s streams, all []analyze.TracedRun, quiet bool) []analyze.TracedRun {
+	var runs []analyze.TracedRun
+	several := &analyze.SeveralRuns{Runs: all}
+	for i := range all {
+		if of := all[i].CopyOf; of == "" {
+			runs = append(runs, all[i])
+		} else if !quiet {
+			s.say("%s repeats %s event for event; it is counted once", several.Select(i), of)
+		}
+	}
+	return runs
 }
 
 // oneRun refuses several runs.
