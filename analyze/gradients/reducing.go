@@ -183,9 +183,10 @@ func reduceShards(group []HostCollective, received []int64) {
 // Reduces reports whether a collective of so many elements (or Unknown) can be one that
 // reduces gradients. Training loops also reduce norms, losses and counts, of one or a few
 // elements; anything larger may be gradients, and anything smaller if a parameter has
-// exactly as many elements. If the size is unknown, the kind and the site decide.
+// exactly as many elements. If the size is unknown, the kind and the site decide. ZeRO-2
+// reduces each part of the gradients to the rank that owns it.
 func (p *Params) Reduces(kind timeline.CollectiveKind, elems int64, site timeline.LaunchSite) bool {
-	if kind != timeline.AllReduce && kind != timeline.ReduceScatter {
+	if kind != timeline.AllReduce && kind != timeline.ReduceScatter && kind != timeline.Reduce {
 		return false
 	}
 	return elems > maxCounter || elems > 1 && p.has(elems) ||

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
 // asked is a collective on a GPU backend as text: kind, elements sent and received, group.
@@ -74,6 +76,20 @@ func TestOfModel(t *testing.T) {
 		if r.Sync.Pattern != want {
 			t.Errorf("%s: %s, want %s", name, r.Sync.Pattern, want)
 		}
+	}
+}
+
+// TestReducedToOwners: ZeRO-2 reduces each part of the gradients to the rank that owns it, by
+// torch.distributed.reduce. A loss that is reduced for the log is none.
+func TestReducedToOwners(t *testing.T) {
+	r := one(t, twice(2, func(s *script, _ int) {
+		s.node(accumulateGrad, func() { s.asked("reduce", 2000, 2000, "0") })
+		s.node(accumulateGrad, func() { s.asked("reduce", 64, 64, "0") })
+		s.asked("reduce", 1, 1, "0")
+	}))
+	if r.Sync.Pattern != SyncEvery || r.Sync.Kind != timeline.Reduce || r.Sync.Ranks != 4 ||
+		fmt.Sprint(r.Sync.PerPass) != "[2 2]" {
+		t.Errorf("%+v", r.Sync)
 	}
 }
 

@@ -58,7 +58,7 @@ func synchronization(
 	s.Site = mostFrequent(sites, timeline.UnknownSite)
 	s.Kind = mostFrequent(kinds, timeline.NotCommunication)
 	s.Shards = sizes[timeline.ReduceScatter]
-	s.Ranks = max(s.Shards, sizes[timeline.AllReduce])
+	s.Ranks = max(s.Shards, sizes[timeline.AllReduce], sizes[timeline.Reduce])
 	if kinds[timeline.ReduceScatter] > 0 {
 		s.Kind = timeline.ReduceScatter // all-reduces are then between replicas of a shard (HSDP)
 		if product := s.Shards * max(1, sizes[timeline.AllReduce]); world == 0 || product <= world {
