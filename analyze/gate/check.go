@@ -138,6 +138,8 @@ func (k *check) sayRegressions() {
 	case len(k.base) > 0 && len(k.config.Regressions) == 0:
 		k.say("0 regressions configured: nothing is compared with the baseline")
 	case len(k.base) > 0:
+	case k.options.FirstRun:
+		k.say("%s not compared: there is no baseline yet", units.Count(len(k.config.Regressions), "regression"))
 	case own > 0:
 		k.say("%s not judged: no {baseline}", units.Count(own, "regression"))
 	default:

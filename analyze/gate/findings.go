@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // findings judges what rules found, where the command asks for it.
@@ -145,7 +146,12 @@ func (k *check) newFinding(row Row, was, f *report.Finding) Row {
 	if strings.HasPrefix(f.Rule, "TH") && row.Severity == report.Error {
 		row.Severity = report.Warn
 	}
+	part, base, now := k.moved(f)
 	switch reason := skippedIn(k.base, f.Rule); {
+	case part != "" && was == nil:
+		row.Severity = report.Warn
+		row.Reason += fmt.Sprintf("; new, but not on top of the baseline: %s takes %s per step, there %s",
+			part, units.Milliseconds(now), units.Milliseconds(base))
 	case was != nil:
 		row.Reason += "; in the baseline " + sentenceOf(was)
 	case reason != "":
@@ -154,6 +160,55 @@ func (k *check) newFinding(row Row, was, f *report.Finding) Row {
 		row.Reason += "; new since the baseline"
 	}
 	return row
+}
+
+// moved is the part of a step that a finding about idle time or exposed communication charges,
+// and how long it takes in a mean step of the baseline and of this side, in ns, where it takes
+// no longer than it did: then the finding speaks of time that was lost before for another
+// reason. It is "" where the part grew, or is unknown.
+func (k *check) moved(f *report.Finding) (part string, base, now int64) {
+	if f.Cost == nil || !strings.HasPrefix(f.Rule, "ID") && !strings.HasPrefix(f.Rule, "OV") {
+		return "", 0, 0
+	}
+	for _, r := range k.new {
+		if r.Time == nil {
+			continue
+		}
+		for _, p := range r.Time.Parts {
+			charges := func(c report.PartClaim) bool { return c.Rule == f.Rule }
+			if slices.ContainsFunc(p.Claims, charges) && (part == "" || part == p.What) {
+				part = p.What
+			} else if slices.ContainsFunc(p.Claims, charges) {
+				return "", 0, 0 // of several parts
+			}
+		}
+	}
+	base, known := partOf(k.base, part)
+	now, also := partOf(k.new, part)
+	if part == "" || !known || !also || now > base {
+		return "", 0, 0
+	}
+	return strings.ReplaceAll(part, "_", "-"), base, now
+}
+
+// partOf is how long a part takes in a mean step of some reports, in ns.
+func partOf(reports []*report.Report, part string) (mean int64, ok bool) {
+	var sum, count int64
+	for _, r := range reports {
+		if r.Time == nil || r.Time.Of != "step" {
+			return 0, false
+		}
+		for _, p := range r.Time.Parts {
+			if p.What == part {
+				sum += p.Mean * int64(r.Time.Count)
+			}
+		}
+		count += int64(r.Time.Count)
+	}
+	if count == 0 {
+		return 0, false
+	}
+	return sum / count, true
 }
 
 // since reports whether a finding is new: the baseline has none of the rule, or one that is

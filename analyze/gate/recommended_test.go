@@ -18,6 +18,14 @@ func found(rule string, severity report.Severity, cost int64) func(*report.Repor
 	}
 }
 
+// idling says that a mean step is idle for so many us, of which a rule claims all.
+func idling(rule string, us int64) func(*report.Report) {
+	return func(r *report.Report) {
+		part := report.Part{What: "idle", Mean: us * 1000, Claims: []report.PartClaim{{Rule: rule, Mean: us * 1000}}}
+		r.Time = &report.Time{Of: "step", Count: len(r.Steps), Parts: []report.Part{part}}
+	}
+}
+
 // parametric makes a report one whose parameters and tokens are known, as a recording with
 // shapes and token counts is.
 func parametric(durations ...int64) *report.Report {
@@ -103,6 +111,24 @@ func TestRecommended(t *testing.T) {
 				found("OV004", "error", 9)(r)
 				r.Findings[0].Also = []string{"OV001"}
 			}), "passed: 15 of 17 checks passed, 2 undecidable", nil,
+		},
+		{
+			"a new finding about less idle time than there was",
+			with(with(hooks(), found("ID005", "warn", 5)), idling("ID005", 50)), with(hooks(), idling("ID001", 60)),
+			"passed: 14 of 17 checks passed, 1 with a warning, 2 undecidable",
+			[]string{"fail ID005 warn: ID005 costs; new, but not on top of the baseline: idle takes 0.05 ms per step, " +
+				"there 0.06 ms [ID005 warn: ID005 costs]"},
+		},
+		{
+			"a new finding about more idle time than there was",
+			with(with(hooks(), found("ID005", "warn", 5)), idling("ID005", 70)), with(hooks(), idling("ID001", 60)),
+			"failed: 1 of 17 checks failed, 2 undecidable",
+			[]string{"fail ID005 warn: ID005 costs; new since the baseline [ID005 warn: ID005 costs]"},
+		},
+		{
+			"a new finding about something else", with(with(hooks(), found("GS001", "warn", 5)), idling("GS001", 50)),
+			with(hooks(), idling("ID001", 60)), "failed: 1 of 17 checks failed, 2 undecidable",
+			[]string{"fail GS001 warn: GS001 costs; new since the baseline [GS001 warn: GS001 costs]"},
 		},
 		{"a new note", with(hooks(), found("OV001", "note", 5)), hooks(),
 			"passed: 15 of 17 checks passed, 2 undecidable", nil},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -236,14 +237,28 @@ func findConfig() (string, error) {
 	}
 }
 
+// noBaseline adds what to do on the first run, when there is nothing to compare with yet.
+func noBaseline(err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	const hint = "for the first run: --baseline-missing ok passes without it, and --write-baseline FILE writes it"
+	return &codeError{code: exitInput, err: err, hint: hint}
+}
+
 // baselineFiles are the files that a baseline is made of.
 func baselineFiles(s streams, paths []string, quiet bool) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
 	files, again, err := tracefile.ExpandOnce(paths)
+	if err == nil {
+		if gone := slices.IndexFunc(files, isGone); gone >= 0 {
+			err = fmt.Errorf("%s: %w", files[gone], fs.ErrNotExist)
+		}
+	}
 	if err != nil {
-		return nil, err
+		return nil, noBaseline(err)
 	}
 	if !quiet {
 		sayAgain(s, again)
