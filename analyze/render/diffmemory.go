@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/internal/units"
@@ -11,11 +12,24 @@ import (
 func memorySentences(d *compare.Diff) []sentence {
 	var list []sentence
 	for i := range d.Memory {
-		if m := &d.Memory[i]; m.Changed() {
+		if m := &d.Memory[i]; m.Changed() && memoryMoved(m) {
 			list = append(list, sentence{"MEMORY", memoryChangeText(m)})
 		}
 	}
 	return list
+}
+
+// leastMemory is the least change of an amount that is told: less prints as nothing.
+const leastMemory = 0.00005
+
+// memoryMoved reports whether any amount changed by enough to be told.
+func memoryMoved(m *compare.MemoryChange) bool {
+	b, n := &m.Base, &m.New
+	return b.Relative != n.Relative || moved(&b.Peak, &n.Peak) || moved(b.Reserved, n.Reserved) || moved(b.Held, n.Held)
+}
+
+func moved(before, after *int64) bool {
+	return before != nil && after != nil && math.Abs(float64(*after-*before)) >= leastMemory*float64(max(*before, 1))
 }
 
 func memoryChangeText(m *compare.MemoryChange) string {
@@ -31,11 +45,11 @@ func memoryChangeText(m *compare.MemoryChange) string {
 	if b.Phase != n.Phase && b.Phase != "unknown" && n.Phase != "unknown" {
 		text += ", in " + spacedPhase(b.Phase) + " -> in " + spacedPhase(n.Phase)
 	}
-	if b.Held != nil && n.Held != nil && *b.Held != *n.Held {
+	if moved(b.Held, n.Held) {
 		text += fmt.Sprintf("; of it held until backward %s of %s -> %s of %s", units.Bytes(*b.Held),
 			passesText(*b.HeldPasses), units.Bytes(*n.Held), passesText(*n.HeldPasses))
 	}
-	if b.Reserved != nil && n.Reserved != nil && *b.Reserved != *n.Reserved {
+	if moved(b.Reserved, n.Reserved) {
 		text += fmt.Sprintf("; reserved %s -> %s", units.Bytes(*b.Reserved), units.Bytes(*n.Reserved))
 	}
 	return text

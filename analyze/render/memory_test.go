@@ -89,7 +89,7 @@ func TestMemoryChange(t *testing.T) {
 		return compare.MemorySide{Kind: "cuda", Peak: peak, Reserved: &reserved, Phase: phase, Held: &held,
 			HeldPasses: &passes}
 	}
-	same, half := 0.0, -0.5
+	same, half, little := 0.0, -0.5, -0.00002
 	relative := side(5e6, 1, 1, "forward")
 	relative.Kind, relative.Reserved, relative.Held, relative.Relative = "cpu", nil, nil, true
 	for _, test := range []struct {
@@ -98,6 +98,8 @@ func TestMemoryChange(t *testing.T) {
 	}{
 		{compare.MemoryChange{Kind: "Adam", Base: side(5e6, 4e6, 4, "backward"), New: side(5e6, 4e6, 4, "backward"),
 			Delta: &same}, "[]"},
+		{compare.MemoryChange{Kind: "Adam", Base: side(5e9, 4e9, 4, "backward"),
+			New: side(5e9-1e5, 4e9+1e5, 4, "backward"), Delta: &little}, "[]"},
 		{compare.MemoryChange{Kind: "Adam", Base: side(6e6, 4e6, 4, "backward"), New: side(3e6, 1e6, 1, "optimizer"),
 			Delta: &half}, "[{MEMORY peak of steps of Adam: 6.0 MB -> 3.0 MB, -50.00 %, " +
 			"in backward -> in the optimizer; of it held until backward " +

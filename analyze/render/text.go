@@ -183,7 +183,7 @@ func verdict(r *report.Report) []saying {
 	f := &r.Findings[0]
 	next := f.Fix
 	if f.Saving != nil && f.Saving.High > 0 {
-		next += fmt.Sprintf("; at most -%s/step", units.Milliseconds(f.Saving.High))
+		next += fmt.Sprintf("; saves at most %s/step", units.Milliseconds(f.Saving.High))
 	}
 	return append([]saying{
 		{"VERDICT", f.Message, f.Rule + " " + string(f.Severity), f.Severity},
