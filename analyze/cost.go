@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
@@ -47,18 +48,11 @@ func (c *Cost) PerStep(ranks []*Rank) (mean, step int64, partial bool) {
 	for _, all := range []bool{false, true} {
 		var sum, total int64
 		var durations []int64
-		for _, r := range ranks {
-			for i := range r.Steps {
-				s := &r.Steps[i]
-				d := Duration(r, s)
-				if d == 0 || !r.Selected(i) || !slices.Contains(c.kinds, s.Kind) || !s.Complete && !all {
-					continue
-				}
-				sum += c.claimed[stepKey{r, i}] / devicesOf(s)
-				total += d
-				durations = append(durations, d)
-			}
-		}
+		c.each(ranks, all, func(_ *Rank, duration, ns int64) {
+			sum += ns
+			total += duration
+			durations = append(durations, duration)
+		})
 		if n := int64(len(durations)); n > 0 {
 			slices.Sort(durations)
 			mean, median := sum/n, (durations[(n-1)/2]+durations[n/2])/2
@@ -70,6 +64,59 @@ func (c *Cost) PerStep(ranks []*Rank) (mean, step int64, partial bool) {
 	}
 	return 0, 0, true
 }
+
+// each visits the steps that PerStep is the mean of: their rank, duration and cost, in ns.
+func (c *Cost) each(ranks []*Rank, all bool, visit func(r *Rank, duration, ns int64)) {
+	for _, r := range ranks {
+		for i := range r.Steps {
+			s := &r.Steps[i]
+			d := Duration(r, s)
+			if d == 0 || !r.Selected(i) || !slices.Contains(c.kinds, s.Kind) || !s.Complete && !all {
+				continue
+			}
+			visit(r, d, c.claimed[stepKey{r, i}]/devicesOf(s))
+		}
+	}
+}
+
+// Few is in how many steps of how many nearly all of the cost lies, if those are no more than
+// one in fewShare, else 0; of the steps that PerStep is the mean of, on ranks on which any costs
+// something. on is how many ranks those are, whole says that the other steps cost nothing at all.
+func (c *Cost) Few(ranks []*Rank) (few, of, on int, whole bool) {
+	costly := make(map[*Rank]bool)
+	for key := range c.claimed {
+		costly[key.rank] = true
+	}
+	for _, all := range []bool{false, true} {
+		var costs []int64
+		var sum int64
+		c.each(ranks, all, func(r *Rank, _, ns int64) {
+			if costly[r] {
+				costs, sum = append(costs, ns), sum+ns
+			}
+		})
+		if len(costs) == 0 {
+			continue
+		}
+		slices.SortFunc(costs, func(a, b int64) int { return cmp.Compare(b, a) })
+		rest := sum
+		for rest > sum/nearly {
+			rest -= costs[few]
+			few++
+		}
+		if fewShare*few > len(costs) {
+			few = 0
+		}
+		return few, len(costs), len(costly), rest == 0
+	}
+	return 0, 0, 0, false
+}
+
+// Nearly all of a cost is all but one part of so many, and few steps are at most one of so many.
+const (
+	nearly   = 10
+	fewShare = 4
+)
 
 // total is everything claimed, in ns, over all steps.
 func (c *Cost) total() int64 {

@@ -19,7 +19,7 @@ type exposure struct {
 	noun  string                    // what the kinds are called
 
 	reduce    bool // gradients are reduced: those launched only after backward are OV004's
-	first     bool // those before the first layer have a cause of their own
+	first     bool // those before the first layer, and the first of backward, have a cause of their own
 	byUpdates bool // launched inside Optimizer.step they are a note at most: they follow the update
 
 	beside string // the fix where backward waits for all-gathers at the same time, "" not judged
@@ -41,6 +41,7 @@ type place uint8
 const (
 	beforeFirst   place = iota // before the first layer
 	inForward                  // launched in forward
+	firstBackward              // the first of a backward pass, before which that computes nothing
 	inBackward                 // launched in backward, while it computes
 	afterCompute               // launched in backward, after its last kernel
 	inModel                    // launched in backward by a node of the model, for activations
@@ -53,6 +54,7 @@ const (
 var placeWords = [numPlaces]string{
 	beforeFirst:   "before the first layer, where nothing has been computed yet that could hide it",
 	inForward:     "launched in forward",
+	firstBackward: "the first of backward, before which that computes nothing that could hide it",
 	inBackward:    "launched in backward, between its kernels",
 	afterCompute:  "after the last kernel of backward, where nothing is left to hide it",
 	inModel:       "launched by nodes of the model in backward, which wait for it",
@@ -98,7 +100,9 @@ func (e *exposure) run(p *analyze.Pass) {
 		claimSets(p, r, exposed, timeline.BucketOf(e.kinds[0]), &cost)
 		e.place(r, all, exposed, &x, &own)
 	}
-	describe := func(mean, step int64) report.Finding { return e.finding(p, &x, mean, step) }
+	describe := func(mean, step int64) report.Finding {
+		return e.finding(p, &x, perStep(mean, step)+inFew(&cost, p.Ranks), mean)
+	}
 	if mean, _, _ := own.PerStep(p.Ranks); e.byUpdates && mean == 0 {
 		p.ReportDesign(&cost, describe)
 		return
@@ -106,8 +110,9 @@ func (e *exposure) run(p *analyze.Pass) {
 	p.ReportCost(&cost, describe)
 }
 
-// finding says where in the step the time lies, and what to do about the largest part.
-func (e *exposure) finding(p *analyze.Pass, x *exposedTime, mean, step int64) report.Finding {
+// finding says where in the step the time lies, and what to do about the largest part. took is
+// how much it is, in words.
+func (e *exposure) finding(p *analyze.Pass, x *exposedTime, took string, mean int64) report.Finding {
 	headline, fix := e.noun+" exposed", e.fixes[x.largest()]
 	where, messages := x.words(), e.messages(p.Ranks, x)
 	if e.headline != nil {
@@ -131,7 +136,7 @@ func (e *exposure) finding(p *analyze.Pass, x *exposedTime, mean, step int64) re
 	}
 	why = append(why, messages)
 	return report.Finding{
-		Message:  headline + " " + perStep(mean, step),
+		Message:  headline + " " + took,
 		Why:      strings.Join(slices.DeleteFunc(why, func(s string) bool { return s == "" }), "; "),
 		Fix:      fix,
 		Saving:   &report.Range{Low: 0, High: mean},
@@ -277,10 +282,34 @@ func (e *exposure) placeOf(r *analyze.Rank, i int) place {
 	if at == inForward && e.first && computedBefore(r, c) < c.End-c.Start {
 		return beforeFirst
 	}
+	if at == inBackward && e.first && e.opensBackward(r, i) {
+		return firstBackward
+	}
 	if at == inBackward && e.reduce && ofActivations(r, c) {
 		return inModel
 	}
 	return at
+}
+
+// opensBackward reports whether a collective is the first of its kind that its backward pass
+// launches, and nothing of that pass computes before it: what it gathers is of the last layer,
+// whose forward was over only just now.
+func (e *exposure) opensBackward(r *analyze.Rank, i int) bool {
+	c := &r.Collectives[i]
+	for k := i - 1; k >= 0 && r.Collectives[k].Device == c.Device && r.Collectives[k].Step == c.Step; k-- {
+		if before := &r.Collectives[k]; slices.Contains(e.kinds, before.Kind) {
+			if before.Phase == facts.PhaseBackward {
+				return false
+			}
+			break
+		}
+	}
+	for w, b := range r.Steps[c.Step].LastBackward {
+		if r.Steps[c.Step].Windows[w].Device == c.Device && b.Start <= c.Start {
+			return r.Devices[c.Device].Busy.Each[timeline.ComputeBucket].Within(b.Start, c.Start) < c.End-c.Start
+		}
+	}
+	return true
 }
 
 // ofActivations reports whether a reduction of some size in backward is none of gradients by

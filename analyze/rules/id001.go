@@ -30,7 +30,7 @@ func moreWorkers(s *idle.Shown) string {
 		return ""
 	}
 	return "the workers do not keep up: raise num_workers up to the cores that each rank has, then prefetch_factor; " +
-		"persistent_workers=True, cheaper transforms, faster storage"
+		"persistent_workers=True, pin_memory=True, cheaper transforms, faster storage"
 }
 
 // loading says what the host does in the longest gap.

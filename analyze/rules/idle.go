@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/idle"
@@ -33,8 +35,7 @@ type idleRule struct {
 // run claims the idle time of a finding on every rank on which it is worth saying.
 func (rule idleRule) run(p *analyze.Pass) {
 	var cost analyze.Cost
-	var worst *idle.Shown
-	var evidence []report.Evidence
+	var gaps []shownGap
 	for _, r := range p.Ranks {
 		if !rule.worthSaying(r) {
 			continue
@@ -49,24 +50,34 @@ func (rule idleRule) run(p *analyze.Pass) {
 				got, others := p.ClaimRest(r, i, w, timeline.IdleBucket, ns)
 				p.Remark(others)
 				cost.Add(r, i, got)
-				shown := &s.Idle[w].Shown[rule.finding]
-				if worst == nil || shown.NS > worst.NS {
-					worst = shown
-				}
-				if len(evidence) < maxEvidence {
-					evidence = append(evidence, analyze.EvidenceOf(r, shown.Event))
-				}
+				gaps = append(gaps, shownGap{r, &s.Idle[w].Shown[rule.finding]})
 			}
 		}
 	}
 	p.ReportHost(&cost, func(mean, step int64) report.Finding {
-		f := report.Finding{Message: rule.message + " " + perStep(mean, step), Why: rule.why(worst),
-			Saving: &report.Range{Low: 0, High: mean}, Evidence: evidence}
+		gaps = longestFirst(gaps)
+		f := report.Finding{Message: rule.message + " " + perStep(mean, step) + inFew(&cost, p.Ranks),
+			Why: rule.why(gaps[0].Shown), Saving: &report.Range{Low: 0, High: mean}}
+		for _, g := range gaps[:min(maxEvidence, len(gaps))] {
+			f.Evidence = append(f.Evidence, analyze.EvidenceOf(g.rank, g.Event))
+		}
 		if rule.fix != nil {
-			f.Fix = rule.fix(worst)
+			f.Fix = rule.fix(gaps[0].Shown)
 		}
 		return f
 	})
+}
+
+// shownGap is the longest gap of a window.
+type shownGap struct {
+	rank *analyze.Rank
+	*idle.Shown
+}
+
+// longestFirst orders gaps by their length; of equals the earlier stays first.
+func longestFirst(gaps []shownGap) []shownGap {
+	slices.SortStableFunc(gaps, func(a, b shownGap) int { return cmp.Compare(b.NS, a.NS) })
+	return gaps
 }
 
 // worthSaying reports whether enough steps of a rank have enough of the idle time. Only

@@ -110,6 +110,9 @@ func spentOn(m *analyze.Matched, l *lateness.Lateness) int64 {
 // fixLate is what to change on the rank at the end of a chain.
 func fixLate(m *analyze.Matched, l *lateness.Lateness) string {
 	fix := lateFixes[l.Cause]
+	if gaps := shownAround(m.Ranks[l.Rank], l); l.Cause == lateness.DataLoading && len(gaps) > 0 {
+		fix = cmp.Or(moreWorkers(gaps[0].Shown), fix)
+	}
 	if fix == "" {
 		return ""
 	}

@@ -204,6 +204,21 @@ func TestLateBeforeTheOneItShowsIn(t *testing.T) {
 	}
 }
 
+// Workers that do not keep up are not answered with the number of workers that a loader of none
+// is to have.
+func TestLateLoaderWithWorkers(t *testing.T) {
+	for _, test := range []struct{ span, want string }{
+		{loader, "on rank 1: DataLoader(..., num_workers=4"},
+		{strings.Replace(loader, "Single", "Multi", 1), "on rank 1: the workers do not keep up"},
+	} {
+		span := strings.Replace(test.span, "_MultiProcess", "_MultiProcessing", 1)
+		run := lateRun{steps: 4, ranks: 4, step: onRank1(act{'h', span, 3000, "user_annotation"})}
+		if f := stragglerOf(t, run.inputs(t)); f == nil || !strings.HasPrefix(f.Fix, test.want) {
+			t.Errorf("%s: %+v, want %s", span, f, test.want)
+		}
+	}
+}
+
 // Rank 3 waits for rank 2, which waits for rank 1, which loads data: the chain is told.
 func TestLateChain(t *testing.T) {
 	run := lateRun{steps: 4, ranks: 6, groups: map[string][]int{"a": {1, 2}, "b": {0, 2, 3, 4, 5}},

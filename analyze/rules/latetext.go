@@ -162,28 +162,28 @@ func shownLate(r *analyze.Rank, l *lateness.Lateness) string {
 	case k.Most.Name != "":
 		return fmt.Sprintf(", most in %s, %s on average", k.Most.Name, units.Duration(k.MostMean))
 	}
-	if s := longestShown(r, l); s != nil {
+	if gaps := shownAround(r, l); len(gaps) > 0 {
+		s := gaps[0].Shown
 		return fmt.Sprintf(", %s (%s%s)", longestGap(s), s.Event.Name, inside(s))
 	}
 	return ""
 }
 
-// longestShown is what the host does in the longest gap around what was compared, nil for
-// none.
-func longestShown(r *analyze.Rank, l *lateness.Lateness) *idle.Shown {
+// shownAround is what the host does in the gaps around what was compared, the longest first.
+func shownAround(r *analyze.Rank, l *lateness.Lateness) []shownGap {
 	of, ok := lateFindings[l.Cause]
 	if !ok {
 		return nil
 	}
-	var longest *idle.Shown
+	var gaps []shownGap
 	for _, i := range l.Around {
 		for w := range r.Steps[i].Idle {
-			if s := &r.Steps[i].Idle[w].Shown[of]; s.NS > 0 && (longest == nil || s.NS > longest.NS) {
-				longest = s
+			if s := &r.Steps[i].Idle[w].Shown[of]; s.NS > 0 {
+				gaps = append(gaps, shownGap{r, s})
 			}
 		}
 	}
-	return longest
+	return longestFirst(gaps)
 }
 
 // showLate are the spans of the rank that show why it is late.
@@ -199,13 +199,9 @@ func showLate(r *analyze.Rank, l *lateness.Lateness) []timeline.Event {
 		return []timeline.Event{r.Event(int(l.WaitsIn))}
 	}
 	var list []timeline.Event
-	of, ok := lateFindings[l.Cause]
-	for _, i := range l.Around {
-		for w := range r.Steps[i].Idle {
-			if s := &r.Steps[i].Idle[w].Shown[of]; ok && s.NS > 0 && len(list) < maxEvidence {
-				list = append(list, s.Event)
-			}
-		}
+	gaps := shownAround(r, l)
+	for _, g := range gaps[:min(maxEvidence, len(gaps))] {
+		list = append(list, g.Event)
 	}
 	return list
 }

@@ -27,6 +27,9 @@ var OV009 = exposureRule("OV009", analyze.Doc{
 		inForward: "prefetch the next layer while this one computes: set_modules_to_forward_prefetch() " +
 			"(fully_shard), forward_prefetch=True (FSDP1); more layers per group, larger batches; all-gathers of " +
 			"tensor parallelism: Megatron's tp_comm_overlap, torch._inductor.config._micro_pipeline_tp",
+		firstBackward: "prefetching cannot hide it, so keep the parameters of the last layers from forward on: " +
+			"fully_shard(layer, reshard_after_forward=False) for the last block alone; FSDP1: " +
+			"ShardingStrategy.SHARD_GRAD_OP for that block",
 		inBackward: "prefetch the next layer while this one computes: set_modules_to_backward_prefetch() " +
 			"(fully_shard), backward_prefetch=BackwardPrefetch.BACKWARD_PRE (FSDP1); or " +
 			"reshard_after_forward=False, which needs no all-gather in backward, if there is memory for it",
