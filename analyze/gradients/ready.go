@@ -98,7 +98,9 @@ func readyIn(x *timeline.Rank, pass *Backward) []readyAt {
 		sum += timeline.Numel(ops[0].Shapes[0])
 		list = append(list, readyAt{n.End, sum})
 	}
-	slices.SortStableFunc(list, func(a, b readyAt) int { return cmp.Compare(a.at, b.at) })
+	if order := func(a, b readyAt) int { return cmp.Compare(a.at, b.at) }; !slices.IsSortedFunc(list, order) {
+		slices.SortStableFunc(list, order)
+	}
 	for i := range list {
 		if i > 0 && list[i].elems < list[i-1].elems {
 			return nil // nodes of several threads at once

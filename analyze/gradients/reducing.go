@@ -39,9 +39,14 @@ func (c *HostCollective) reduction() reduction { return reduction{c.Kind, c.Elem
 func (r *recognizer) mark(list []HostCollective, rows []int32, received []int64) {
 	r.forward = make(map[reduction]bool)
 	r.askers = make([]asker, len(list))
+	dtype, whole := "", false // of the last one: most have the same
 	for i := range list {
 		r.askers[i] = modelAsks
-		if c := &list[i]; r.params.Reduces(c.Kind, c.Elems, c.Site) && !integers(c.Dtype) {
+		c := &list[i]
+		if c.Dtype != dtype {
+			dtype, whole = c.Dtype, integers(c.Dtype)
+		}
+		if !whole && r.params.Reduces(c.Kind, c.Elems, c.Site) {
 			r.askers[i] = askerOf(r.x, rows[i])
 			if r.askers[i] == loopAsks && r.inForward(c) {
 				r.forward[c.reduction()] = true
