@@ -53,8 +53,8 @@ func (c *cluster) run() TracedRun {
 	r := TracedRun{WorldSize: c.world, Device: "unknown", Model: unknownFingerprint(), Apart: c.apart}
 	original := func(p *piece) bool { return p.copyOf == nil }
 	if !slices.ContainsFunc(c.pieces, original) {
-		first := slices.MinFunc(c.pieces, func(p, q *piece) int { return cmp.Compare(p.files[0].place, q.files[0].place) })
-		r.CopyOf = first.copyOf.file
+		byPlace := func(p, q *piece) int { return cmp.Compare(p.files[0].place, q.files[0].place) }
+		r.CopyOf = slices.MinFunc(c.pieces, byPlace).copyOf.file
 	}
 	for _, p := range c.pieces {
 		r.files = append(r.files, p.files...)

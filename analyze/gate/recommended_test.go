@@ -116,8 +116,8 @@ func TestRecommended(t *testing.T) {
 			"a new finding about less idle time than there was",
 			with(with(hooks(), found("ID005", "warn", 5)), idling("ID005", 50)), with(hooks(), idling("ID001", 60)),
 			"passed: 14 of 17 checks passed, 1 with a warning, 2 undecidable",
-			[]string{"fail ID005 warn: ID005 costs; new, but not on top of the baseline: idle takes 0.05 ms per step, " +
-				"there 0.06 ms [ID005 warn: ID005 costs]"},
+			[]string{"fail ID005 warn: ID005 costs; new, but not on top of the baseline: idle takes 0.05 ms per " +
+				"step, there 0.06 ms [ID005 warn: ID005 costs]"},
 		},
 		{
 			"a new finding about more idle time than there was",

@@ -237,8 +237,9 @@ var newFindings = Metric{
 	Unit: Count,
 	Path: "findings",
 	Definition: "findings above a note that the baseline does not have, or has at a lower severity and for a third " +
-		"of the cost or less; one row for each; those about the trace itself (TH) are warnings, and so are those about " +
-		"idle time (ID) or exposed communication (OV) of which a mean step has no more than in the baseline",
+		"of the cost or less; one row for each; those about the trace itself (TH) are warnings, and so are " +
+		"those about idle time (ID) or exposed communication (OV) of which a mean step has no more than in the " +
+		"baseline",
 	Next:    toFindings,
 	Missing: missSteps,
 	against: true,

@@ -91,8 +91,8 @@ func TestFewExposedSteps(t *testing.T) {
 			fmt.Fprintf(&text, "1/1 %dus +2us cuda_runtime cudaLaunchKernel corr=%d\n", at+1, 3*step+1)
 			fmt.Fprintf(&text, "0/7 %dus +1000us kernel gemm corr=%d stream=7\n", at+10, 3*step+1)
 			fmt.Fprintf(&text, "1/1 %dus +2us cuda_runtime cudaLaunchKernel corr=%d\n", at+5, 3*step+2)
-			fmt.Fprintf(&text, "0/20 %dus +%dus kernel ncclDevKernel_AllGather_RING_LL() corr=%d stream=20\n", at+1010, us,
-				3*step+2)
+			fmt.Fprintf(&text, "0/20 %dus +%dus kernel ncclDevKernel_AllGather_RING_LL() corr=%d stream=20\n", at+1010,
+				us, 3*step+2)
 			fmt.Fprintf(&text, "1/1 %dus +20us user_annotation Optimizer.step#AdamW.step\n", at+1100)
 			fmt.Fprintf(&text, "1/1 %dus +2us cuda_runtime cudaLaunchKernel corr=%d\n", at+1102, 3*step+3)
 			fmt.Fprintf(&text, "0/7 %dus +10us kernel adam corr=%d stream=7\n", at+1012+us, 3*step+3)
