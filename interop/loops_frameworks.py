@@ -1,8 +1,11 @@
-"""Loops that are not written here: those of transformers, accelerate and Lightning, each clean and with a planted fault, and of DeepSpeed."""
+"""Loops that are not written here: those of transformers, accelerate, Lightning, DeepSpeed and torchtitan, each clean and with a planted fault."""
 
+import contextlib
 import logging
 import os
+import sys
 import tempfile
+import types
 import warnings
 
 import torch
@@ -251,6 +254,8 @@ def lightning(accum=1, manual=False, fault=None, **arguments):
 
 
 def deepspeed(stage, accum=2, fault=None):
+    """fault: zero clears gradients before each micro-batch; sum runs one backward pass over the losses of two."""
+
     def build(run):
         quiet()
         os.environ.update(DS_ACCELERATOR="cpu", LOCAL_RANK=str(run.rank), LOCAL_SIZE=str(run.world))
@@ -266,13 +271,106 @@ def deepspeed(stage, accum=2, fault=None):
         batches = [{k: v for k, v in Rows(run, BATCH)[:BATCH].items()} for _ in range(accum)]
 
         def update(number):
-            for batch in batches:
+            if fault == "sum":
+                engine.backward(sum(F.cross_entropy(engine(batch["x"]), batch["labels"]) / 2 for batch in batches * 2))
+                run.count("forward", 2)
+                run.count("backward")
+                engine.step()
+            for batch in batches if fault != "sum" else ():
+                if fault == "zero":
+                    model.zero_grad(set_to_none=False)
                 loss = F.cross_entropy(engine(batch["x"]), batch["labels"])
                 run.count("forward")
                 engine.backward(loss)
                 run.count("backward")
                 engine.step()
             run.count("step AdamW")
+
+        return update
+
+    return build
+
+
+# torchtitan
+
+
+class Absent(types.ModuleType):
+    """A module that torchtitan imports and no loop on a CPU runs: kernels in Triton, data sets, TensorBoard."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+ABSENT = ("torchtitan.distributed.minimal_async_ep.kernels", "datasets", "datasets.distributed", "torch.utils.tensorboard")
+
+
+def titan(accum=1, fault=None):
+    """Trainer.train_step of torchtitan, with its loss and its optimizers; the model is ours, on two ranks in FSDP as in its parallelize.
+    fault: zero clears before each micro-batch; scale adds up losses and divides the gradients by the count."""
+
+    def build(run):
+        quiet()
+        for name in ABSENT:
+            sys.modules.setdefault(name, Absent(name))
+        from torchtitan.components.loss import CrossEntropyLoss
+        from torchtitan.components.optimizer import OptimizersContainer, ParamGroupConfig
+        from torchtitan.trainer import Trainer
+
+        logging.getLogger().setLevel(logging.ERROR)
+        model, mesh = Net(), None
+        if run.world > 1:
+            from torch.distributed.device_mesh import init_device_mesh
+            from torch.distributed.fsdp import fully_shard
+
+            mesh = init_device_mesh("cpu", (run.world,))
+            fully_shard(model.body[0], mesh=mesh)
+            fully_shard(model, mesh=mesh)
+        run.trains(model.parameters())
+
+        class Counting(Trainer):
+            def _forward_backward_body(self, inputs, labels, count, extra):
+                if fault == "zero":
+                    self.optimizers.zero_grad()
+                run.count("forward")
+                loss = super()._forward_backward_body(inputs, labels, torch.ones_like(count) if fault == "scale" else count, extra)
+                run.count("backward")
+                self.left -= 1
+                if fault == "scale" and self.left % accum == 0:
+                    with torch.no_grad():
+                        for p in model.parameters():
+                            p.grad.div_(count)
+                return loss
+
+        loop, left = Counting.__new__(Counting), types.SimpleNamespace
+        nothing = lambda *_, **__: None  # noqa: E731
+        loop.left, loop.step, loop.ntokens_seen, loop.device = 0, 0, 0, torch.device("cpu")
+        loop.config = left(
+            training=left(disable_cuda_graphs=True, max_norm=0.01), parallelism=left(spmd_backend="partial_dtensor"))
+        loop.parallel_dims = left(
+            dp_enabled=mesh is not None, dp_cp_enabled=mesh is not None, pp_enabled=False, cp_enabled=False, ep_enabled=False,
+            get_mesh=lambda _: mesh, get_optional_mesh=nothing)
+        loop.model_parts, loop.model_config = [model], None
+        loop.gradient_accumulation_steps, loop.num_pipeline_parallel_microbatches = accum, 1
+        loop.loss_fn = CrossEntropyLoss(CrossEntropyLoss.Config())
+        group = ParamGroupConfig(pattern=".*", optimizer_name="AdamW", optimizer_kwargs={"lr": 1e-3})
+        loop.optimizers = OptimizersContainer(OptimizersContainer.Config(param_groups=[group], implementation="foreach"), model_parts=[model])
+        loop.lr_schedulers = left(get_metrics=dict, step=nothing)
+        loop.metrics_processor = left(should_log=lambda step: run.world == 1, log=nothing)
+        loop.checkpointer = left(maybe_wait_for_staging=nothing)
+        loop.train_context, loop.fwd_bwd_fn = contextlib.nullcontext, loop._forward_backward_body
+        rows = Tokens(run, BATCH)
+
+        def batches():
+            while True:
+                yield {"input": run.randn(BATCH, 8, WIDTH)}, rows.x % OUTPUTS
+
+        data = batches()
+
+        def update(number):
+            loop.train_step(data)
+            run.count("step OptimizersContainer")
 
         return update
 
@@ -303,7 +401,13 @@ def by_zero(*per_micro_batch):
         "wrapper": "deepspeed", "clip_tensors": 1, "average_pass": {"kind": "flat", "place": "after_backward"}}  # this rank's shard, flat
 
 
+def by_titan(name, build, accum=1, facts=CLIPPED, **more):
+    return Written("framework-torchtitan" + name, build, accumulation=accum, micro_batches=accum, needs=("torchtitan",), facts=facts, **more)
+
+
 P = 6
+SHARDED = CLIPPED | {"wrapper": "fsdp2", "sync": "every_micro_batch", "gradient_collectives_per_micro_batch": [2, 2],
+                     "token_all_reduce": {"present": True, "where": "before_forward", "count_per_step": 1}}
 LOOPS = [
     framework("trainer", "transformers", trainer(), facts=CLIPPED),
     # Without a norm to clip at transformers clips at infinity, for the norm in the log: the pass is there all the same.
@@ -325,4 +429,12 @@ LOOPS = [
     Written("framework-deepspeed2-zero1", deepspeed(1), world=2, accumulation=2, micro_batches=2, needs=("deepspeed",), facts=by_zero(0, 1)),
     Written("framework-deepspeed2-zero2", deepspeed(2), world=2, accumulation=2, micro_batches=2, needs=("deepspeed",), facts=by_zero(1, 1),
             planted=("AC001",)),
+    Written("framework-deepspeed2-zero1-zero", deepspeed(1, fault="zero"), world=2, accumulation=2, micro_batches=2, needs=("deepspeed",),
+            facts=by_zero(0, 1), planted=("GS007",)),
+    Written("framework-deepspeed2-zero2-sum", deepspeed(2, 1, fault="sum"), world=2, micro_batches=2, needs=("deepspeed",),
+            facts=by_zero(1), planted=("AC005",)),
+    by_titan("", titan(2), 2),
+    by_titan("-zero", titan(2, "zero"), 2, planted=("GS007",)),
+    by_titan("-scale", titan(fault="scale"), facts=CLIPPED | scaled(P, True), planted=("GS001",)),
+    by_titan("2", titan(2), 2, world=2, facts=SHARDED, planted=("AC004",)),
 ]

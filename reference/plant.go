@@ -12,6 +12,7 @@ const (
 	noRescale                       // mean losses are added without dividing by A
 	backwardOutside                 // backward runs after the loop: for the last micro-batch only
 	zeroEach                        // gradients are cleared before every backward
+	zeroNever                       // gradients are not cleared
 	scaleEach                       // gradients are divided by A after every backward
 	clipEach                        // gradients are clipped after every backward
 	divideWhole                     // gradients are divided by R before they are reduce-scattered as a sum
@@ -47,6 +48,8 @@ var plants = []plant{
 		[]setting{{"scale", "loss"}}, scaleByOne},
 	{"GS007", "zero_grad before every backward",
 		[]setting{{"scale", "loss"}}, zeroEach},
+	{"GS008", "zero_grad is forgotten",
+		[]setting{{"scale", "loss"}}, zeroNever},
 	{"AC001", "all-reduces in every micro-batch",
 		[]setting{{"scale", "loss"}, {"sync", "every-micro-batch"}, {"reduce-scatter", ""}}, 0},
 	{"AC002", "all-reduces in every micro-batch, though no_sync is around backward",

@@ -258,7 +258,9 @@ func (r *rank) finish(step, micros int) {
 		}
 	}
 	r.update.step(step, fold)
-	r.update.zeroGrad(step)
+	if !p.has(zeroNever) {
+		r.update.zeroGrad(step)
+	}
 }
 
 // scale computes the factor for stored gradients, if there is one. It either enqueues a

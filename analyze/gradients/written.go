@@ -1,8 +1,11 @@
 package gradients
 
 import (
+	"strings"
+
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/trace"
 )
 
 // written reports, by step, whether a tensor with the shape of a parameter is filled,
@@ -11,20 +14,61 @@ import (
 // adds to may have been cleared, in whatever way. ops are the gradient operations.
 func written(x *timeline.Rank, list []steps.Step, own []Step, c *shapeCounts, ops []operation) []bool {
 	all := make([]bool, len(list))
+	begun := begun{x: x, span: trace.NoParent}
 	for i := 1; i < len(list); i++ {
 		if len(own[i].Backwards) == 0 {
 			continue
 		}
 		for k := from(ops, list[i-1].Update.Start); k < len(ops) && ops[k].start < own[i].Backwards[0].First; k++ {
-			t := &ops[k]
-			inUpdate := x.Inside(t.row, timeline.OptimizerStep) && t.family != zeroFill
-			if !inUpdate && t.writes() && c.any(t.shapes()) {
+			if t := &ops[k]; t.writes() && c.any(t.shapes()) && !begun.own(t) && !ofNew(x, t.row) {
 				all[i] = true
 				break
 			}
 		}
 	}
 	return all
+}
+
+// begun knows of the optimizer span that it was asked about last from where on it updates.
+type begun struct {
+	x     *timeline.Rank
+	span  int32 // row
+	first int32 // row of its first operator that updates; after its last row without one
+}
+
+// own reports whether an operation inside an optimizer's span is its own work. What it fills
+// with zeros before it updates anything is state that it begins with.
+func (b *begun) own(t *operation) bool {
+	within := int32(trace.NoParent)
+	b.x.Stack(t.row, func(span int32) bool {
+		if b.x.Is(span, timeline.OptimizerStep) {
+			within = span
+		}
+		return within == trace.NoParent
+	})
+	if within == trace.NoParent {
+		return false
+	}
+	if within != b.span {
+		b.enter(within)
+	}
+	return t.family != zeroFill || t.row < b.first
+}
+
+// enter finds the first operator that updates in an optimizer's span.
+func (b *begun) enter(span int32) {
+	end, trackEnd := b.x.End(span), b.x.TrackEnd(span)
+	b.span, b.first = span, span+1
+	for b.first < trackEnd && b.x.Col.Start[b.first] < end && !updates(b.x.Name(b.first)) {
+		b.first++
+	}
+}
+
+// ofNew reports whether a row fills a tensor that the operator around it makes, such as
+// aten::zeros_like.
+func ofNew(x *timeline.Rank, row int32) bool {
+	parent := x.Col.Parent[row]
+	return parent != trace.NoParent && x.Is(parent, timeline.AtenOp) && !strings.HasSuffix(x.Name(parent), "_")
 }
 
 // writes reports whether an operation changes the tensors that it touches in place.
