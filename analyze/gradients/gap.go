@@ -178,7 +178,7 @@ func usedIn(x *timeline.Rank, ops []operation, params *Params, shapes map[string
 		case unscale:
 			return true
 		case join:
-			if 2*params.named(t.shapes()) >= reached {
+			if t.of == nil || 2*params.named(t.shapes()) >= reached {
 				return true
 			}
 		case norm, adjust, copyInto:

@@ -85,6 +85,11 @@ func (m *matcher) pass(g run) (Pass, bool) {
 	p.HostStart, p.Tensor, p.BeforeScatter = first.start, first.tensor, g.scattered
 	p.One = g.family == multiply && g.byOne()
 	p.doubt(&g)
+	if g.family == unscale && len(tensors) == 0 { // GradScaler unscales all gradients of an optimizer
+		all := &m.owners[len(m.owners)-1]
+		p.Optimizer, p.Parameters, p.Bytes = all.name, m.params.Count, all.bytes*traffic[p.Kind]
+		return p, true
+	}
 	best := int64(0)
 	for _, o := range m.owners {
 		elements, count, size := m.cover(o, tensors, g.operations[0].dtype())

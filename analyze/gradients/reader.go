@@ -107,9 +107,13 @@ func (r *reader) ofModel(row int32, f family) bool {
 	return f == reduceAll && r.x.InBackward(row) || f == join && !flatPieces(r.in.Of(row))
 }
 
-// flatPieces reports whether the first operand is a list of several tensors of one dimension.
+// flatPieces reports whether the first operand is a list of several tensors of one dimension, or
+// of so many that their shapes are not recorded.
 func flatPieces(ops []timeline.Operand) bool {
-	return len(ops) > 0 && ops[0].List && len(ops[0].Shapes) > 1 && len(ops[0].Shapes[0]) == 1
+	if len(ops) == 0 || lists(ops[0].Shapes) {
+		return len(ops) > 0
+	}
+	return ops[0].List && len(ops[0].Shapes) > 1 && len(ops[0].Shapes[0]) == 1
 }
 
 // product reads a product into another tensor, which may be gradients times what a norm calls for.
@@ -162,12 +166,16 @@ func (r *reader) operands(t *operation) bool {
 		}
 		return unlisted && whole
 	case unlisted:
-		if t.of = r.children(t.row); t.of == nil && t.family != norm && t.family != clampFactor {
+		if t.of = r.children(t.row); t.of == nil && !bare[t.family] {
 			return false
 		}
 	}
 	return t.family != multiply || len(ops) < 2 || scales(ops[0], ops[1])
 }
+
+// bare are the families whose operators say something without the shapes of their operands. Of
+// more than 30 tensors none are recorded.
+var bare = map[family]bool{norm: true, clampFactor: true, unscale: true, join: true}
 
 // factors fills in what a product multiplies by, or divides by.
 func (r *reader) factors(t *operation, ops []timeline.Operand) {
