@@ -29,7 +29,8 @@ type Step struct {
 func accumulate(t *stepping, list []steps.Step, optimizers []Optimizer, passes []Backward, forward []int64) []Step {
 	params := t.params
 	out := make([]Step, len(list))
-	several := make(map[int]int) // by step, where optimizers share a name: the most that one of them accumulates
+	several := make(map[int]int) // by step, where optimizers share a name or shapes: the most that one of them accumulates
+	apart := make(map[int]int)   // by step: optimizers' names that are told apart by what they touch
 	for i := range optimizers {
 		o := &optimizers[i]
 		runs := instances(t, o, list, passes)
@@ -38,6 +39,7 @@ func accumulate(t *stepping, list []steps.Step, optimizers []Optimizer, passes [
 			counts = accumulationsOf(runs, o, list, passes)
 			for k, n := range counts {
 				several[o.Updates[k]] = max(several[o.Updates[k]], n)
+				apart[o.Updates[k]]++
 			}
 			counts = trusted(counts)
 		}
@@ -53,8 +55,8 @@ func accumulate(t *stepping, list []steps.Step, optimizers []Optimizer, passes [
 		s.Kind = kinds[i]
 		s.Backwards = between(passes, list[i].HostStart, list[i].HostEnd)
 		s.MicroBatches = Unknown
-		n, ok := several[i]
-		if !ok || len(s.PerOptimizer) > 1 {
+		n := several[i]
+		if apart[i] == 0 || apart[i] < len(s.PerOptimizer) {
 			n = params.modeOf(classes, s.Backwards)
 		}
 		if n > 0 && (i > 0 || list[i].Complete) {

@@ -127,14 +127,25 @@ func (m *matcher) plausible(g *run, kind PassKind) bool {
 	case g.place == InOptimizer:
 		return kind == UnscalePass || kind == ClipPass && g.limited
 	case g.family == product, g.family == limitEach:
-		between := g.family == limitEach && g.place == BetweenMicroBatches
-		return kind == ClipPass && (g.place == AfterBackward || between)
+		return g.replaces(kind)
 	case kind == CopyPass:
 		return g.operations[0].framework
 	case kind == DividePass:
 		return true
 	}
 	return 2*g.updates < len(g.operations) && !g.decaysOnly()
+}
+
+// replaces reports whether a run that multiplies gradients into other tensors, or limits their
+// elements, does what it seems to: limits clip; products clip by a tensor, or divide by a count.
+func (g *run) replaces(kind PassKind) bool {
+	switch {
+	case g.place != AfterBackward && (g.place != BetweenMicroBatches || g.family == product):
+		return false
+	case kind == ClipPass:
+		return g.family == limitEach || g.operations[0].tensor
+	}
+	return kind == ScalePass && g.counted
 }
 
 // decaysOnly reports whether a run multiplies by a recorded number that is a decay.

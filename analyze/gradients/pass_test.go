@@ -88,6 +88,13 @@ func TestPassKinds(t *testing.T) {
 				s.event(2, "aten::mul", fmt.Sprintf(`dims=[[%s],[]] type=["float","float"]`, shape))
 			})
 		}, ""},
+		{"copies divided by a count", func(s *script) {
+			s.event(2, "aten::sum", `dims=[[7],[]] type=["bool",""]`)
+			s.event(2, "aten::mul", `dims=[[7],[]] type=["float","float"]`)
+			each(func(_ int, shape string) {
+				s.event(2, "aten::div", fmt.Sprintf(`dims=[[%s],[]] type=["float","long int"]`, shape))
+			})
+		}, "scale"},
 		{"a number limited to ten", after(limit("float", `["","","10"]`), scale(byTensor)), "scale"},
 		{"a count limited from below", after(limit("long int", `["","1",""]`), scale(byTensor)), "scale"},
 		{"averaged after each reduction", func(s *script) {

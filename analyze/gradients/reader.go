@@ -14,7 +14,7 @@ import (
 // nested in one of the same family are a part of it and do not count: a foreach call on a
 // CPU runs one operator per tensor, and counting both would double the pass.
 func operations(x *timeline.Rank) []operation {
-	r := reader{x: x, in: x.Inputs(), families: familiesOf(x.Trace)}
+	r := reader{x: x, in: x.Inputs(), families: familiesOf(x.Trace), ready: readyGradients(x)}
 	list := make([]operation, 0, r.count())
 	for _, id := range x.Host {
 		track := x.Trace.Tracks()[id]
@@ -37,8 +37,11 @@ type reader struct {
 	x        *timeline.Rank
 	in       *timeline.Operands
 	families []family // of names, by id
-	until    int64    // ns: start of the first update after the last norm
+	ready    []gap    // between the last backward pass before an update and that, in order of time
 }
+
+// gap is a time on the host, in ns.
+type gap struct{ start, end int64 }
 
 // count returns how many rows have the name of a gradient operation, which is an upper bound
 // of how many are one.
@@ -55,7 +58,7 @@ func (r *reader) count() (n int) {
 }
 
 // read reads one operator; ok is false if it cannot be part of a gradient pass. Out-of-place
-// products count inside spans of DDP and FSDP, and between a norm and the update; elsewhere
+// products count inside spans of DDP and FSDP, and between backward and the update; elsewhere
 // they belong to the model. What
 // a backend runs inside a collective, as gloo averages, is part of that.
 func (r *reader) read(row int32, f family) (t operation, ok bool) {
@@ -83,8 +86,6 @@ func (r *reader) read(row int32, f family) (t operation, ok bool) {
 		return r.product(t)
 	}
 	switch f {
-	case norm:
-		r.until = nextUpdate(x, t.start)
 	case meanLoss:
 		t.family = lossFamily(x.Name(row), r.in.Values(row))
 		return t, t.family != noFamily
@@ -101,10 +102,19 @@ func (r *reader) read(row int32, f family) (t operation, ok bool) {
 	return t, ok
 }
 
-// ofModel reports whether an operator is certainly the model's: sums in backward, most of which
-// are of gradients of biases, and what is no list of flat tensors where tensors are joined.
+// ofModel reports whether an operator is certainly no part of a pass: sums in backward, most of
+// which are of gradients of biases, what is no list of flat tensors where tensors are joined,
+// and new tensors that are filled with zeros.
 func (r *reader) ofModel(row int32, f family) bool {
-	return f == reduceAll && r.x.InBackward(row) || f == join && !flatPieces(r.in.Of(row))
+	switch f {
+	case reduceAll:
+		return r.x.InBackward(row)
+	case join:
+		return !flatPieces(r.in.Of(row))
+	case zeroFill:
+		return ofNew(r.x, row)
+	}
+	return false
 }
 
 // flatPieces reports whether the first operand is a list of several tensors of one dimension, or
@@ -116,23 +126,30 @@ func flatPieces(ops []timeline.Operand) bool {
 	return ops[0].List && len(ops[0].Shapes) > 1 && len(ops[0].Shapes[0]) == 1
 }
 
-// product reads a product into another tensor, which may be gradients times what a norm calls for.
+// product reads a product into another tensor, by which gradients may be replaced.
 func (r *reader) product(t operation) (operation, bool) {
-	if t.start >= r.until || r.x.InBackward(t.row) {
+	i := sort.Search(len(r.ready), func(i int) bool { return r.ready[i].end > t.start })
+	if i == len(r.ready) || t.start < r.ready[i].start || r.x.InBackward(t.row) {
 		return t, false
 	}
 	ok := r.operands(&t)
 	t.family = product
-	return t, ok && t.tensor && !lists(t.shapes())
+	return t, ok && !lists(t.shapes())
 }
 
-// nextUpdate returns when (ns) the first optimizer span after an instant begins, 0 without any.
-func nextUpdate(x *timeline.Rank, after int64) int64 {
-	i := sort.Search(len(x.Optimizers), func(i int) bool { return x.Optimizers[i].Start > after })
-	if i == len(x.Optimizers) {
-		return 0
+// readyGradients lists the times between the last autograd node before an update and that.
+func readyGradients(x *timeline.Rank) (list []gap) {
+	next, end := 0, int64(0)
+	for _, o := range x.Optimizers {
+		for next < len(x.Nodes) && x.Nodes[next].Start < o.Start {
+			end = max(end, x.Nodes[next].End)
+			next++
+		}
+		if end < o.Start && next > 0 {
+			list = append(list, gap{end, o.Start})
+		}
 	}
-	return x.Optimizers[i].Start
+	return list
 }
 
 // limitsEach reports whether a clamp limits every element of a tensor in place, from above.

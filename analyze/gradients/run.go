@@ -109,6 +109,10 @@ func (c *cutter) take(t operation, at region) {
 		return
 	case noFamily, reduceAll, fill, join:
 		return
+	case product:
+		if !c.params.any(t.shapes()) {
+			return
+		}
 	}
 	c.add(t, at, s)
 }
@@ -134,10 +138,10 @@ func (c *cutter) add(t operation, at region, s *signs) {
 	i := c.openRun(&t, at)
 	if i < 0 {
 		i = len(c.open)
-		if t.family == multiply && s.checked > 0 && 2*s.checked < c.params.count {
+		if t.multiplies() && s.checked > 0 && 2*s.checked < c.params.count {
 			c.loss.summed, s.counted = true, s.counted || s.read
 		}
-		counted := t.family == multiply && c.fromCount(&t, s)
+		counted := t.multiplies() && c.fromCount(&t, s)
 		c.open = append(c.open, run{
 			region:    at,
 			family:    t.family,
