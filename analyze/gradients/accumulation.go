@@ -29,8 +29,8 @@ type Step struct {
 func accumulate(t *stepping, list []steps.Step, optimizers []Optimizer, passes []Backward, forward []int64) []Step {
 	params := t.params
 	out := make([]Step, len(list))
-	several := make(map[int]int) // by step, where optimizers share a name or shapes: the most that one of them accumulates
-	apart := make(map[int]int)   // by step: optimizers' names that are told apart by what they touch
+	several := make(map[int]int) // by step, of optimizers told apart by what they touch: the most that one accumulates
+	apart := make(map[int]int)   // by step: their names
 	for i := range optimizers {
 		o := &optimizers[i]
 		runs := instances(t, o, list, passes)
