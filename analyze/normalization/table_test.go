@@ -335,3 +335,83 @@ func TestCountsDoNotExclude(t *testing.T) {
 		}
 	}
 }
+
+// TestCauseTexts: what a cause says, for the right gradients, for a factor with a name, for
+// several names of one number, and for none.
+func TestCauseTexts(t *testing.T) {
+	list := factors(2, 4, 4, 100)
+	for _, c := range []struct {
+		mode Mode
+		v    float64
+		name string
+		text string
+	}{
+		{Global, 1, "1", Global.Title()},
+		{PerRank, 1, "1", PerRank.Title()},
+		{Global, 4, "A", "A times the right gradients: not divided by the micro-batches of a window"},
+		{Global, 0.5, "1/R", "1/R times the right gradients: divided by the number of ranks once too often: " +
+			"1/N, or no R, on top of a mean over ranks; or R/A, which is the same number here"},
+		{PerRank, 4, "A", PerRank.Title() + "; and all multiplied by A: not divided by the micro-batches of a window"},
+		{Global, 0.7, "", Global.Title() +
+			"; all multiplied by 0.7, which is no product of ranks, micro-batches and tokens"},
+	} {
+		got := named(c.mode, list, c.v, 1e-6, Exact)
+		if got.Factor != c.name || got.Text != c.text || *got.Value != c.v || got.Mode != c.mode ||
+			got.Right() != (c.mode == Global && c.v == 1) {
+			t.Errorf("%s x %v: %q %q", c.mode, c.v, got.Factor, got.Text)
+		}
+	}
+	for v, seen := range map[float64]bool{100: true, 0.01: true, 50: false, 4: false} {
+		if got := named(Global, list, v, 1e-6, Exact).Text; strings.Contains(got, "cannot be seen") != seen {
+			t.Errorf("%v: %s", v, got)
+		}
+	}
+}
+
+// TestDescribe: the report of a step names the losses of its log, and lists no modes where
+// only whole steps were counted.
+func TestDescribe(t *testing.T) {
+	o := &Observation{Counts: &Counts{Tokens: [][]int64{{4, 1}, {1, 2}}}, Ranks: 2,
+		Sums: [][]float64{{8, 3}, {3, 2}}, Logged: 2, Optimised: 1}
+	d := &Decision{Mode: PerRank, Factor: One, Basis: ByTrace, Evidence: "e"}
+	r := Describe(7, o, d)
+	if r.Step != 7 || r.Total != 8 || r.Mode != PerRank || r.Factor != "1" || r.Basis != ByTrace || r.Evidence != "e" ||
+		len(r.Modes) < 5 || len(r.Losses) < 5 {
+		t.Errorf("%+v", r)
+	}
+	if r.Logged == nil || r.Logged.Name != "global_mean" || r.Logged.Factor != "1" {
+		t.Errorf("logged %+v", r.Logged)
+	}
+	if r.Optimised == nil || r.Optimised.Name != "global_mean" || r.Optimised.Factor != "1/R" {
+		t.Errorf("optimized %+v", r.Optimised)
+	}
+	o.Whole, o.Logged = true, math.NaN()
+	if r := Describe(7, o, d); len(r.Modes) != 0 || len(r.Losses) != 0 || r.Logged != nil || r.Modes == nil ||
+		r.Losses == nil {
+		t.Errorf("of whole steps: %+v", r)
+	}
+}
+
+// TestNearestLoss: of several averages that a loss is near, the nearest is what it follows,
+// unless they cannot be told apart.
+func TestNearestLoss(t *testing.T) {
+	c := &Counts{Tokens: [][]int64{{400, 100}, {100, 100}}}
+	sums := [][]float64{{800, 200.0008}, {200, 200}} // means of 2, and one a little more
+	for _, m := range []Mode{Global, PerRank, MicroMean} {
+		l, ok := c.OptimisedLoss(sums, m)
+		if !ok {
+			t.Fatal(m)
+		}
+		o := &Observation{Counts: c, Ranks: 2, Sums: sums, Optimised: l.Value}
+		if d := Decide(o); d.Mode != m || d.Basis != ByLoss {
+			t.Errorf("the loss of %s, %.9g, is taken for %s by %s", m, l.Value, d.Mode, d.Basis)
+		}
+	}
+	// Half way between two averages that are near each other nothing can be told.
+	a, _ := c.OptimisedLoss(sums, Global)
+	b, _ := c.OptimisedLoss(sums, PerRank)
+	o := &Observation{Counts: c, Ranks: 2, Sums: sums, Optimised: (a.Value + b.Value) / 2}
+	if d := Decide(o); d.Basis != ByNothing {
+		t.Errorf("between two averages: %s by %s", d.Mode, d.Basis)
+	}
+}
