@@ -34,7 +34,8 @@ func TestTouched(t *testing.T) {
 		device: {"step.time", "compute.time", "memory.time", "idle.time", "idle.ratio", "idle.data_loading.time",
 			"idle.synchronization.time", "idle.memory_management.time", "idle.compilation.time", "idle.optimizer.time",
 			"idle.host_operators.time", "idle.no_operator.time", "idle.launch_latency.time", "idle.kernel_gap.time",
-			"idle.profiler.time", "idle.queued_wait.time", "idle.unlinked.time", "launch_bound.time", "host_stall.time"},
+			"idle.profiler.time", "idle.queued_wait.time", "idle.unlinked.time", "launch_bound.time",
+				"host_stall.time"},
 		hidden: {"comm.exposed.time", "rs.exposed.time", "ag.exposed.time", "ar.exposed.time", "rs.overlap.ratio",
 			"ag.overlap.ratio", "ar.overlap.ratio"},
 		"host clocks":              {"step.host_time"},
@@ -42,7 +43,8 @@ func TestTouched(t *testing.T) {
 		"device clocks":            {"wait.max", "wait.caused.max"},
 		"host device clocks links": {"grad.scale.time", "grad.clip.time", "grad.passes.time", "findings.new"},
 		"host": {"grad.scale.passes", "grad.scale.needless", "grad.clip.passes", "accumulation_steps", "micro_batches",
-			"reductions.per_step", "reductions.collectives_per_step", "token_all_reduce.per_step", "norm.max_weight_error",
+			"reductions.per_step", "reductions.collectives_per_step", "token_all_reduce.per_step",
+				"norm.max_weight_error",
 			"memory.peak", "memory.reserved.peak", "memory.held.peak"},
 		launched: {"rs.launched_in_optimizer", "reductions.missing", "rs.launched_in_optimizer.per_step",
 			"ar.launched_in_optimizer.per_step", "rs.per_step", "ag.per_step", "ar.per_step", "collectives.per_step",
@@ -72,11 +74,13 @@ func TestUnhealthy(t *testing.T) {
 	for _, c := range []struct {
 		code, severity, want string
 	}{
-		{"truncated", "warn", "host device clocks streams links"}, {"truncated", "error", "host device clocks streams links"},
+		{"truncated", "warn", "host device clocks streams links"}, {"truncated", "error",
+			"host device clocks streams links"},
 		{"truncated", "note", ""},
 		{string(trace.DuplicateLaunch), "warn", "links"}, {string(trace.CommOnCompute), "warn", "streams"},
 		{string(trace.SuspectUnit), "warn", "clocks"}, {string(trace.RankConflict), "warn", ""},
-		{string(trace.ImpossibleDevice), "warn", "device clocks links"}, {string(trace.DroppedDevice), "warn", "device"},
+		{string(trace.ImpossibleDevice), "warn", "device clocks links"}, {string(trace.DroppedDevice), "warn",
+			"device"},
 	} {
 		r := &report.Report{}
 		r.Health.Problems = []report.Problem{{Code: c.code, Severity: c.severity, Message: "m"}}
@@ -122,7 +126,8 @@ func TestMismatch(t *testing.T) {
 		{"another device", []*report.Report{of("A")}, []*report.Report{of("B")}, "device: A in the baseline, B here"},
 		{"one that is not known", []*report.Report{of("")}, []*report.Report{of("B")},
 			"device: unknown in the baseline, B here"},
-		{"two devices", []*report.Report{of("A"), of("B")}, []*report.Report{of("B")}, "device: A or B in the baseline, B here"},
+		{"two devices", []*report.Report{of("A"), of("B")}, []*report.Report{of("B")},
+			"device: A or B in the baseline, B here"},
 		{"two things", []*report.Report{of("A", 2)}, []*report.Report{of("B", 2, 4)},
 			"device: A in the baseline, B here; accumulation steps: [2] in the baseline, [2 4] here"},
 	} {
@@ -148,14 +153,16 @@ func TestCountRows(t *testing.T) {
 		{"undecided, which is tolerated", []Row{{Severity: e, Verdict: Undecidable, Metric: "m", Tolerated: true}},
 			"0 0 0 1 0 [] [] true 1"},
 		{"hidden by damage, whatever is tolerated",
-			[]Row{{Severity: e, Verdict: Undecidable, Metric: "m", Tolerated: true, BadData: true}}, "0 0 0 1 0 [m] [] true 1"},
+			[]Row{{Severity: e, Verdict: Undecidable, Metric: "m", Tolerated: true, BadData: true}},
+				"0 0 0 1 0 [m] [] true 1"},
 		{"an undecided warning alone", []Row{{Severity: w, Verdict: Undecidable}}, "0 0 0 1 0 [] [] true 1"},
 		{"an undecided warning, and one that passed",
 			[]Row{{Severity: w, Verdict: Undecidable}, {Severity: w, Verdict: Pass}}, "1 0 0 1 0 [] [] false 2"},
 		{"an undecided warning, and one that failed",
 			[]Row{{Severity: w, Verdict: Undecidable}, {Severity: w, Verdict: Fail}}, "0 0 1 1 0 [] [] false 2"},
 		{"an undecided error, and a warning that passed",
-			[]Row{{Severity: e, Verdict: Undecidable, Metric: "m"}, {Severity: w, Verdict: Pass}}, "1 0 0 1 0 [] [m] true 1"},
+			[]Row{{Severity: e, Verdict: Undecidable, Metric: "m"}, {Severity: w, Verdict: Pass}},
+				"1 0 0 1 0 [] [m] true 1"},
 		{"ignored", []Row{{Severity: e, Verdict: Ignored}}, "0 0 0 0 1 [] [] false 0"},
 	} {
 		n := countRows(c.rows)
@@ -165,7 +172,8 @@ func TestCountRows(t *testing.T) {
 		}
 	}
 	for names, want := range map[string]string{
-		"a": "a", "a a b": "a, b", "a b c": "a, b, c", "a b c d": "a, b, c and 1 more", "a a b c d e": "a, b, c and 2 more",
+		"a": "a", "a a b": "a, b", "a b c": "a, b, c", "a b c d": "a, b, c and 1 more",
+			"a a b c d e": "a, b, c and 2 more",
 	} {
 		if got := firstNames(strings.Fields(names)); got != want {
 			t.Errorf("%s: %s", names, got)
@@ -193,7 +201,8 @@ func TestIgnoresAreUsed(t *testing.T) {
 	o := some(0, 0)
 	o.FailOn = report.Warn
 	c.Regressions = nil
-	if notes := strings.Join(Check(c, []*report.Report{now}, nil, o).Notes, "\n"); !strings.Contains(notes, "OV001 is ignored") {
+	if notes := strings.Join(Check(c, []*report.Report{now}, nil, o).Notes, "\n"); !strings.Contains(notes,
+		"OV001 is ignored") {
 		t.Error(notes)
 	}
 }
@@ -215,7 +224,8 @@ func TestSummaryCounts(t *testing.T) {
 // TestNesting: brackets anywhere, and marks at the beginning of one line.
 func TestNesting(t *testing.T) {
 	for text, want := range map[string]int{
-		"": 0, "a": 0, "[": 1, "[[]]": 2, "[][]": 1, "{[": 2, "- - -": 3, "- a - b": 1, "-\n-": 1, "- -\n-": 2, "? -": 2,
+		"": 0, "a": 0, "[": 1, "[[]]": 2, "[][]": 1, "{[": 2, "- - -": 3, "- a - b": 1, "-\n-": 1, "- -\n-": 2,
+			"? -": 2,
 		"a-b": 0, "  - a": 1, "\t?": 1, "\r- -": 2, "a\n- - b": 2, "]]": 0,
 	} {
 		if got := nesting(text); got != want {
