@@ -35,7 +35,7 @@ func TestTouched(t *testing.T) {
 			"idle.synchronization.time", "idle.memory_management.time", "idle.compilation.time", "idle.optimizer.time",
 			"idle.host_operators.time", "idle.no_operator.time", "idle.launch_latency.time", "idle.kernel_gap.time",
 			"idle.profiler.time", "idle.queued_wait.time", "idle.unlinked.time", "launch_bound.time",
-				"host_stall.time"},
+			"host_stall.time"},
 		hidden: {"comm.exposed.time", "rs.exposed.time", "ag.exposed.time", "ar.exposed.time", "rs.overlap.ratio",
 			"ag.overlap.ratio", "ar.overlap.ratio"},
 		"host clocks":              {"step.host_time"},
@@ -44,7 +44,7 @@ func TestTouched(t *testing.T) {
 		"host device clocks links": {"grad.scale.time", "grad.clip.time", "grad.passes.time", "findings.new"},
 		"host": {"grad.scale.passes", "grad.scale.needless", "grad.clip.passes", "accumulation_steps", "micro_batches",
 			"reductions.per_step", "reductions.collectives_per_step", "token_all_reduce.per_step",
-				"norm.max_weight_error",
+			"norm.max_weight_error",
 			"memory.peak", "memory.reserved.peak", "memory.held.peak"},
 		launched: {"rs.launched_in_optimizer", "reductions.missing", "rs.launched_in_optimizer.per_step",
 			"ar.launched_in_optimizer.per_step", "rs.per_step", "ag.per_step", "ar.per_step", "collectives.per_step",
@@ -154,7 +154,7 @@ func TestCountRows(t *testing.T) {
 			"0 0 0 1 0 [] [] true 1"},
 		{"hidden by damage, whatever is tolerated",
 			[]Row{{Severity: e, Verdict: Undecidable, Metric: "m", Tolerated: true, BadData: true}},
-				"0 0 0 1 0 [m] [] true 1"},
+			"0 0 0 1 0 [m] [] true 1"},
 		{"an undecided warning alone", []Row{{Severity: w, Verdict: Undecidable}}, "0 0 0 1 0 [] [] true 1"},
 		{"an undecided warning, and one that passed",
 			[]Row{{Severity: w, Verdict: Undecidable}, {Severity: w, Verdict: Pass}}, "1 0 0 1 0 [] [] false 2"},
@@ -162,7 +162,7 @@ func TestCountRows(t *testing.T) {
 			[]Row{{Severity: w, Verdict: Undecidable}, {Severity: w, Verdict: Fail}}, "0 0 1 1 0 [] [] false 2"},
 		{"an undecided error, and a warning that passed",
 			[]Row{{Severity: e, Verdict: Undecidable, Metric: "m"}, {Severity: w, Verdict: Pass}},
-				"1 0 0 1 0 [] [m] true 1"},
+			"1 0 0 1 0 [] [m] true 1"},
 		{"ignored", []Row{{Severity: e, Verdict: Ignored}}, "0 0 0 0 1 [] [] false 0"},
 	} {
 		n := countRows(c.rows)
@@ -173,7 +173,7 @@ func TestCountRows(t *testing.T) {
 	}
 	for names, want := range map[string]string{
 		"a": "a", "a a b": "a, b", "a b c": "a, b, c", "a b c d": "a, b, c and 1 more",
-			"a a b c d e": "a, b, c and 2 more",
+		"a a b c d e": "a, b, c and 2 more",
 	} {
 		if got := firstNames(strings.Fields(names)); got != want {
 			t.Errorf("%s: %s", names, got)
@@ -225,7 +225,7 @@ func TestSummaryCounts(t *testing.T) {
 func TestNesting(t *testing.T) {
 	for text, want := range map[string]int{
 		"": 0, "a": 0, "[": 1, "[[]]": 2, "[][]": 1, "{[": 2, "- - -": 3, "- a - b": 1, "-\n-": 1, "- -\n-": 2,
-			"? -": 2,
+		"? -": 2,
 		"a-b": 0, "  - a": 1, "\t?": 1, "\r- -": 2, "a\n- - b": 2, "]]": 0,
 	} {
 		if got := nesting(text); got != want {

@@ -146,7 +146,7 @@ func (g *Regression) judgeExact(row Row, base, new []sample) Row {
 		if b.value != worst(base, !most).value {
 			n = worst(new, !most)
 		}
-		fails := g.moved(b.value, n.value)
+		fails := g.toward(most).moved(b.value, n.value)
 		if row.Value == nil || fails && row.Verdict == Pass {
 			row.at(n)
 			row.BaselineValue = &b.value
@@ -156,6 +156,18 @@ func (g *Regression) judgeExact(row Row, base, new []sample) Row {
 		}
 	}
 	return row
+}
+
+// toward is the regression with its bound of one direction alone: a value below the greatest of
+// a baseline whose steps differ has not decreased.
+func (g *Regression) toward(most bool) *Regression {
+	one := *g
+	if most {
+		one.MaxDecrease = nil
+	} else {
+		one.MaxIncrease = nil
+	}
+	return &one
 }
 
 // directions are those in which a regression bounds its metric: true is upward, where

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/gaprof/gaprof/analyze/report"
 )
 
 // TestMoved: how far a value may be from the baseline. A bound itself is allowed; a share is
@@ -112,6 +114,7 @@ func TestJudgeExact(t *testing.T) {
 		{"a baseline that differs, one beyond", up, of(4, 7), of(5, 9), "pass 5 7"},
 		{"a baseline that differs, all beyond", up, of(4, 7), of(8, 9), "fail 8 7"},
 		{"a baseline that differs, all below", down, of(4, 7), of(3, 2), "fail 3 4"},
+		{"both ways, within", both, of(4, 7), of(5, 6), "pass 5 7"},
 		{"both ways, up", both, of(4), of(6), "fail 6 4"},
 		{"both ways, down", both, of(4), of(2), "fail 2 4"},
 		{"nothing in the baseline", up, nil, of(4), "undecidable"},
@@ -172,6 +175,76 @@ func TestLimits(t *testing.T) {
 	} {
 		if got := c.b.holds(c.v); got != c.want || c.b.limit() != c.text {
 			t.Errorf("%v holds %s: %v (%s)", c.v, c.text, got, c.b.limit())
+		}
+	}
+}
+
+// TestDeclaredAccumulation: what the configuration declares is compared with every step; the
+// value shown is the greatest.
+func TestDeclaredAccumulation(t *testing.T) {
+	for declared, want := range map[int]string{2: "passed 0\naccumulation_steps pass 2",
+		3: "passed 0\naccumulation_steps pass 3",
+		4: "passed 0\naccumulation_steps pass 4", 9: "failed 1\naccumulation_steps fail 3 (" + otherJob + ")"} {
+		c, err := Parse("f", []byte(fmt.Sprintf("version: 1\njob: {accum: %d}\n", declared)), ruleIDs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := summary(Check(c, []*report.Report{twoRanks()}, nil, some(0, 0))); got != want {
+			t.Errorf("%d: %s, want %s", declared, got, want)
+		}
+	}
+}
+
+// TestAnotherExperiment: a baseline of another one asks for a new baseline.
+func TestAnotherExperiment(t *testing.T) {
+	c, err := Parse("f", []byte("version: 1\nregressions: {step.time: [error, {max_increase: 1%}]}\n"), ruleIDs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := made(tens(9, 1)...)
+	other.Source.Device = "another"
+	r := Check(c, []*report.Report{made(tens(9, 1)...)}, []*report.Report{other}, some(0, 0))
+	if len(r.Rows) != 1 || !strings.HasPrefix(r.Rows[0].Next, "make a new baseline: ") || r.Rows[0].Verdict != Undecidable {
+		t.Errorf("%+v", r.Rows)
+	}
+}
+
+// TestStepsToAskFor: with too few steps at least ten are asked for, with enough none.
+func TestStepsToAskFor(t *testing.T) {
+	for _, text := range []string{"budgets: {step.time: [error, {max: 1s}]}",
+		"regressions: {step.time: [error, {max_increase: 1%}]}"} {
+		c, err := Parse("f", []byte("version: 1\n"+text+"\n"), ruleIDs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for steps, want := range map[int]bool{2: true, 4: true, 9: false} {
+			list := []*report.Report{made(tens(steps, 1)...)}
+			r := Check(c, list, list, some(0, 0))
+			if (r.Record != nil) != want || want && *r.Record < leastRecorded {
+				t.Errorf("%s, %d steps: %v", text, steps, r.Record)
+			}
+		}
+	}
+}
+
+// TestNoValues: what is no value of its metric, and a list where a mapping is wanted, is an
+// error and not a crash.
+func TestNoValues(t *testing.T) {
+	for _, text := range []string{
+		"regressions: {step.time: [error, {max_increase: soon}]}",
+		"regressions: {rs.overlap.ratio: [error, {max_decrease: a%}]}",
+		"regressions: {step.time: [error, {max_increase: -1%}]}",
+		"regressions: {step.time: [error, {min_delta: much}]}",
+		"budgets: {step.time: [error, {max: soon}]}", "budgets: [a]", "budgets: a", "job: [a]", "select: a",
+		"regressions: 3",
+	} {
+		if _, err := Parse("f", []byte("version: 1\n"+text+"\n"), ruleIDs); err == nil {
+			t.Errorf("%s is a configuration", text)
+		}
+	}
+	for _, text := range []string{"budgets:", "job:", "select:", "regressions:", "ignore:"} {
+		if _, err := Parse("f", []byte("version: 1\n"+text+"\n"), ruleIDs); err != nil {
+			t.Errorf("%s is empty: %v", text, err)
 		}
 	}
 }

@@ -22,7 +22,8 @@ func TestGapAt(t *testing.T) {
 	for _, c := range []struct {
 		g    Gap
 		want bool
-	}{{Gap{}, false}, {Gap{Accumulating: true}, true}, {Gap{Accumulating: true, Used: true}, false}, {Gap{Used: true}, false}} {
+	}{{Gap{}, false}, {Gap{Accumulating: true}, true}, {Gap{Accumulating: true, Used: true}, false}, {Gap{Used: true},
+		false}} {
 		if c.g.Loses() != c.want {
 			t.Errorf("%+v loses", c.g)
 		}
@@ -68,7 +69,8 @@ func TestSameReach(t *testing.T) {
 		want bool
 	}{
 		{[]int{10, 10}, []int{10, 10}, true}, {[]int{10, 10}, []int{10, 8}, true}, {[]int{10, 10}, []int{10, 7}, false},
-		{[]int{10, 7}, []int{10, 10}, false}, {[]int{10}, []int{0, 10}, false}, {nil, nil, true}, {[]int{10}, []int{9}, true},
+		{[]int{10, 7}, []int{10, 10}, false}, {[]int{10}, []int{0, 10}, false}, {nil, nil, true}, {[]int{10},
+			[]int{9}, true},
 		{[]int{10}, []int{8}, false},
 	} {
 		if got := p.sameReach(&Backward{Accumulated: c.a}, &Backward{Accumulated: c.b}); got != c.want {
@@ -95,14 +97,18 @@ func TestGraphs(t *testing.T) {
 	}{
 		{"none", nil, nil, 0},
 		{"one", []Backward{pass(100, 200, 1)}, operators(0, 40), 1},
-		{"two graphs", []Backward{pass(100, 200, 1), pass(300, 400, 2)}, append(operators(0, 40), operators(210, 40)...), 2},
-		{"one that was retained", []Backward{pass(100, 200, 1), pass(300, 400, 2)}, append(operators(0, 40), 210, 211), 1},
-		{"three operators in between", []Backward{pass(100, 200, 1), pass(300, 400, 2)}, append(operators(0, 40), 210, 211, 212), 1},
+		{"two graphs", []Backward{pass(100, 200, 1), pass(300, 400, 2)}, append(operators(0, 40), operators(210,
+			40)...), 2},
+		{"one that was retained", []Backward{pass(100, 200, 1), pass(300, 400, 2)}, append(operators(0, 40), 210,
+			211), 1},
+		{"three operators in between", []Backward{pass(100, 200, 1), pass(300, 400, 2)}, append(operators(0, 40), 210,
+			211, 212), 1},
 		{"four operators in between", []Backward{pass(100, 200, 1), pass(300, 400, 2)},
 			append(operators(0, 40), operators(210, 4)...), 2},
 		{"a forward pass that is short itself", []Backward{pass(100, 200, 1), pass(300, 400, 2)},
 			append(operators(0, 12), 210, 211, 212), 2},
-		{"equal nodes, as forward passes all came first", []Backward{pass(100, 200, 1), pass(300, 400, 1)}, operators(0, 80), 2},
+		{"equal nodes, as forward passes all came first", []Backward{pass(100, 200, 1), pass(300, 400, 1)},
+			operators(0, 80), 2},
 		{"two retained ones", []Backward{pass(100, 200, 1), pass(300, 400, 2), pass(500, 600, 3), pass(700, 800, 4)},
 			append(append(operators(0, 40), 210), append(operators(410, 40), 610)...), 2},
 	} {
@@ -178,7 +184,8 @@ func TestLayers(t *testing.T) {
 // TestFewNodes: sums and means of losses say nothing of how many forward passes there were,
 // unless there is nothing else.
 func TestLossArithmetic(t *testing.T) {
-	for _, node := range []string{"AddBackward0", "SubBackward0", "MulBackward0", "DivBackward0", "SumBackward0", "SumBackward1",
+	for _, node := range []string{"AddBackward0", "SubBackward0", "MulBackward0", "DivBackward0", "SumBackward0",
+		"SumBackward1",
 		"MeanBackward0", "MeanBackward1", "NegBackward0", "StackBackward0", "CatBackward0", "ToCopyBackward0"} {
 		s := &script{params: []string{"100,20", "64"}}
 		for range 2 {
@@ -272,7 +279,8 @@ func TestFills(t *testing.T) {
 	for _, c := range []struct {
 		dims [][]int64
 		want bool
-	}{{nil, false}, {[][]int64{{5}}, true}, {[][]int64{{5, 1}}, false}, {[][]int64{{5}, {5}}, false}, {[][]int64{{}}, false}} {
+	}{{nil, false}, {[][]int64{{5}}, true}, {[][]int64{{5, 1}}, false}, {[][]int64{{5}, {5}}, false}, {[][]int64{{}},
+		false}} {
 		if got := (&operation{of: operand(c.dims...)}).flat(); got != c.want {
 			t.Errorf("%v is flat: %v", c.dims, got)
 		}
@@ -294,7 +302,8 @@ func TestWrites(t *testing.T) {
 	for _, s := range []struct {
 		dims []int64
 		want bool
-	}{{[]int64{600}, true}, {[]int64{200}, true}, {[]int64{1000}, true}, {[]int64{400}, false}, {[]int64{20, 10}, false}} {
+	}{{[]int64{600}, true}, {[]int64{200}, true}, {[]int64{1000}, true}, {[]int64{400}, false}, {[]int64{20, 10},
+		false}} {
 		if c.any([][]int64{s.dims}) != s.want {
 			t.Errorf("%v is a gradient: %v", s.dims, !s.want)
 		}
@@ -329,7 +338,8 @@ func TestOneEach(t *testing.T) {
 		want   bool
 	}{
 		{"none", 10, nil, false}, {"between all", 10, each(10, 5), true}, {"between nine of ten", 10, each(9, 5), true},
-		{"between eight of ten", 10, each(8, 5), false}, {"all after", 10, after(10), true}, {"nine after", 10, after(9), true},
+		{"between eight of ten", 10, each(8, 5), false}, {"all after", 10, after(10), true}, {"nine after", 10,
+			after(9), true},
 		{"eight after, of ten", 10, after(8), false}, {"eight after, of eight", 8, after(8), true},
 		{"seven after, of seven", 7, after(7), false}, {"one of one", 1, each(1, 5), false},
 		{"two in each of few gaps", 10, append(each(4, 5), each(4, 6)...), false},
@@ -361,7 +371,8 @@ func TestMarkAveraged(t *testing.T) {
 				reductions = append(reductions, at)
 				continue
 			}
-			list = append(list, operation{family: multiply, start: at, end: at + 5, framework: r == 'f', scattered: r == 's'})
+			list = append(list, operation{family: multiply, start: at, end: at + 5, framework: r == 'f',
+				scattered: r == 's'})
 		}
 		markAveraged(reductions, list)
 		var got strings.Builder
@@ -415,7 +426,8 @@ func TestCovered(t *testing.T) {
 
 // TestUsed: norms are used by the next operation that is no norm.
 func TestUsed(t *testing.T) {
-	f := &passFinder{list: []operation{{family: norm, start: 10}, {family: norm, start: 20}, {family: reduceAll, start: 25},
+	f := &passFinder{list: []operation{{family: norm, start: 10}, {family: norm, start: 20}, {family: reduceAll,
+		start: 25},
 		{family: clampFactor, start: 30}, {family: multiply, start: 40}}}
 	for last, want := range map[int64]int64{20: 30, 30: 40, 40: math.MaxInt64, 10: 30} {
 		if got := f.used(last); got != want {

@@ -35,6 +35,7 @@ func TestFactorTable(t *testing.T) {
 		{1, 4, 0, 0, "1=1 1/A=0.25 A=4"},
 		{2, 4, 3, 100, "1=1 k/A=0.75 1/R=0.5 R=2 1/A=0.25 A=4 1/(RA)=0.125 RA=8 R/A=0.5 A/R=2 N=100 N/R=50 N/A=25 " +
 			"N/(RA)=12.5 1/N=0.01"},
+		{2, 2, 2, 0, "1=1 1/R=0.5 R=2 1/A=0.5 A=2 1/(RA)=0.25 RA=4"},
 		{4, 4, 4, 16, "1=1 1/R=0.25 R=4 1/A=0.25 A=4 1/(RA)=0.0625 RA=16 N=16 N/R=4 N/A=4 1/N=0.0625"},
 		{2, 3, 3, 2, "1=1 1/R=0.5 R=2 1/A=0.3333 A=3 1/(RA)=0.1667 RA=6 R/A=0.6667 A/R=1.5 N=2 N/A=0.6667 " +
 			"N/(RA)=0.3333 1/N=0.5"},
@@ -295,6 +296,11 @@ func TestCauseByCounts(t *testing.T) {
 		if text := fmt.Sprintf("%s %s %s", got.Mode, got.Factor, got.Confidence); text != test.want {
 			t.Errorf("%s: %s (also %v), want %s", test.name, text, got.Also, test.want)
 		}
+	}
+	two, half := 2.0, 0.5
+	if got := causeOfDeviation(&Counts{}, &Deviation{NormRatio: &two, Cosine: &half}, sidecar.F64); got.Text !=
+		"nothing known fits" {
+		t.Errorf("without counts: %s", got.Text)
 	}
 	if got := causeOfDeviation(c, &Deviation{}, sidecar.F64); got.Mode != Unknown || !strings.Contains(got.Text,
 		"zero or not finite") {
