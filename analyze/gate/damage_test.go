@@ -199,10 +199,15 @@ func TestIgnoresAreUsed(t *testing.T) {
 		t.Error(got)
 	}
 	o := some(0, 0)
-	o.FailOn = report.Warn
+	o.FailOn = report.Error // which the finding reaches, and then one that it does not
 	c.Regressions = nil
 	if notes := strings.Join(Check(c, []*report.Report{now}, nil, o).Notes, "\n"); !strings.Contains(notes,
 		"OV001 is ignored") {
+		t.Error(notes)
+	}
+	now.Findings[0].Severity = report.Warn
+	notes := strings.Join(Check(c, []*report.Report{now}, nil, o).Notes, "\n")
+	if !strings.Contains(notes, "OV001 is ignored") {
 		t.Error(notes)
 	}
 }

@@ -204,7 +204,8 @@ func TestAnotherExperiment(t *testing.T) {
 	other := made(tens(9, 1)...)
 	other.Source.Device = "another"
 	r := Check(c, []*report.Report{made(tens(9, 1)...)}, []*report.Report{other}, some(0, 0))
-	if len(r.Rows) != 1 || !strings.HasPrefix(r.Rows[0].Next, "make a new baseline: ") || r.Rows[0].Verdict != Undecidable {
+	if len(r.Rows) != 1 || !strings.HasPrefix(r.Rows[0].Next, "make a new baseline: ") ||
+		r.Rows[0].Verdict != Undecidable {
 		t.Errorf("%+v", r.Rows)
 	}
 }

@@ -1,0 +1,92 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestRecorded: a recording begins with the first event of the host or of a device, whichever
+// is earlier, and ends with the start of the last one.
+func TestRecorded(t *testing.T) {
+	for _, c := range []struct {
+		name, source string
+		first, last  int64
+	}{
+		{"host alone", "1/1 20us +5us cpu_op a\n1/1 30us +5us cpu_op b", 20_000, 30_000},
+		{"device alone", "0/7 20us +5us kernel a\n0/7 30us +5us kernel b", 20_000, 30_000},
+		{"the device is later", "1/1 20us +5us cpu_op a\n0/7 90us +5us kernel b", 20_000, 90_000},
+		{"the device is earlier", "1/1 50us +5us cpu_op a\n0/7 10us +5us kernel b", 10_000, 50_000},
+		{"two threads", "1/1 50us +5us cpu_op a\n1/2 40us +5us cpu_op b\n1/2 70us +1us cpu_op c", 40_000, 70_000},
+		{"before zero", "1/1 -50us +5us cpu_op a\n1/1 -20us +5us cpu_op b", -50_000, -20_000},
+		{"a thread without events", "thread 1/9 name=\"idle\"\n1/1 20us +5us cpu_op a\n1/1 30us +5us cpu_op b", 20_000, 30_000},
+	} {
+		x := index(t, c.source).Ranks[0]
+		if first, last := recorded(x); first != c.first || last != c.last {
+			t.Errorf("%s: %d to %d, want %d to %d", c.name, first, last, c.first, c.last)
+		}
+	}
+}
+
+// TestFirstUnlinked: only events without a launch are kept as evidence, and not too many.
+func TestFirstUnlinked(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("1/1 1us +1us cuda_runtime cudaLaunchKernel corr=1\n0/7 5us +1us kernel linked corr=1\n")
+	for i := range 2 * mostShown {
+		fmt.Fprintf(&b, "0/7 %dus +1us kernel lost corr=%d\n", 10+i, 100+i)
+	}
+	r := one(t, b.String())
+	if len(r.FirstUnlinked) != mostShown || r.Unlinked != 2*mostShown || r.UnlinkedAtStart != 0 {
+		t.Errorf("%d of %d shown, %d at the start", len(r.FirstUnlinked), r.Unlinked, r.UnlinkedAtStart)
+	}
+	for i, e := range r.FirstUnlinked {
+		if e.Name != "lost" || e.Start != int64(10+i)*1000 {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// TestWithoutUpdates: where steps are not those of an optimizer nothing is said of what
+// clears gradients.
+func TestWithoutUpdates(t *testing.T) {
+	const backward = "1/1 %dus +3us " + accumulateGrad + " dims=[[10]] type=[\"float\"]\n"
+	var b strings.Builder
+	for step := range 3 {
+		at := 100 * step
+		fmt.Fprintf(&b, "1/1 %dus +90us user_annotation ProfilerStep#%d\n"+backward, at, step, at+10)
+		fmt.Fprintf(&b, "1/1 %dus +2us cpu_op aten::add_ dims=[[10],[10]] type=[\"float\",\"float\"]\n", at+11)
+	}
+	r := one(t, b.String())
+	if len(r.Kept)+len(r.Blank)+len(r.ZeroInside) != 0 || len(r.Steps) != 3 {
+		t.Errorf("%+v of %d steps", r.Clears, len(r.Steps))
+	}
+}
+
+// TestDevicesOfBackward: a step with two devices has a last backward pass on each of them.
+func TestDevicesOfBackward(t *testing.T) {
+	const node = "1/1 %dus +10us cpu_op \"autograd::engine::evaluate_function: MmBackward0\"\n"
+	source := "1/1 5us +1us cpu_op aten::mm\n" + fmt.Sprintf(node, 10) + `1/1 11us +1us cuda_runtime cudaLaunchKernel corr=1
+1/1 12us +1us cuda_runtime cudaLaunchKernel corr=2
+1/1 13us +1us cuda_runtime cudaLaunchKernel corr=3
+1/1 21us +4us ` + accumulateGrad + `
+1/1 40us +10us user_annotation Optimizer.step#A.step
+1/1 41us +1us cuda_runtime cudaLaunchKernel corr=4
+1/1 42us +1us cuda_runtime cudaLaunchKernel corr=5
+0/7 100us +10us kernel a corr=1
+1/7 200us +20us kernel b corr=2
+0/7 300us +30us kernel c corr=3
+0/7 400us +10us kernel d corr=4
+1/7 410us +10us kernel e corr=5
+0/9 500us +1us kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL
+`
+	r := one(t, source)
+	var got []string
+	for i, w := range r.Steps[0].Windows {
+		b := r.Steps[0].LastBackward[i]
+		got = append(got, fmt.Sprintf("%d: %d-%d", w.Device, b.Start/1000, b.End/1000))
+	}
+	if want := []string{"0: 100-330", "1: 200-220"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
