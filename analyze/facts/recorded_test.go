@@ -20,7 +20,8 @@ func TestRecorded(t *testing.T) {
 		{"the device is earlier", "1/1 50us +5us cpu_op a\n0/7 10us +5us kernel b", 10_000, 50_000},
 		{"two threads", "1/1 50us +5us cpu_op a\n1/2 40us +5us cpu_op b\n1/2 70us +1us cpu_op c", 40_000, 70_000},
 		{"before zero", "1/1 -50us +5us cpu_op a\n1/1 -20us +5us cpu_op b", -50_000, -20_000},
-		{"a thread without events", "thread 1/9 name=\"idle\"\n1/1 20us +5us cpu_op a\n1/1 30us +5us cpu_op b", 20_000, 30_000},
+		{"a thread without events", "thread 1/9 name=\"idle\"\n1/1 20us +5us cpu_op a\n1/1 30us +5us cpu_op b",
+			20_000, 30_000},
 	} {
 		x := index(t, c.source).Ranks[0]
 		if first, last := recorded(x); first != c.first || last != c.last {
@@ -66,7 +67,8 @@ func TestWithoutUpdates(t *testing.T) {
 // TestDevicesOfBackward: a step with two devices has a last backward pass on each of them.
 func TestDevicesOfBackward(t *testing.T) {
 	const node = "1/1 %dus +10us cpu_op \"autograd::engine::evaluate_function: MmBackward0\"\n"
-	source := "1/1 5us +1us cpu_op aten::mm\n" + fmt.Sprintf(node, 10) + `1/1 11us +1us cuda_runtime cudaLaunchKernel corr=1
+	source := "1/1 5us +1us cpu_op aten::mm\n" + fmt.Sprintf(node, 10) +
+		`1/1 11us +1us cuda_runtime cudaLaunchKernel corr=1
 1/1 12us +1us cuda_runtime cudaLaunchKernel corr=2
 1/1 13us +1us cuda_runtime cudaLaunchKernel corr=3
 1/1 21us +4us ` + accumulateGrad + `
