@@ -30,7 +30,8 @@ func TestGoBenchValues(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	last := lines[len(lines)-1]
 	for _, want := range []string{
-		"BenchmarkStep/kind=Adam_W+SGD/accum=4+_\t1\t", "\t1234567 ns/op", "\t1000000 compute-ns/op", "\t234567 rs-exposed-ns/op",
+		"BenchmarkStep/kind=Adam_W+SGD/accum=4+_\t1\t", "\t1234567 ns/op", "\t1000000 compute-ns/op",
+			"\t234567 rs-exposed-ns/op",
 		"\t0.333333 rs-overlap", "\t1 ag-overlap", "\t0 ar-overlap", "\t999 host-ns/op",
 	} {
 		if !strings.Contains(last+"\t", strings.TrimSuffix(want, "\t")+"\t") {
@@ -43,7 +44,8 @@ func TestGoBenchValues(t *testing.T) {
 	}
 	b.Reset()
 	r.Steps[0].Duration, r.Steps[0].Ledger = nil, nil
-	if err := GoBench(&b, r, Options{}); err != nil || !strings.Contains(b.String(), "BenchmarkHostStep/kind=Adam_W+SGD/accum=4+_\t1\t999 ns/op") {
+	if err := GoBench(&b, r, Options{}); err != nil || !strings.Contains(b.String(),
+		"BenchmarkHostStep/kind=Adam_W+SGD/accum=4+_\t1\t999 ns/op") {
 		t.Errorf("%v %s", err, b.String())
 	}
 }

@@ -13,7 +13,8 @@ func TestEndsList(t *testing.T) {
 	for after, want := range map[string]bool{
 		"": true, " \n": true, "}": true, " } ": true, "} x": false, "}}": false, "]": false, "x": false, " 1": false,
 		`, "traceName": "a"}`: true, `,"distributedInfo":{}}`: true, `,  "displayTimeUnit": "ms"}`: true,
-		`,"metadata":{}}`: true, `,"WARNING":"w"}`: true, `,"name":"a"}`: false, `, "ts": 1`: false, `,{"ph":"X"`: false,
+		`,"metadata":{}}`: true, `,"WARNING":"w"}`: true, `,"name":"a"}`: false, `, "ts": 1`: false,
+			`,{"ph":"X"`: false,
 		`,`: false, `,"traceNam`: false, `, 5]`: false,
 	} {
 		d := &reader{}
