@@ -31,7 +31,7 @@ func TestGoBenchValues(t *testing.T) {
 	last := lines[len(lines)-1]
 	for _, want := range []string{
 		"BenchmarkStep/kind=Adam_W+SGD/accum=4+_\t1\t", "\t1234567 ns/op", "\t1000000 compute-ns/op",
-			"\t234567 rs-exposed-ns/op",
+		"\t234567 rs-exposed-ns/op",
 		"\t0.333333 rs-overlap", "\t1 ag-overlap", "\t0 ar-overlap", "\t999 host-ns/op",
 	} {
 		if !strings.Contains(last+"\t", strings.TrimSuffix(want, "\t")+"\t") {

@@ -14,8 +14,8 @@ func TestEndsList(t *testing.T) {
 		"": true, " \n": true, "}": true, " } ": true, "} x": false, "}}": false, "]": false, "x": false, " 1": false,
 		`, "traceName": "a"}`: true, `,"distributedInfo":{}}`: true, `,  "displayTimeUnit": "ms"}`: true,
 		`,"metadata":{}}`: true, `,"WARNING":"w"}`: true, `,"name":"a"}`: false, `, "ts": 1`: false,
-			`,{"ph":"X"`: false,
-		`,`: false, `,"traceNam`: false, `, 5]`: false,
+		`,{"ph":"X"`: false,
+		`,`:          false, `,"traceNam`: false, `, 5]`: false,
 	} {
 		d := &reader{}
 		d.Window = input.NewWindow(strings.NewReader("]" + after))
