@@ -41,6 +41,7 @@ func TestFormat(t *testing.T) {
 		{Nanoseconds, 1234567, "1.235 ms"}, {Nanoseconds, 400, "0.000 ms"}, {Nanoseconds, 500, "0.001 ms"},
 		{Nanoseconds, -2e6, "-2.000 ms"}, {Nanoseconds, 0, "0.000 ms"},
 		{Ratio, 0.2895, "28.95 %"}, {Ratio, 0, "0.00 %"}, {Ratio, 0.0001, "0.01 %"}, {Ratio, 0.00005, "5e-05"},
+		{Ratio, 0.0000123456, "1.23e-05"},
 		{Ratio, -0.00005, "-5e-05"}, {Ratio, 1.5, "150.00 %"},
 		{Bytes, 99_999, "99999 B"}, {Bytes, 1e5, "0.1 MB"}, {Bytes, 999_900_000, "999.9 MB"}, {Bytes, 1e9, "1.000 GB"},
 		{Bytes, 12_345_678_901, "12.346 GB"}, {Bytes, 0, "0 B"}, {Bytes, -2e9, "-2.000 GB"}, {Bytes, -2e5, "-0.2 MB"},

@@ -36,6 +36,7 @@ func TestFactorTable(t *testing.T) {
 		{2, 4, 3, 100, "1=1 k/A=0.75 1/R=0.5 R=2 1/A=0.25 A=4 1/(RA)=0.125 RA=8 R/A=0.5 A/R=2 N=100 N/R=50 N/A=25 " +
 			"N/(RA)=12.5 1/N=0.01"},
 		{2, 2, 2, 0, "1=1 1/R=0.5 R=2 1/A=0.5 A=2 1/(RA)=0.25 RA=4"},
+		{2, 2, 2, 8, "1=1 1/R=0.5 R=2 1/A=0.5 A=2 1/(RA)=0.25 RA=4 N=8 N/R=4 N/A=4 N/(RA)=2 1/N=0.125"},
 		{4, 4, 4, 16, "1=1 1/R=0.25 R=4 1/A=0.25 A=4 1/(RA)=0.0625 RA=16 N=16 N/R=4 N/A=4 1/N=0.0625"},
 		{2, 3, 3, 2, "1=1 1/R=0.5 R=2 1/A=0.3333 A=3 1/(RA)=0.1667 RA=6 R/A=0.6667 A/R=1.5 N=2 N/A=0.6667 " +
 			"N/(RA)=0.3333 1/N=0.5"},
@@ -192,6 +193,8 @@ func TestWrongAndRagged(t *testing.T) {
 		{&Weights{}, false, false},
 		{w(1, 1), false, false},
 		{w(0.9995, 1.0004), false, false},
+		{w(1, 1.00095), false, false},
+		{w(0.99905, 1), false, false},
 		{w(1, 1.002), true, true},
 		{w(0.998, 1), true, true},
 		{w(0.5, 0.5), true, false},

@@ -128,6 +128,7 @@ func TestUnescape(t *testing.T) {
 		{``, "", 0},
 		{`plain é`, "plain é", 0},
 		{`\"\\\/\b\f\n\r\t`, "\"\\/\b\f\n\r\t", 0},
+		{`\ta\nb\rc\bd\fe\/f\\g\"h\u0041i`, "\ta\nb\rc\bd\fe/f\\g\"hAi", 0},
 		{`\u0041\u00e9\u20AC`, "Aé€", 0},
 		{`\ud83d\ude00`, "😀", 0},
 		{`\ud83d`, "\uFFFD", 1},
@@ -146,6 +147,18 @@ func TestUnescape(t *testing.T) {
 		got, lone := Unescape(nil, []byte(c.in))
 		if string(got) != c.want || lone != c.lone || !utf8.Valid(got) {
 			t.Errorf("%q: %q, %d alone; want %q, %d", c.in, got, lone, c.want, c.lone)
+		}
+	}
+}
+
+// TestCompact: white space goes between tokens and stays in strings, and so do escapes.
+func TestCompact(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", " ": "", " 1": "1", "[ 1,\t2 ]\r\n": "[1,2]", `{ "a b" : "c\" d" }`: `{"a b":"c\" d"}`,
+		`["\\", " "]`: `["\\"," "]`, `"a`: `"a`, `"a\`: `"a\`, "\n\"\n\"": "\"\n\"",
+	} {
+		if got := string(Compact([]byte("x"), []byte(in))); got != "x"+want {
+			t.Errorf("%q: %q, want %q", in, got, "x"+want)
 		}
 	}
 }
