@@ -79,45 +79,6 @@ func TestSameReach(t *testing.T) {
 	}
 }
 
-// TestGraphs: over how many graphs backward passes run, by the operators before each and by
-// their nodes.
-func TestGraphs(t *testing.T) {
-	pass := func(start, end int64, nodes uint64) Backward { return Backward{Start: start, End: end, Nodes: nodes} }
-	operators := func(from, n int64) (list []int64) {
-		for i := range n {
-			list = append(list, from+i)
-		}
-		return list
-	}
-	for _, c := range []struct {
-		name    string
-		passes  []Backward
-		forward []int64
-		want    int
-	}{
-		{"none", nil, nil, 0},
-		{"one", []Backward{pass(100, 200, 1)}, operators(0, 40), 1},
-		{"two graphs", []Backward{pass(100, 200, 1), pass(300, 400, 2)}, append(operators(0, 40), operators(210,
-			40)...), 2},
-		{"one that was retained", []Backward{pass(100, 200, 1), pass(300, 400, 2)}, append(operators(0, 40), 210,
-			211), 1},
-		{"three operators in between", []Backward{pass(100, 200, 1), pass(300, 400, 2)}, append(operators(0, 40), 210,
-			211, 212), 1},
-		{"four operators in between", []Backward{pass(100, 200, 1), pass(300, 400, 2)},
-			append(operators(0, 40), operators(210, 4)...), 2},
-		{"a forward pass that is short itself", []Backward{pass(100, 200, 1), pass(300, 400, 2)},
-			append(operators(0, 12), 210, 211, 212), 2},
-		{"equal nodes, as forward passes all came first", []Backward{pass(100, 200, 1), pass(300, 400, 1)},
-			operators(0, 80), 2},
-		{"two retained ones", []Backward{pass(100, 200, 1), pass(300, 400, 2), pass(500, 600, 3), pass(700, 800, 4)},
-			append(append(operators(0, 40), 210), append(operators(410, 40), 610)...), 2},
-	} {
-		if got := graphs(c.passes, c.forward, 0); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
-	}
-}
-
 // TestNodeOrder: whether n forward passes are micro-batches of their own. f is a node of the
 // model, + adds losses, m is another node that combines them, and . is an accumulation.
 func TestNodeOrder(t *testing.T) {
