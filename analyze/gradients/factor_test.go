@@ -84,7 +84,7 @@ func TestFromCount(t *testing.T) {
 		first Backward
 		want  lossSigns
 	}{
-		{countSummed, Backward{}, lossSigns{summed: true}}, {meanLoss, Backward{FromLoss: true}, lossSigns{mean: true}},
+		{meanLoss, Backward{FromLoss: true}, lossSigns{mean: true}},
 		{meanLoss, Backward{}, lossSigns{}}, {sumLoss, Backward{FromLoss: true}, lossSigns{sum: true}},
 		{sumLoss, Backward{}, lossSigns{}}, {norm, Backward{FromLoss: true}, lossSigns{}},
 	} {
