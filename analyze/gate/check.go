@@ -60,7 +60,7 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 	k.base, k.baseViews = k.selected(baseline)
 	k.steps = countSteps(k.new)
 	k.stepless = k.noSteps()
-	k.rankless = k.noRanks()
+	k.rankless = noRanks(k)
 	if len(baseline) > 0 {
 		k.unlike = mismatch(baseline, reports)
 		if k.unlike == "" {
@@ -156,7 +156,7 @@ func (k *check) add(r Row) {
 	if r.Verdict == Pass || r.Verdict == Ignored {
 		r.Next = ""
 	}
-	k.withoutOthers(&r)
+	withoutOthers(k, &r)
 	r.Tolerated = r.Tolerated && r.Verdict == Undecidable && !r.BadData && k.steps >= leastTolerant
 	k.result.Rows = append(k.result.Rows, r)
 }

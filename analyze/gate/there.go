@@ -12,7 +12,7 @@ import (
 
 // noRanks is which ranks a side lacks: what others do is not known, and whether gradients are
 // right and how long a step takes depends on all.
-func (k *check) noRanks() string {
+func noRanks(k *check) string {
 	if k.stepless != "" || k.options.AnyRanks || k.config.Job.Ranks == AnyRanks {
 		return ""
 	}
@@ -31,7 +31,7 @@ func (k *check) noRanks() string {
 
 // withoutOthers takes back that a row passed where ranks are missing that it depends on. A
 // violation by those that there are remains one.
-func (k *check) withoutOthers(r *Row) {
+func withoutOthers(k *check, r *Row) {
 	m, ok := FindMetric(r.Metric)
 	if !ok || k.rankless == "" || m.touched&otherRanks == 0 || r.Verdict != Pass && r.Verdict != Undecidable {
 		return

@@ -85,7 +85,7 @@ func kindOfRow(x *Rows, row, launch int32) CollectiveKind {
 			return k
 		}
 	}
-	if k := x.kindAround(launch); k != NotCommunication {
+	if k := kindAround(x, launch); k != NotCommunication {
 		return k
 	}
 	return name.kind
@@ -93,7 +93,7 @@ func kindOfRow(x *Rows, row, launch int32) CollectiveKind {
 
 // kindAround returns the kind that the innermost span around a launch call names, such as
 // nccl:all_reduce or c10d::allreduce_; -1 is no launch call.
-func (x *Rows) kindAround(launch int32) CollectiveKind {
+func kindAround(x *Rows, launch int32) CollectiveKind {
 	kind := NotCommunication
 	if launch < 0 {
 		return kind

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -292,29 +291,4 @@ func writeCheck(s streams, list outputs, c render.Checked, o render.Options) err
 		return err
 	}
 	return list.summary(func(w io.Writer) error { return render.CheckMarkdown(w, c, o) })
-}
-
-// mostSummary is how many bytes of a summary GitHub takes.
-const mostSummary = 1 << 20
-
-// summary appends Markdown to the file that GITHUB_STEP_SUMMARY names where one of the
-// outputs is of the format github.
-func (list outputs) summary(draw func(io.Writer) error) error {
-	file := os.Getenv("GITHUB_STEP_SUMMARY")
-	if file == "" || !slices.ContainsFunc(list, func(o output) bool { return o.format == "github" }) {
-		return nil
-	}
-	var b bytes.Buffer
-	if err := draw(&b); err != nil {
-		return err
-	}
-	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err)
-	}
-	if b.Len() > mostSummary {
-		b.Truncate(mostSummary)
-	}
-	_, err = out.Write(append(b.Bytes(), '\n'))
-	return errors.Join(err, out.Close())
 }

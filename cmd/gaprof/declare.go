@@ -15,11 +15,6 @@ func addCommunication(flags *pflag.FlagSet, list *[]string) {
 			"the last that matches decides")
 }
 
-// needTraces reports whether a flag says something about traces that no report can follow.
-func (f *selectFlags) needTraces() bool {
-	return f.steps != "" || f.ranks != "" || len(f.communication) > 0
-}
-
 // parseCommunication reads what users declare of kernels.
 func parseCommunication(texts []string) ([]timeline.Declaration, error) {
 	var list []timeline.Declaration

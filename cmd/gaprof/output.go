@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -162,4 +164,29 @@ func refused(file string, force bool) error {
 // refused, or truncated where the shell redirects them to a file.
 func isStream(file string) bool {
 	return slices.Contains([]string{"", tracefile.Stdin, "/dev/stdout", "/dev/fd/1", "/dev/stderr"}, file)
+}
+
+// mostSummary is how many bytes of a summary GitHub takes.
+const mostSummary = 1 << 20
+
+// summary appends Markdown to the file that GITHUB_STEP_SUMMARY names where one of the
+// outputs is of the format github.
+func (list outputs) summary(draw func(io.Writer) error) error {
+	file := os.Getenv("GITHUB_STEP_SUMMARY")
+	if file == "" || !slices.ContainsFunc(list, func(o output) bool { return o.format == "github" }) {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := draw(&b); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err)
+	}
+	if b.Len() > mostSummary {
+		b.Truncate(mostSummary)
+	}
+	_, err = out.Write(append(b.Bytes(), '\n'))
+	return errors.Join(err, out.Close())
 }

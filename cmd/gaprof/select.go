@@ -52,6 +52,11 @@ func (f *selectFlags) addTimes(flags *pflag.FlagSet) {
 		"subtract each rank's clock residual before waiting is measured; always done between hosts")
 }
 
+// needTraces reports whether a flag says something about traces that no report can follow.
+func (f *selectFlags) needTraces() bool {
+	return f.steps != "" || f.ranks != "" || len(f.communication) > 0
+}
+
 func (f *selectFlags) parse(all []analyze.Rule) (analyze.Options, error) {
 	o := analyze.Options{RankOf: ingest.RankOfFile, AlignClocks: f.alignClocks, Choices: flagNames}
 	var err error
