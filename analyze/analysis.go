@@ -78,6 +78,9 @@ func assemble(files []placed, o *Options) *Result {
 		peak:          o.PeakBandwidth,
 	}
 	findings, skipped := findingsOf(o.Rules, pass, limits{o.MinCost, o.MinShare})
+	if normalized = pass.Normalized; len(normalized) > 0 {
+		describeDecision(&normalization, normalized[0].Decision)
+	}
 	r := &report.Report{
 		Schema: report.Schema, Version: o.Version,
 		Source: sourceOf(files, list),

@@ -22,12 +22,18 @@ func (l limits) tooSmall(f report.Finding) bool {
 
 // findingsOf runs rules in their order, each on those of the ranks of the pass on which
 // its needs are met. skipped are those that did not run on any.
+//
+// Steps of the pass stay as they are but for those that a finding overrules.
 func findingsOf(rules []Rule, pass *Pass, least limits) (found []report.Finding, skipped []report.Skip) {
 	pass.claims, pass.taken = make(claims), make(map[*gradients.Pass]string)
 	pass.named = make(map[string][]timeline.CollectiveKind)
 	list, normalized := pass.Ranks, pass.Normalized
+	weighs := func(id string) bool {
+		return slices.ContainsFunc(rules, func(r Rule) bool { return r.ID == id && r.Weighs })
+	}
+	defer func() { pass.Normalized = overruled(normalized, pass.out, weighs) }()
 	for i := range rules {
-		pass.rule, pass.Ranks, pass.Normalized = &rules[i], list, normalized
+		pass.rule, pass.Ranks, pass.Normalized = &rules[i], list, overruled(normalized, pass.out, weighs)
 		if pass.rule.Scope == PerRank {
 			pass.Normalized = nil
 		}

@@ -42,7 +42,7 @@ func (j *judge) decide(step int) NormalizedStep {
 	if o.Ranks == 0 && !j.traced {
 		o.Ranks = o.Counts.Ranks()
 	}
-	return NormalizedStep{step, o.Counts, &o, normalization.Decide(&o)}
+	return NormalizedStep{Step: step, Counts: o.Counts, Observed: &o, Decision: normalization.Decide(&o)}
 }
 
 // mostMicroBatches is how many micro-batches a full step has, by the traces; 0 unknown.

@@ -64,6 +64,7 @@ func (l *logs) counts(noted *tokenCounts) (counts *tokenCounts, from string) {
 
 // alignedTo finds how many steps of the logs come before the first step of the traces, by
 // the token counts that both hold: recordings rarely begin with the first step of a run.
+// Where both agree on more micro-batches than have a backward pass, they are right.
 // Without counts in the traces both begin together. Logs that have nothing in common with
 // the traces are of other steps: losses and gradients are left out then.
 func (l logs) alignedTo(list []*Rank, noted *tokenCounts) logs {
@@ -71,13 +72,16 @@ func (l logs) alignedTo(list []*Rank, noted *tokenCounts) logs {
 	if noted == nil || table == nil {
 		return l
 	}
-	first, found := firstNoted(list, noted)
-	for _, step := range table.steps() {
-		if found && step >= first && sameCounts(noted, table, step-first) {
-			l.shift = step - first
-			return l
+	for _, noted.vouched = range []bool{false, true} {
+		first, found := firstNoted(list, noted)
+		for _, step := range table.steps() {
+			if found && step >= first && sameCounts(noted, table, step-first) {
+				l.shift = step - first
+				return l
+			}
 		}
 	}
+	noted.vouched = false
 	l.Losses, l.Gradients = nil, nil
 	return l
 }

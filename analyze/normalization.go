@@ -11,6 +11,10 @@ type NormalizedStep struct {
 	Counts   *normalization.Counts      // tokens of all ranks that have counts, in the order of their numbers
 	Observed *normalization.Observation // what the decision rests on
 	*normalization.Decision
+
+	// Explained is the rule that has found in the traces why micro-batches do not add up; empty
+	// where none has.
+	Explained string
 }
 
 // noCounts says why nothing is known and what would change that.
@@ -47,7 +51,6 @@ func normalizationOf(list []*Rank, l logs) (report.Normalization, []NormalizedSt
 		decided := j.decide(step)
 		if steps = append(steps, decided); n.Step == nil {
 			n.Tokens, n.Step, n.Evidence = tokens, &step, "tokens from "+from
-			describeDecision(&n, decided.Decision)
 		}
 	}
 	if n.Step == nil {
@@ -58,11 +61,7 @@ func normalizationOf(list []*Rank, l logs) (report.Normalization, []NormalizedSt
 
 // describeDecision puts a decision into the words of the report.
 func describeDecision(n *report.Normalization, d *normalization.Decision) {
-	n.Factor, n.Basis = d.Factor.Name, string(d.Basis)
-	switch d.Mode {
-	case normalization.Global, normalization.PerRank, normalization.MicroMean, normalization.Sum:
-		n.Mode = string(d.Mode)
-	}
+	n.Mode, n.Factor, n.Basis = string(d.Mode), d.Factor.Name, string(d.Basis)
 	if d.Mode == normalization.Global && len(n.Factor) > 0 && n.Factor[0] == 'N' {
 		n.Mode = string(normalization.Sum)
 	}

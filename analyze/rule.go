@@ -10,6 +10,10 @@ type Rule struct {
 	Scope Scope       // whether it looks at one rank at a time; the zero value is AllRanks
 	Needs []Need      // all must be met, else the rule is reported as skipped
 	Run   func(*Pass) // claims time and reports findings through the Pass
+
+	// Weighs says of a finding that gradients of micro-batches do not add up as losses do. Then
+	// no log of losses tells how much a token counts.
+	Weighs bool
 }
 
 // Scope says what a rule has to see at a time.

@@ -23,6 +23,10 @@ type tokenCounts struct {
 	known bool              // the log says that each rank knows the count of all
 	ranks map[int][]int64   // that have counts of a step, by step, ascending
 	most  int               // counts of a rank and step that are not of the step as a whole
+
+	// vouched says that a log and annotations agree: micro-batches may be more than are seen to
+	// have a backward pass, as where a loop calls it once for the last.
+	vouched bool
 }
 
 func newTokenCounts() *tokenCounts {
@@ -89,7 +93,9 @@ func (counts *tokenCounts) ofAll(list []*Rank, step int) [][]int64 {
 		if !ok || step >= len(r.Steps) || !r.Steps[step].Complete || !r.Selected(step) {
 			return nil
 		}
-		if micro := r.Steps[step].MicroBatches; micro != facts.Unknown && micro != len(c) && !counts.whole[key] {
+		micro := r.Steps[step].MicroBatches
+		more := counts.vouched && micro < len(c)
+		if micro != facts.Unknown && micro != len(c) && !more && !counts.whole[key] {
 			return nil
 		}
 		tokens = append(tokens, c)

@@ -55,7 +55,7 @@ func (c *collector) complete(s *StepResult) {
 	c.tokens += s.Tokens
 	slices.SortFunc(s.Ranks, func(a, b RankStep) int { return a.Rank - b.Rank })
 	s.Loss = meanLoss(s)
-	s.Logged = loggedLoss(c.plan, s)
+	s.Logged, s.Optimized = loggedLoss(c.plan, s), optimizedLoss(s)
 	if c.callbacks.Step != nil {
 		c.callbacks.Step(*s)
 	}

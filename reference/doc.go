@@ -26,6 +26,7 @@
 //	normalize.go  token counts, and what losses or gradients are multiplied by
 //	clip.go       clip_grad_norm_ and scale passes
 //	update.go     when and in which order the optimizers step
+//	follow.go     what is done to the gradient, and which loss that follows
 //	readback.go   copying a step's numbers, gradients and weights to the host
 //
 // What connects the ranks:

@@ -13,11 +13,12 @@ type normalizer struct {
 	plan    *plan
 	dev     *device.Rank
 	s       *scalars
+	follow  *follower
 	scratch *device.Buffer // a scalar
 }
 
-func newNormalizer(p *plan, dev *device.Rank, s *scalars) *normalizer {
-	return &normalizer{plan: p, dev: dev, s: s, scratch: dev.Alloc()}
+func newNormalizer(p *plan, dev *device.Rank, s *scalars, f *follower) *normalizer {
+	return &normalizer{plan: p, dev: dev, s: s, follow: f, scratch: dev.Alloc()}
 }
 
 // loss completes the forward pass of micro-batch j: its cross entropy, scaled as the loop
@@ -25,18 +26,23 @@ func newNormalizer(p *plan, dev *device.Rank, s *scalars) *normalizer {
 func (n *normalizer) loss(t *autograd.Tape, logits *autograd.Value, targets *device.Buffer, j int) {
 	p := n.plan
 	l := t.CrossEntropy(logits, targets, n.s.losses[j], p.LossReduction == "mean")
+	did := lossDeeds{divided: 1}
+	defer func() { n.follow.loss(j, did) }()
 	switch {
 	case p.Normalization == "micro-mean":
 		if !p.has(noRescale) {
 			t.Div(l, float64(p.accumulation))
+			did.divided = float64(p.accumulation)
 		}
 	case p.Normalization == "global" && p.Scale == "skip": // the mean over the only micro-batch already is 1/N
 	default:
 		if p.LossReduction == "mean" {
 			l = t.Mul(l, n.s.counts[j]) // back to a sum
+			did.counts = true
 		}
 		if p.scalesLoss() {
 			t.Mul(l, n.s.factor)
+			did.factor = true
 		}
 	}
 }

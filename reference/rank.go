@@ -3,6 +3,7 @@ package reference
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gaprof/gaprof/reference/autograd"
@@ -26,6 +27,7 @@ type rank struct {
 	clip   *clipper
 	grads  *gradients.Set
 	update *updater
+	follow *follower
 	export *gradientExport
 	back   *readback
 	span   spanFunc
@@ -53,10 +55,10 @@ func newRank(shared *run, m device.Member) *rank {
 		m.Device = slowLaunches{m.Device, d}
 	}
 	dev := device.NewRank(m, p.dtype)
-	r := &rank{plan: p, dev: dev, span: shared.callbacks.spans(dev.Index)}
+	r := &rank{plan: p, dev: dev, span: shared.callbacks.spans(dev.Index), follow: &follower{}}
 	o := r.makeParams()
 	r.s = newScalars(dev, p.accumulation)
-	r.norm = newNormalizer(p, dev, r.s)
+	r.norm = newNormalizer(p, dev, r.s, r.follow)
 	r.clip = newClipper(p, dev, r.s, len(r.grads.Params()))
 	r.one = dev.Alloc()
 	r.sum = dev.Alloc()
@@ -64,7 +66,8 @@ func newRank(shared *run, m device.Member) *rank {
 	dev.Upload(r.part, device.Host{Floats: []float64{1 / float64(p.accumulation)}})
 	r.in = newInputs(p, dev, shared.data)
 	r.export = &gradientExport{dev: dev, grads: r.grads, wanted: shared.callbacks.Gradients != nil}
-	r.update = &updater{plan: p, dev: dev, grads: r.grads, optim: o, export: r.export, span: r.span}
+	r.update = &updater{plan: p, dev: dev, grads: r.grads, optim: o, export: r.export,
+		follow: r.follow, span: r.span}
 	r.back = &readback{plan: p, dev: dev, s: r.s, collector: shared.collector}
 	return r
 }
@@ -72,11 +75,16 @@ func newRank(shared *run, m device.Member) *rank {
 // makeParams allocates parameters and gradients, and builds the network and the
 // optimizers on top of them.
 func (r *rank) makeParams() *optim.Optimizer {
-	hooks := gradients.Hooks{Span: r.span}
+	hooks := gradients.Hooks{Span: r.span, Did: r.follow.did}
 	if r.plan.has(divideWhole) {
 		by := r.dev.Alloc()
 		r.dev.Upload(by, device.Host{Floats: []float64{1 / float64(r.dev.World)}})
-		hooks.Divide = func(grad *device.Buffer) { r.dev.Run(ops.Scale{X: grad, Factor: by}) }
+		hooks.Divide = func(grad *device.Buffer) {
+			r.dev.Run(ops.Scale{X: grad, Factor: by})
+			if r.follow.of != nil && grad == r.follow.of.Grad {
+				r.scaledBy(1/float64(r.dev.World), false)
+			}
+		}
 	}
 	if r.plan.OptimizerInBackward {
 		hooks.Ready = func(p *gradients.Param) { r.update.early(p) }
@@ -87,6 +95,7 @@ func (r *rank) makeParams() *optim.Optimizer {
 		r.grads.Insert(s.Name, s.Shape, o.GroupFor(s.Matrix), s.Initial(r.plan.Seed, r.plan.Weights))
 	}
 	r.grads.Complete()
+	r.follow.choose(r.grads.Params())
 	var params []*autograd.Param
 	for _, p := range r.grads.Params() {
 		params = append(params, &p.Param)
@@ -130,7 +139,8 @@ func (r *rank) trainStep(step, micros int) error {
 	if r.plan.ReadLoss == "step" {
 		r.readLoss(micros - 1)
 	}
-	r.back.enqueue(&pending{step: step, micros: micros, valid: r.in.valid, gradients: r.export.take()})
+	r.back.enqueue(&pending{step: step, micros: micros, valid: r.in.valid, gradients: r.export.take(),
+		story: r.follow.take()})
 	if r.plan.EmptyCache {
 		r.dev.EmptyCache()
 	}
@@ -161,6 +171,7 @@ func (r *rank) microBatch(step, j int, last bool) {
 	if r.plan.has(noSyncAround) && !last {
 		defer r.dev.Range("user_annotation", "no_sync")()
 	}
+	r.follow.tapes = []int{j}
 	r.backward(step, last || r.plan.Sync == "every-micro-batch" || r.plan.OptimizerInBackward, t)
 	if r.plan.ReadLoss == "micro-batch" {
 		r.readLoss(j)
@@ -169,10 +180,18 @@ func (r *rank) microBatch(step, j int, last bool) {
 		for _, p := range r.grads.Params() {
 			r.dev.Run(ops.Scale{X: p.Mine().Grad, Factor: r.part})
 		}
+		r.scaledBy(1/float64(r.plan.accumulation), r.plan.Sharded())
 	}
 	if r.plan.has(clipEach) {
 		r.clip.clip(r.grads.Stored(), nil)
+		r.follow.note(r.follow.of, deed{what: clipped})
 	}
+}
+
+// scaledBy notes that stored gradients were multiplied by a number, NaN for the step's factor:
+// the shards, or whole ones.
+func (r *rank) scaledBy(by float64, shard bool) {
+	r.follow.note(r.follow.of, deed{what: scaled, by: by, shard: shard})
 }
 
 // backwardOnce enqueues all forward passes, then a single backward pass over micro-batches
@@ -191,6 +210,10 @@ func (r *rank) backwardOnce(step, micros, first int) {
 		} else {
 			sum = loss
 		}
+	}
+	r.follow.tapes = nil
+	for j := first; j < micros; j++ {
+		r.follow.tapes = append(r.follow.tapes, j)
 	}
 	r.backward(step, true, tapes[first:]...)
 	for _, t := range tapes[:first] {
@@ -242,6 +265,7 @@ func (r *rank) finish(step, micros int) {
 	}
 	if p.has(scaleByOne) {
 		r.dev.Run(ops.ForeachScaleBy{X: r.grads.Stored(), Value: 1})
+		r.scaledBy(1, r.grads.Scattered(r.grads.Params()[0]))
 	}
 	fold := r.scale() // not nil: yet to be applied, by clipping or the optimizer
 	if !p.InStep() {
@@ -252,6 +276,7 @@ func (r *rank) finish(step, micros int) {
 	if p.ClipGradNorm > 0 && !p.has(clipEach) {
 		if p.Scale == "clip" {
 			r.clip.clip(r.grads.Stored(), fold)
+			r.scaledBy(math.NaN(), r.grads.Scattered(r.grads.Params()[0]))
 			fold = nil
 		} else {
 			r.clip.clip(r.grads.Stored(), nil)
@@ -272,6 +297,7 @@ func (r *rank) scale() *device.Buffer {
 	factor := r.norm.makeFactor()
 	if r.plan.Scale == "pass" || r.plan.Scale == "foreach" {
 		multiply(r.dev, r.grads.Stored(), factor, r.plan.Scale == "foreach")
+		r.scaledBy(math.NaN(), r.grads.Scattered(r.grads.Params()[0]))
 		return nil
 	}
 	return factor

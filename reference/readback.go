@@ -60,6 +60,7 @@ type readback struct {
 type pending struct {
 	step, micros int
 	valid        []int64 // targets by micro-batch, as counted by the host
+	story        story
 	scalars      hostScalars
 	gradients    []Tensor
 	arrived      device.Event
@@ -98,7 +99,8 @@ func (b *readback) deliver() {
 func (b *readback) rankStep(w *pending) RankStep {
 	h, nan := w.scalars, math.NaN()
 	s := RankStep{Rank: b.dev.Index, Tokens: h.ints[:w.micros], LocalTokens: h.local(), GlobalTokens: h.total(),
-		GradNorm: nan, ClipCoef: nan, Factor: nan, ReducedLoss: nan}
+		GradNorm: nan, ClipCoef: nan, Factor: nan, ReducedLoss: nan,
+		story: w.story, valid: w.valid, means: b.plan.LossReduction == "mean"}
 	for j, n := range w.valid {
 		loss, added := h.floats[j], h.floats[j]
 		if b.plan.LossReduction == "mean" {

@@ -55,6 +55,10 @@ type RankStep struct {
 	Factor       float64   // applied to losses or gradients; NaN if there is none
 	ReducedLoss  float64   // sum over ranks, as all-reduced by the loop; NaN if it does not
 
+	story story   // what was done to its gradient
+	valid []int64 // targets by micro-batch, as counted by the host
+	means bool    // the loss of a micro-batch is a mean
+
 	computed []float64 // by micro-batch: the loss as the loop computes it, a mean or a sum
 	added    []float64 // by micro-batch: that loss, a mean times Tokens, as the loop adds it up
 }
@@ -76,6 +80,10 @@ type StepResult struct {
 	Tokens       int64      // valid targets over all ranks and micro-batches
 	Loss         float64    // mean over Tokens, in nats; 0 without any
 	Logged       float64    // what a loop of these options logs as its loss, on rank 0
+
+	// Optimized is the loss whose gradient the optimizers were given, before clipping, by what the
+	// ranks did; NaN where there is no such loss.
+	Optimized float64
 }
 
 // Why a run ended.

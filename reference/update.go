@@ -2,6 +2,7 @@ package reference
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/gaprof/gaprof/reference/device"
@@ -16,6 +17,7 @@ type updater struct {
 	grads  *gradients.Set
 	optim  *optim.Optimizer
 	export *gradientExport
+	follow *follower
 	span   spanFunc
 }
 
@@ -89,6 +91,12 @@ func (u *updater) update(g *optim.Group, fold *device.Buffer, params ...*gradien
 		targets[i] = p.Mine()
 	}
 	u.optim.Update(g, fold, targets)
+	for _, p := range params {
+		if fold != nil {
+			u.follow.note(p, deed{what: scaled, by: math.NaN(), shard: u.plan.Sharded()})
+		}
+		u.follow.note(p, deed{what: applied, shard: u.plan.Sharded()})
+	}
 }
 
 // early is the hook of an optimizer in backward: it updates a parameter as soon as its
@@ -99,8 +107,14 @@ func (u *updater) early(p *gradients.Param) {
 	u.update(p.Group, nil, p)
 	end()
 	if !u.plan.has(keepUsed) {
-		p.Clear()
+		u.clear(p)
 	}
+}
+
+// clear is zero_grad of one parameter.
+func (u *updater) clear(p *gradients.Param) {
+	p.Clear()
+	u.follow.note(p, deed{what: cleared})
 }
 
 // zeroGrad calls zero_grad on the optimizers that are due in a step.
@@ -111,7 +125,7 @@ func (u *updater) zeroGrad(step int) {
 		}
 		end := u.dev.Range("user_annotation", g.ZeroGradName())
 		for _, p := range u.grads.Of(g) {
-			p.Clear()
+			u.clear(p)
 		}
 		end()
 	}

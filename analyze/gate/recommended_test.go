@@ -151,10 +151,10 @@ func TestRecommended(t *testing.T) {
 			with(hooks(), found("OV001", "error", 8)), with(hooks(), found("OV001", "warn", 3)),
 			"passed: 15 of 17 checks passed, 2 undecidable", nil},
 		{
-			"a finding without a cost that grew", with(hooks(), found("NM001", "error", 0)),
-			with(hooks(), found("NM001", "warn", 0)), "failed: 1 of 17 checks failed, 2 undecidable",
-			[]string{"fail NM001 error: NM001 costs; in the baseline NM001 warn: NM001 costs " +
-				"[NM001 error: NM001 costs]"},
+			"a finding without a cost that grew", with(hooks(), found("ST002", "error", 0)),
+			with(hooks(), found("ST002", "warn", 0)), "failed: 1 of 17 checks failed, 2 undecidable",
+			[]string{"fail ST002 error: ST002 costs; in the baseline ST002 warn: ST002 costs " +
+				"[ST002 error: ST002 costs]"},
 		},
 		{
 			"a finding that the baseline could not judge", with(hooks(), found("ST001", "warn", 5)),

@@ -148,7 +148,7 @@ func communicationOverlap(v *view) []sample {
 // user's declaration alone proves nothing and is unknown.
 func weightError(v *view) []sample {
 	n := &v.report.Normalization
-	if n.Ratio == nil || !observed(n) {
+	if n.Ratio == nil || !known(n.Basis) || n.Basis == "declared" {
 		return nil
 	}
 	return []sample{{math.Max(math.Abs(n.Ratio.Min-1), math.Abs(n.Ratio.Max-1)), -1, -1}}

@@ -74,18 +74,21 @@ func byLoss(o *Observation) *Decision {
 	if o.Counts == nil || o.Whole || o.Sums == nil || math.IsNaN(o.Optimised) || o.Optimised == 0 {
 		return nil
 	}
-	for _, list := range [][]Factor{{One}, o.Counts.Factors()} {
-		if hits := o.followed(list); len(hits) > 0 {
-			return o.only(hits)
+	for _, modes := range [][]Mode{distinct[:3], distinct[3:]} { // means, then what loops do by mistake
+		for _, list := range [][]Factor{{One}, o.Counts.Factors()} {
+			if hits := o.followed(modes, list); len(hits) > 0 {
+				return o.only(hits)
+			}
 		}
 	}
 	return nil
 }
 
-// followed lists the averages that the optimised loss is, times one of some factors.
-func (o *Observation) followed(list []Factor) []match {
+// followed lists the averages of some modes that the optimised loss is, times one of some
+// factors.
+func (o *Observation) followed(modes []Mode, list []Factor) []match {
 	var hits []match
-	for _, m := range []Mode{Global, PerRank, MicroMean} {
+	for _, m := range modes {
 		l, ok := o.Counts.OptimisedLoss(o.Sums, m)
 		if !ok {
 			continue

@@ -89,6 +89,13 @@ var optimised = map[Mode]string{
 	Global:    "the mean over all tokens",
 	PerRank:   "the mean of the ranks' means",
 	MicroMean: "the mean of the micro-batches' means",
+
+	LastMicro: "the loss of the last micro-batches alone, divided by all tokens",
+	LastMean:  "the mean of the last micro-batches alone, divided by all micro-batches",
+	ReReduced: "a sum in which early micro-batches count several times",
+	ReMean:    "a sum of means in which early micro-batches count several times",
+	Decayed:   "a sum in which early micro-batches fade away",
+	Preshift:  "a mean of means by tokens counted before the shift",
 }
 
 // OptimisedLoss is the average of summed losses whose gradient a mode follows: each times

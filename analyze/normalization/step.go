@@ -14,6 +14,12 @@ func Describe(step int, o *Observation, d *Decision) StepReport {
 		r.Losses = append(r.Losses, c.LossesOf(o.Sums)...)
 	}
 	r.Logged, r.Optimised = nameLoss(c, r.Losses, o.Logged), nameLoss(c, r.Losses, o.Optimised)
+	if r.Optimised != nil && r.Optimised.Name == string(Unknown) && d.Basis == ByLoss {
+		r.Optimised.Name, r.Optimised.Factor = string(d.Mode), d.Factor.Name
+		if r.Optimised.Text = optimised[d.Mode]; d.Factor != One {
+			r.Optimised.Text += " times " + d.Factor.Name
+		}
+	}
 	return r
 }
 

@@ -3,7 +3,9 @@ package report
 // Normalization is what is known of how gradients are normalized. Tokens, Step and Ratio
 // are of the first complete step for which every rank has token counts.
 type Normalization struct {
-	Mode     string `json:"mode"`     // global, per_rank, micro_mean, sum, unknown
+	// Mode is global, per_rank, micro_mean, sum or unknown, or a fault of a loop: last_micro_batch,
+	// last_micro_mean, re_reduced, re_reduced_mean, scaled_every_micro, pre_shift_count.
+	Mode     string `json:"mode"`
 	Factor   string `json:"factor"`   // that multiplies all of it: 1, 1/R, A ...; "" unknown
 	Basis    string `json:"basis"`    // what mode and factor rest on: gradients, loss log, trace, declared, unknown
 	Declared string `json:"declared"` // by the user, "" not

@@ -10,8 +10,9 @@ import (
 
 // CL004 finds clipping at every micro-batch.
 var CL004 = analyze.Rule{
-	ID:    "CL004",
-	Scope: analyze.PerRank,
+	ID:     "CL004",
+	Scope:  analyze.PerRank,
+	Weighs: true,
 	Doc: analyze.Doc{
 		Title: "gradients are clipped at every micro-batch",
 		Why: "The norm of what is accumulated so far is not the norm of the step's gradient: " +

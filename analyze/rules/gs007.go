@@ -11,8 +11,9 @@ import (
 
 // GS007 finds gradients that are scaled or cleared between micro-batches.
 var GS007 = analyze.Rule{
-	ID:    "GS007",
-	Scope: analyze.PerRank,
+	ID:     "GS007",
+	Scope:  analyze.PerRank,
+	Weighs: true,
 	Doc: analyze.Doc{
 		Title: "gradients are scaled or cleared inside the accumulation loop",
 		Why: "What has been accumulated so far is multiplied again at every micro-batch, " +

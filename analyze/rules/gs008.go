@@ -11,8 +11,9 @@ import (
 
 // GS008 finds gradients that are never cleared, and those that are cleared before the update.
 var GS008 = analyze.Rule{
-	ID:    "GS008",
-	Scope: analyze.PerRank,
+	ID:     "GS008",
+	Scope:  analyze.PerRank,
+	Weighs: true,
 	Doc: analyze.Doc{
 		Title: "gradients are not cleared, or before the update",
 		Why: "Backward adds to the gradients that are there. Without zero_grad() each update applies the sum of all " +

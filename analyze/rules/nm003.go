@@ -36,8 +36,8 @@ func runNM003(p *analyze.Pass) {
 			continue
 		}
 		means := s.Mode == normalization.PerRank || s.Mode == normalization.MicroMean
-		if means && s.Weights.Ragged() {
-			continue // NM001 and NM002 say what is wrong first
+		if means && s.Weights.Ragged() || s.Explained != "" {
+			continue // NM001 and NM002 say what is wrong first, and so do those that see why
 		}
 		list = append(list, weighed{s, s.Weights})
 	}

@@ -10,8 +10,9 @@ import (
 
 // OP002 finds optimizers that step inside backward while gradients accumulate.
 var OP002 = analyze.Rule{
-	ID:    "OP002",
-	Scope: analyze.PerRank,
+	ID:     "OP002",
+	Scope:  analyze.PerRank,
+	Weighs: true,
 	Doc: analyze.Doc{
 		Title: "optimizer in backward together with gradient accumulation",
 		Why: "An optimizer that steps as soon as a gradient is ready takes each micro-batch for a whole step. If the " +

@@ -77,9 +77,11 @@ func (f *normFlags) check(paths []string) error {
 	return f.inputFlags.check()
 }
 
-// normRules are the rules on normalization.
+// normRules are the rules on normalization, and those whose findings overrule logs.
 func normRules() []analyze.Rule {
-	return slices.DeleteFunc(rules.All(), func(r analyze.Rule) bool { return !strings.HasPrefix(r.ID, "NM") })
+	return slices.DeleteFunc(rules.All(), func(r analyze.Rule) bool {
+		return !strings.HasPrefix(r.ID, "NM") && !r.Weighs
+	})
 }
 
 // auditRun audits what a run has written.

@@ -159,26 +159,9 @@ func (t *trained) losses() *sidecar.LossLog {
 					MicroBatch: int64(j), Sum: sum, Tokens: r.Tokens[j]})
 			}
 		}
-		log.Steps = append(log.Steps, sidecar.StepLoss{Step: int64(s.Step), Logged: s.Logged,
-			Optimised: optimisedLoss(t.options, s)})
+		log.Steps = append(log.Steps, sidecar.StepLoss{Step: int64(s.Step), Logged: s.Logged, Optimised: s.Optimized})
 	}
 	return log
-}
-
-// optimisedLoss returns the loss whose gradient the step follows: the sum of all losses,
-// each multiplied by the factor of its rank, reduced over ranks like gradients. It is NaN
-// if the loop has no such factor.
-func optimisedLoss(o reference.Options, s reference.StepResult) float64 {
-	total := 0.0
-	for _, r := range s.Ranks {
-		for _, sum := range r.LossSums {
-			total += r.Factor * sum
-		}
-	}
-	if o.GradReduction == "mean" {
-		total /= float64(len(s.Ranks))
-	}
-	return total
 }
 
 // asSafetensors converts tensors, in the precision of the run.

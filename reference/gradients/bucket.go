@@ -46,6 +46,7 @@ func (s *Set) bucketReady(p *Param) {
 	done := &reduction{event: s.rank.EventRecord(s.rank.Comms)}
 	for _, p := range b.params {
 		p.reduced = done
+		s.did(p, reduced(s.policy.Reduction(), Averaged, Summed))
 	}
 }
 
@@ -77,6 +78,7 @@ func (s *Set) AllReduce(params []*Param) {
 	s.rank.Collective(func() {
 		for _, p := range params {
 			s.rank.Comm.AllReduce(s.rank.Comms, p.Grad, s.policy.Reduction())
+			s.did(p, reduced(s.policy.Reduction(), Averaged, Summed))
 		}
 	})
 }

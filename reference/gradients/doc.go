@@ -6,6 +6,7 @@
 //	param.go   Param: a parameter with its gradient, bucket or shard
 //	set.go     Set: all parameters of a rank; allocation, begin and end of backward
 //	ready.go   from backward nodes to AccumulateGrad and its hooks
+//	event.go   what is done to a gradient, for those who follow it
 //	bucket.go  all-reduce of neighbouring gradients
 //	shard.go   reduce-scatter, and gathering of shards
 //

@@ -64,6 +64,7 @@ func (s *Set) Accumulate() {
 		}
 		s.addFresh(w)
 		w.p.has, w.p.seen = true, 0
+		s.did(w.p, Accumulated)
 		inner()
 		s.ready(w.p)
 		evaluate()

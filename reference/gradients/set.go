@@ -16,6 +16,8 @@ type Hooks struct {
 	// Ready is called when a gradient is complete for its backward pass, after its
 	// reduction, if any, was enqueued. An optimizer in backward steps here.
 	Ready func(p *Param)
+	// Did is called for what happens to a gradient, when it is enqueued.
+	Did func(p *Param, e Event)
 	// Span is called at the beginning of a reduce_scatter with the number of the step;
 	// the function it returns is called at the end.
 	Span func(name string, number int) (end func())
@@ -122,7 +124,7 @@ func (s *Set) Stored() []*device.Buffer {
 	var list []*device.Buffer
 	for _, p := range s.params {
 		g := p.Grad
-		if p.shard != nil && s.policy.ReduceScatter == "hook" {
+		if s.Scattered(p) {
 			s.Await(p)
 			g = p.shard.grad
 		}

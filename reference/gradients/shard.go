@@ -49,6 +49,7 @@ func (s *Set) ReduceScatter(p *Param) {
 		s.rank.Launch(comms, ops.Accumulate{Y: sh.grad, X: sh.fresh})
 	}
 	sh.has, p.has = true, false
+	s.did(p, reduced(op, AveragedShard, SummedShard))
 	p.reduced = &reduction{event: s.rank.EventRecord(comms)}
 }
 
