@@ -125,7 +125,7 @@ func TestPlantsByTheirGradients(t *testing.T) {
 // checkLoggedLoss compares the loss that a run logs to follow with that whose gradient it has.
 func checkLoggedLoss(t *testing.T, plant, run string, cells [][]cell, weights func([][]cell, int, int) float64) {
 	t.Helper()
-	log, err := ingest.ReadLossLog(filepath.Join(run, lossFile))
+	log, err := ingest.ReadLossLog(filepath.Join(run, lossFile), ingest.Limits{})
 	must(t, err)
 	got, want := log.Steps[1].Optimised, math.NaN()
 	if weights != nil {
@@ -152,7 +152,7 @@ func TestTracesOverruleLogs(t *testing.T) {
 			t.Fatalf("%s: %s", plant, stderr)
 		}
 		file := filepath.Join(run, lossFile)
-		log, err := ingest.ReadLossLog(file)
+		log, err := ingest.ReadLossLog(file, ingest.Limits{})
 		must(t, err)
 		for i := range log.Steps {
 			sum, n := 0.0, int64(0)
