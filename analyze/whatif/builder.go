@@ -125,11 +125,3 @@ func (b *builder) launched() []int32 {
 	runs.Sort(rows, cmp.Compare[int32], nil)
 	return slices.Compact(rows)
 }
-
-// streamOf is the device of a stream, -1 for a thread of the host and for none.
-func (r *Rank) streamOf(resource int32) int {
-	if resource == graph.None {
-		return -1
-	}
-	return r.streams[resource].device
-}

@@ -8,27 +8,16 @@ import (
 	"github.com/gaprof/gaprof/trace/graph"
 )
 
-// class is what kinds of edges have a usual time of their own.
-type class uint8
-
-const (
-	classOrder     class = iota // an op after another on its stream
-	classOrderComm              // a collective after another
-	classLaunch                 // from the start of the call
-	classEvent                  // what waits for a collective
-	classEventComm              // a collective that waits for compute
-	classTime                   // by time
-	classTail                   // a collective that finds room on the device as a kernel ends
-	classSync                   // the host returns from waiting
-	numClasses
-)
-
 // priors are the usual times to begin with, in ns: those of eight H100 (SIM.md 5.2).
 var priors = [numClasses]int64{1500, 3000, 6000, 2500, 8500, 1500, -1500, 5000}
 
 // unexplained is from how late on, beyond the usual time of what it waited for, the start of
 // an op counts as not explained by the graph, in ns.
 const unexplained = 10_000
+
+// nearby is how long before the start of an op another one ends at most, for which it is taken
+// to have waited, in ns: SIM.md found events to take 8.5 us.
+const nearby = 20_000
 
 // classOf is the class of an edge.
 func (r *Rank) classOf(e int32) class {
@@ -103,7 +92,7 @@ func (r *Rank) binding(usual *[numClasses]int64) []int32 {
 // calibrate gives edges the time that they took: the edge that an op waited for last has the
 // recorded time, negative where a kernel begins before the one that it depends on has ended. The
 // others have the usual time of their class, or less where the op started earlier than that.
-func (b *builder) calibrate() {
+func calibrate(b *builder) {
 	r := b.r
 	r.Usual = r.medians(r.binding(&priors))
 	list := r.binding(&r.Usual)
@@ -123,7 +112,7 @@ func (b *builder) calibrate() {
 			g.Release[n], r.Late[n] = r.Start[n], 0
 		}
 	}
-	b.returns()
+	calibrateReturns(b)
 }
 
 // medians are the usual times of edges, by those that explain when an op starts.
@@ -148,9 +137,9 @@ func (r *Rank) medians(binding []int32) [numClasses]int64 {
 // ownWork is what a call that waits for the device takes the host at most without waiting, in ns.
 const ownWork = 10_000
 
-// returns calibrates the calls that wait for the device: one that returns when the device is
+// calibrateReturns calibrates the calls that wait for the device: one that returns when the device is
 // done took the host the least time that such a call takes, and waited for the rest.
-func (b *builder) returns() {
+func calibrateReturns(b *builder) {
 	r, g := b.r, &b.r.Graph
 	least := make(map[int32]int64) // by name
 	for _, back := range b.sync {

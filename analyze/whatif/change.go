@@ -62,12 +62,6 @@ func (c *Change) lateness() {
 	}
 }
 
-// rank of a node and its number there.
-func (w *World) rankOf(n graph.Node) (rank int, own graph.Node) {
-	rank = sort.Search(len(w.nodes), func(i int) bool { return w.nodes[i] > n }) - 1
-	return rank, n - w.nodes[rank]
-}
-
 // mostRounds bounds how often room is looked for: collectives of a stream find it one by one.
 const mostRounds = 64
 

@@ -51,27 +51,6 @@ type Named struct {
 // mostNames bounds the operations that are listed.
 const mostNames = 5
 
-// Critical finds the critical paths of all complete steps, as recorded.
-func (w *World) Critical() ([]Critical, error) {
-	c := &critical{World: w, rows: make([]Critical, len(w.Kinds))}
-	if c.plan = w.base; w.circle != nil {
-		return nil, w.circle
-	}
-	c.names = make([]map[string]*Named, len(w.Kinds))
-	for i := range c.rows {
-		c.rows[i].Kind, c.names[i] = i, make(map[string]*Named)
-	}
-	for i, end := range w.lastOps() {
-		if end != graph.None {
-			c.walk(&w.steps[i], end)
-		}
-	}
-	for i := range c.rows {
-		c.mean(i)
-	}
-	return c.rows, nil
-}
-
 // critical walks critical paths.
 type critical struct {
 	*World
@@ -85,14 +64,14 @@ type critical struct {
 }
 
 // lastOps are, by step, the op at which its window ends: the first of the next step, else its last.
-func (w *World) lastOps() []graph.Node {
+func lastOps(w *World) []graph.Node {
 	list := make([]graph.Node, len(w.steps))
 	rank := -1
 	var first, last [][]graph.Node // by device and step, of the rank at hand
 	for i, s := range w.steps {
 		if s.rank != rank {
 			rank = s.rank
-			first, last = w.firstAndLast(rank)
+			first, last = firstAndLast(w, rank)
 		}
 		list[i] = w.at(rank, last[s.device][s.index])
 		for _, next := range first[s.device][s.index+1:] {
@@ -106,7 +85,7 @@ func (w *World) lastOps() []graph.Node {
 }
 
 // firstAndLast are, by device and step of a rank, the op that starts first and that which ends last.
-func (w *World) firstAndLast(rank int) (first, last [][]graph.Node) {
+func firstAndLast(w *World, rank int) (first, last [][]graph.Node) {
 	r := w.Ranks[rank]
 	for range r.Facts.Devices {
 		none := make([]graph.Node, len(r.Facts.Steps))

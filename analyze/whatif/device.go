@@ -102,10 +102,6 @@ func (b *builder) endsOf(dev int) []graph.Node {
 	return ops
 }
 
-// nearby is how long before the start of an op another one ends at most, for which it is taken
-// to have waited, in ns: SIM.md found events to take 8.5 us.
-const nearby = 20_000
-
 // tail is how long before the end of a kernel that fills the device a collective, which waits
 // for room there, begins at most, in ns: on H100s it is 1.3 to 1.7 us.
 const tail = 5_000

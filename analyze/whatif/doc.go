@@ -12,8 +12,8 @@
 //
 // The files, from the bottom up:
 //
-//	rank.go          Rank: the graph of one rank, and what its nodes are
-//	builder.go       what is needed to build one; what calls of the runtime do
+//	model.go         the types that all others use: Rank, World and what they consist of
+//	builder.go       what is needed to build the graph of a rank; what calls of the runtime do
 //	host.go          calls of the host
 //	device.go        operations of devices; what ends just before others start
 //	events.go        streams that wait for each other
@@ -21,15 +21,20 @@
 //	waits.go         calls that wait for the device
 //	calibrate.go     the lag of each edge
 //	hoists.go        reduce-scatters whose gradients are ready before they are launched
+//	scales.go        passes that scale gradients
 //	transfer.go      what collectives of a single rank take without waiting
-//	world.go         the graphs of all ranks in one
-//	measure.go       how well the graph fits, and how long steps take
+//	rank.go          Of: the graph of one rank, by all of these
+//	steps.go         how long steps take
+//	world.go         Together: the graphs of all ranks in one
 //	change.go        a graph that is being edited, and its replay
-//	edit.go          Edit and the table of all edits
+//	measure.go       how well the graph fits
+//	edit.go          Edit
 //	hoist.go, loading_edit.go, micro_edit.go, scale_edit.go, simple_edits.go, straggler.go, sync_edit.go
 //	                 the edits
+//	parse.go         the table of all edits, and edits as users write them
 //	critical.go      the critical path of steps
 //	predicted.go     the predicted timeline as a trace
 //	gain.go          predictions: steps before and after, and their ranges
-//	report.go        Report: all of it as JSON
+//	report.go        predictions as rows of the JSON
+//	answers.go       what a World is asked: Fit, Critical, Predict, Predicted, Report
 package whatif

@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/gaprof/gaprof/trace/graph"
@@ -44,26 +43,6 @@ const (
 	marginAlone    = 0.20
 	marginTogether = 0.10
 )
-
-// Predict replays the run with some edits.
-func (w *World) Predict(edits []Use) (*Prediction, error) {
-	p := &Prediction{Edits: edits}
-	for _, u := range edits {
-		if reason := u.Edit.Refuse(w, u.Arg); reason != "" {
-			p.Reason = reason
-			if len(edits) > 1 {
-				p.Reason = fmt.Sprintf("%s: %s", u, reason)
-			}
-			return p, nil
-		}
-	}
-	outcomes, err := w.outcomes(p)
-	if err != nil {
-		return nil, err
-	}
-	w.sum(p, outcomes)
-	return p, nil
-}
 
 // outcome is what each step takes under one assumption, and by how much sooner it ends after the
 // one before, in ns. The latter does not depend on where a rank that was late begins its steps.
@@ -149,30 +128,4 @@ func (w *World) widen(r *Range, p *Prediction) {
 	if !ideal {
 		r.High = max(r.High, r.Mean+by)
 	}
-}
-
-// median is the median over steps of a kind.
-func (w *World) median(list []int64, kind int) int64 {
-	var of []int64
-	for i, ns := range list {
-		if w.steps[i].kind == kind {
-			of = append(of, ns)
-		}
-	}
-	if len(of) == 0 {
-		return 0
-	}
-	return median(of)
-}
-
-// mean is the mean over steps of a kind, -1 for all.
-func (w *World) mean(list []int64, kind int) int64 {
-	sum, n := int64(0), int64(0)
-	for i, ns := range list {
-		if kind < 0 || w.steps[i].kind == kind {
-			sum += ns
-			n++
-		}
-	}
-	return sum / max(1, n)
 }

@@ -1,8 +1,6 @@
 package whatif
 
 import (
-	"slices"
-
 	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace/graph"
@@ -28,7 +26,7 @@ func refuseHoist(w *World, optimizer string) string {
 		}
 		for i := range r.Hoists {
 			if optimizer == "" || r.Hoists[i].Optimizer == optimizer {
-				return r.touched(&r.Hoists[i])
+				return touched(r, &r.Hoists[i])
 			}
 		}
 		for i := range r.Facts.Collectives {
@@ -50,7 +48,7 @@ func refuseHoist(w *World, optimizer string) string {
 }
 
 // touched says that gradients are changed between backward and their reduce-scatters.
-func (r *Rank) touched(h *Hoist) string {
+func touched(r *Rank, h *Hoist) string {
 	for i := range r.Facts.Passes {
 		p := &r.Facts.Passes[i]
 		if int32(p.Step) == h.Step && (p.Optimizer == "" || p.Optimizer == h.Optimizer) && changes(p.Kind) &&
@@ -118,20 +116,4 @@ func (c *Change) waitAtPlaces(h *Hoist) {
 	for i, n := range h.Order {
 		c.G.Work[n] = transfer[r.Collective[n]] + wait[i]
 	}
-}
-
-// at is the number of a rank's node in the graph of all.
-func (w *World) at(rank int, n graph.Node) graph.Node {
-	if n == graph.None {
-		return n
-	}
-	return w.nodes[rank] + n
-}
-
-func (w *World) all(rank int, list []graph.Node) []graph.Node {
-	moved := slices.Clone(list)
-	for i, n := range moved {
-		moved[i] = w.at(rank, n)
-	}
-	return moved
 }

@@ -10,20 +10,6 @@ import (
 	"github.com/gaprof/gaprof/trace/graph"
 )
 
-// Hoist is the reduce-scatters that an optimizer launches in one step although their gradients
-// were ready in backward.
-type Hoist struct {
-	Optimizer string
-	Step      int32                     // -1: before the recording
-	Moved     []graph.Node              // those that can be launched earlier, in the order of their stream
-	Ready     map[graph.Node]graph.Node // by kernel: the op after which its gradient is final
-	Grads     map[graph.Node]int32      // by kernel: the row that accumulates its gradient; none before the recording
-	After     graph.Node                // what is before all of Order on the stream, or graph.None
-	Order     []graph.Node              // of the stream, as it would be launched
-	Was       []graph.Node              // the same as it was
-	Then      graph.Node                // what follows all of Order, or graph.None
-}
-
 // grad is the gradient of a parameter that becomes final.
 type grad struct {
 	elems int64

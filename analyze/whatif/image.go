@@ -5,15 +5,15 @@ import "github.com/gaprof/gaprof/trace/graph"
 // leastImage is how many ops in a row must repeat a period later to be taken for the same.
 const leastImage = 8
 
-// images finds for the ops that were launched before the recording the same ops one period
+// findImages finds for the ops that were launched before the recording the same ops one period
 // later, since training repeats itself: what those wait for, these waited for as well.
-func (b *builder) images() {
+func findImages(b *builder) {
 	b.image = make(map[graph.Node]graph.Node)
 	b.origin = make(map[graph.Node]graph.Node)
 	for i := range b.r.streams {
 		ops := b.r.streams[i].ops
-		n := b.before(ops)
-		shift, run := b.period(ops, n)
+		n := launchedBefore(b, ops)
+		shift, run := periodOf(b, ops, n)
 		if run < min(n, leastImage) {
 			continue
 		}
@@ -23,8 +23,8 @@ func (b *builder) images() {
 	}
 }
 
-// before is how many of the first ops of a stream were launched before the recording.
-func (b *builder) before(ops []graph.Node) int {
+// launchedBefore is how many of the first ops of a stream were launched before the recording.
+func launchedBefore(b *builder, ops []graph.Node) int {
 	for i, op := range ops {
 		if b.r.Before[op] != graph.None {
 			return i
@@ -33,10 +33,10 @@ func (b *builder) before(ops []graph.Node) int {
 	return 0
 }
 
-// period is by how many ops later the names of the n first ops of a stream come back, counted
+// periodOf is by how many ops later the names of the n first ops of a stream come back, counted
 // from the last of them, and for how many of them that holds. The least such shift of the
 // longest run is taken.
-func (b *builder) period(ops []graph.Node, n int) (shift, run int) {
+func periodOf(b *builder, ops []graph.Node, n int) (shift, run int) {
 	if n == 0 {
 		return 0, 0
 	}
@@ -56,10 +56,10 @@ func (b *builder) period(ops []graph.Node, n int) (shift, run int) {
 	return shift, run
 }
 
-// imaged gives ops that were launched before the recording the events for which the same ops
+// addImaged gives ops that were launched before the recording the events for which the same ops
 // wait a period later.
-func (b *builder) imaged() {
-	b.images()
+func addImaged(b *builder) {
+	findImages(b)
 	r := b.r
 	for e := range int32(r.Graph.Edges()) {
 		if r.Graph.Kind[e] != graph.Event {

@@ -11,7 +11,7 @@ var syncLastMicroBatch = Edit{
 	Limit: "gradients are kept whole until then, which takes memory where they are sharded",
 	refuse: func(w *World, _ string) string {
 		for rank, r := range w.Ranks {
-			if len(w.again(rank)) > 0 {
+			if len(again(w, rank)) > 0 {
 				return ""
 			}
 			if len(r.Kernel) == 0 {
@@ -22,7 +22,7 @@ var syncLastMicroBatch = Edit{
 	},
 	apply: func(c *Change, _ string) {
 		for rank := range c.Ranks {
-			for _, own := range c.again(rank) {
+			for _, own := range again(c.World, rank) {
 				c.remove(rank, own)
 			}
 		}
@@ -31,7 +31,7 @@ var syncLastMicroBatch = Edit{
 
 // again lists the collectives of a rank that reduce gradients which the last backward pass of the
 // step reduces once more.
-func (w *World) again(rank int) []graph.Node {
+func again(w *World, rank int) []graph.Node {
 	r := w.Ranks[rank]
 	var list []graph.Node
 	for i := range r.Facts.Collectives {

@@ -16,21 +16,6 @@ import (
 // by which edits.
 const PredictedKey = "gaprofPredicted"
 
-// Predicted is the trace of a rank as it is predicted: calls and operations at their predicted
-// times, and what stands around them moved along. t is the trace that the rank's graph was made of.
-func (w *World) Predicted(t *trace.Trace, rank int, p *Prediction) *trace.Trace {
-	m := &mover{World: w, t: t, rank: rank, p: p, node: make(map[int32]graph.Node)}
-	r := w.Ranks[rank]
-	for n, row := range r.Row {
-		if r.What[n] != Return {
-			m.node[row] = graph.Node(n)
-		}
-	}
-	m.findAnchors()
-	m.hoistCalls()
-	return m.build()
-}
-
 // mover moves the rows of a trace.
 type mover struct {
 	*World

@@ -1,8 +1,6 @@
 package whatif
 
 import (
-	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -11,58 +9,13 @@ import (
 	"github.com/gaprof/gaprof/trace/graph"
 )
 
-// ErrSteps says that no step was recorded from its beginning to its end.
-var ErrSteps = errors.New("no complete step was recorded: nothing can be said per step")
-
-// Report predicts each combination of edits.
-func (w *World) Report(combinations [][]Use) (*report.WhatIf, []*Prediction, error) {
-	switch {
-	case w.Why != "":
-		return nil, nil, errors.New(w.Why)
-	case w.circle != nil:
-		return nil, nil, w.circle
-	case len(w.steps) == 0:
-		return nil, nil, ErrSteps
-	}
-	fit, err := w.Fit()
-	if err != nil {
-		return nil, nil, err
-	}
-	r := &report.WhatIf{
-		Schema: report.WhatIfSchema, Replay: w.replayRow(&fit),
-		Steps: []report.WhatIfSteps{}, Edits: []report.WhatIfEdit{},
-	}
-	for _, k := range w.Kinds {
-		r.Steps = append(r.Steps, report.WhatIfSteps{
-			Kind: k.Name, Optimizers: k.Optimizers, Steps: k.Steps, Duration: k.Duration,
-		})
-	}
-	if r.Paths, err = w.paths(); err != nil {
-		return nil, nil, err
-	}
-	var list []*Prediction
-	for _, uses := range combinations {
-		p, err := w.Predict(uses)
-		if err != nil {
-			return nil, nil, err
-		}
-		list = append(list, p)
-	}
-	slices.SortStableFunc(list, func(a, b *Prediction) int {
-		return cmp.Or(cmp.Compare(oneIf(a.Reason != ""), oneIf(b.Reason != "")),
-			cmp.Compare(oneIf(a.bound()), oneIf(b.bound())), cmp.Compare(b.Gain.Mean, a.Gain.Mean))
-	})
-	for _, p := range list {
-		r.Edits = append(r.Edits, w.row(p))
-	}
-	return r, list, nil
-}
-
+// bound reports whether an edit of a prediction bounds a family of changes.
 func (p *Prediction) bound() bool {
 	return slices.ContainsFunc(p.Edits, func(u Use) bool { return u.Edit.Bound })
 }
 
-func (w *World) replayRow(f *Fit) report.WhatIfReplay {
+// replayRow is how well the graph fits as the report has it.
+func replayRow(w *World, f *Fit) report.WhatIfReplay {
 	share := func(ns int64) float64 {
 		if f.Span == 0 {
 			return 0
@@ -78,8 +31,8 @@ func (w *World) replayRow(f *Fit) report.WhatIfReplay {
 	}
 }
 
-// row is a prediction as the report has it.
-func (w *World) row(p *Prediction) report.WhatIfEdit {
+// editRow is a prediction as the report has it.
+func editRow(w *World, p *Prediction) report.WhatIfEdit {
 	row := report.WhatIfEdit{Edit: p.Name(), Legal: p.Reason == "", Reason: p.Reason, Bound: p.bound()}
 	row.Title = p.texts("; ", func(e *Edit) string { return e.Title })
 	row.How = p.texts("; ", func(e *Edit) string { return e.How })
@@ -108,21 +61,8 @@ func (p *Prediction) texts(between string, of func(*Edit) string) string {
 	return strings.Join(list, between)
 }
 
-// Each is each edit that needs no argument by itself.
-func Each() [][]Use {
-	var list [][]Use
-	table := Edits()
-	for i := range table {
-		if table[i].check == nil || table[i].check("") == nil {
-			list = append(list, []Use{{Edit: &table[i]}})
-		}
-	}
-	return list
-}
-
-// paths are the critical paths as the report has them.
-func (w *World) paths() ([]report.WhatIfPath, error) {
-	critical, err := w.Critical()
+// pathRows are critical paths as the report has them.
+func pathRows(w *World, critical []Critical) []report.WhatIfPath {
 	rows := []report.WhatIfPath{}
 	for _, c := range critical {
 		row := report.WhatIfPath{
@@ -139,5 +79,5 @@ func (w *World) paths() ([]report.WhatIfPath, error) {
 		}
 		rows = append(rows, row)
 	}
-	return rows, err
+	return rows
 }

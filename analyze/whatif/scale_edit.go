@@ -1,9 +1,6 @@
 package whatif
 
 import (
-	"sort"
-
-	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/trace/graph"
 )
 
@@ -59,30 +56,5 @@ func (c *Change) remove(rank int, op graph.Node) {
 	if call := c.Ranks[rank].Before[op]; call != graph.None {
 		c.G.Work[c.nodes[rank]+call] = 0
 		c.think(c.nodes[rank]+call, -1<<62)
-	}
-}
-
-// Pass is the ops of one pass over gradients.
-type Pass struct {
-	Step int32
-	Ops  []graph.Node
-}
-
-// scales lists the ops of passes that scale gradients.
-func (b *builder) scales() {
-	var computes []graph.Node
-	for i := range b.f.Passes {
-		p := &b.f.Passes[i]
-		if p.Kind != gradients.ScalePass || !p.OnDevice {
-			continue
-		}
-		if computes == nil {
-			computes = b.computes()
-		}
-		from := sort.Search(len(computes), func(i int) bool { return b.calledAt(computes[i]) >= p.HostStart })
-		to := sort.Search(len(computes), func(i int) bool { return b.calledAt(computes[i]) >= p.HostEnd })
-		if from < to {
-			b.r.Scales = append(b.r.Scales, Pass{int32(p.Step), computes[from:to]})
-		}
 	}
 }

@@ -79,7 +79,7 @@ var faster = Edit{
 			return
 		}
 		for rank, r := range c.Ranks {
-			hit := r.matching(pattern)
+			hit := matching(r, pattern)
 			transfer := r.Transfer
 			r.ops(func(op graph.Node) {
 				if !hit[r.Name[op]] || r.Step[op] < 0 {
@@ -116,7 +116,7 @@ func refuseFaster(w *World, arg string) string {
 		return "it needs a pattern and a factor: " + err.Error()
 	}
 	for _, r := range w.Ranks {
-		hit := r.matching(pattern)
+		hit := matching(r, pattern)
 		for n, what := range r.What {
 			if what == Op && hit[r.Name[n]] && r.Step[n] >= 0 {
 				return ""
@@ -127,7 +127,7 @@ func refuseFaster(w *World, arg string) string {
 }
 
 // matching says of each name whether a pattern is found in it.
-func (r *Rank) matching(pattern *regexp.Regexp) []bool {
+func matching(r *Rank, pattern *regexp.Regexp) []bool {
 	hit := make([]bool, len(r.Names))
 	for i, name := range r.Names {
 		hit[i] = pattern.MatchString(name)

@@ -23,7 +23,7 @@ var noStraggler = Edit{
 			return "it needs the traces of several ranks"
 		case len(w.shared) < 2:
 			return "the collectives of the ranks could not be matched"
-		case len(list) > 0 && len(w.places(list)) < len(list):
+		case len(list) > 0 && len(placesOf(w, list)) < len(list):
 			return fmt.Sprintf("no trace of rank %s was given", arg)
 		case arg == "" && w.Late < 0:
 			return "no rank keeps the others waiting"
@@ -32,7 +32,7 @@ var noStraggler = Edit{
 	},
 	apply: func(c *Change, arg string) {
 		list, _ := parseRanks(arg)
-		slow := c.places(list)
+		slow := placesOf(c.World, list)
 		switch {
 		case arg == "all":
 			for i := range c.Ranks {
@@ -61,8 +61,8 @@ func parseRanks(arg string) ([]int64, error) {
 	return list, nil
 }
 
-// places are the positions of ranks by their numbers in the run.
-func (w *World) places(numbers []int64) []int {
+// placesOf are the positions of ranks by their numbers in the run.
+func placesOf(w *World, numbers []int64) []int {
 	var list []int
 	for i, n := range w.Numbers {
 		if slices.Contains(numbers, n) {
@@ -157,13 +157,6 @@ func (c *Change) asOthers(
 	}
 }
 
-// median is the middle value, the mean of two; values are sorted by it.
-func median(values []int64) int64 {
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
-}
-
 // parts cuts what a rank does at the launches of the collectives that all ranks have: what comes
 // before the first, what comes between two, what comes after the last.
 func (c *Change) parts(rank int) []part {
@@ -175,7 +168,7 @@ func (c *Change) parts(rank int) []part {
 			cuts[call] = true
 		}
 	}
-	of, loop := make(map[graph.Node]int), c.loop(rank)
+	of, loop := make(map[graph.Node]int), loopOf(c.World, rank)
 	at := len(c.shared) - len(cuts) // the first ones were launched before the recording
 	for own, what := range r.What {
 		if what == Op || r.Graph.Resource[own] != loop {
@@ -228,8 +221,8 @@ func trim(parts [][]part) {
 	}
 }
 
-// loop is the resource of the host's training loop: the one that launches most collectives.
-func (w *World) loop(rank int) int32 {
+// loopOf is the resource of the host's training loop: the one that launches most collectives.
+func loopOf(w *World, rank int) int32 {
 	r := w.Ranks[rank]
 	for _, members := range w.shared {
 		if call := r.Before[members[rank]-w.nodes[rank]]; call != graph.None {

@@ -13,7 +13,7 @@ var dropHostSync = Edit{
 	refuse: func(w *World, _ string) string {
 		for _, r := range w.Ranks {
 			for n := range r.What {
-				if r.What[n] == Return && r.Step[n] >= 0 && r.blocked(graph.Node(n)) {
+				if r.What[n] == Return && r.Step[n] >= 0 && blocked(r, graph.Node(n)) {
 					return ""
 				}
 			}
@@ -32,7 +32,7 @@ var dropHostSync = Edit{
 }
 
 // blocked reports whether a call returned because the device was done.
-func (r *Rank) blocked(back graph.Node) bool {
+func blocked(r *Rank, back graph.Node) bool {
 	own := r.Graph.Lag[r.Graph.Before[back]]
 	return r.End[back]-r.Start[back-1] > own
 }

@@ -13,8 +13,8 @@ import (
 // done before the device is (82 us in IDLE.md's example).
 const settles = 200_000
 
-// waits adds what calls of the host wait for on the device.
-func (b *builder) waits() {
+// addWaits adds what calls of the host wait for on the device.
+func addWaits(b *builder) {
 	if len(b.sync) == 0 {
 		return
 	}
@@ -24,29 +24,29 @@ func (b *builder) waits() {
 			records[id] = w
 		}
 	}
-	ops, ends := b.opsByCall(), b.allEnds()
+	ops, ends := b.opsByCall(), allEnds(b)
 	for _, back := range b.sync {
 		row, call := b.r.Row[back], back-1
 		if own := ops[call]; len(own) > 0 {
-			b.waitFor(back, own[len(own)-1])
+			waitFor(b, back, own[len(own)-1])
 			continue
 		}
-		if w, ok := records[b.x.Col.Corr[row]]; ok && w.Kind == timeline.EventSync && b.recordedEvent(back, w) {
+		if w, ok := records[b.x.Col.Corr[row]]; ok && w.Kind == timeline.EventSync && recordedEvent(b, back, w) {
 			continue
 		}
 		switch b.role(row) {
 		case syncDevice:
-			b.drain(back)
+			drain(b, back)
 		case syncStream, blockCopy:
-			b.drainOne(back, records[b.x.Col.Corr[row]])
+			drainOne(b, back, records[b.x.Col.Corr[row]])
 		case syncEvent:
-			b.eventBefore(back, ends)
+			eventBefore(b, back, ends)
 		}
 	}
 }
 
 // recordedEvent joins a call to the event that the profiler recorded it to wait for.
-func (b *builder) recordedEvent(back graph.Node, w timeline.SyncWait) bool {
+func recordedEvent(b *builder, back graph.Node, w timeline.SyncWait) bool {
 	if w.RecordCall < 0 {
 		return false
 	}
@@ -56,26 +56,26 @@ func (b *builder) recordedEvent(back graph.Node, w timeline.SyncWait) bool {
 	}
 	op := b.lastAsked(stream, b.x.Col.Start[w.RecordCall])
 	if op != graph.None {
-		b.waitFor(back, op)
+		waitFor(b, back, op)
 	}
 	return true
 }
 
 // drain joins a call to the last op of each stream launched before it.
-func (b *builder) drain(back graph.Node) {
+func drain(b *builder, back graph.Node) {
 	for i := range b.r.streams {
 		if b.r.streams[i].device < 0 {
 			continue
 		}
 		if op := b.lastAsked(i, b.r.Start[back-1]); op != graph.None {
-			b.waitFor(back, op)
+			waitFor(b, back, op)
 		}
 	}
 }
 
 // drainOne joins a call to the last op launched before it on its stream; where that is not
 // recorded, on the stream whose last op is over last of those that are over when the call returns.
-func (b *builder) drainOne(back graph.Node, w timeline.SyncWait) {
+func drainOne(b *builder, back graph.Node, w timeline.SyncWait) {
 	best := graph.Node(graph.None)
 	for i := range b.r.streams {
 		s := &b.r.streams[i]
@@ -91,12 +91,12 @@ func (b *builder) drainOne(back graph.Node, w timeline.SyncWait) {
 		}
 	}
 	if best != graph.None {
-		b.waitFor(back, best)
+		waitFor(b, back, best)
 	}
 }
 
 // allEnds lists the ops of all devices by end.
-func (b *builder) allEnds() []graph.Node {
+func allEnds(b *builder) []graph.Node {
 	var ops []graph.Node
 	b.r.ops(func(op graph.Node) { ops = append(ops, op) })
 	sort.SliceStable(ops, func(i, j int) bool { return b.r.End[ops[i]] < b.r.End[ops[j]] })
@@ -104,19 +104,19 @@ func (b *builder) allEnds() []graph.Node {
 }
 
 // eventBefore joins a call to the op that ends last while it is open, if it was launched before.
-func (b *builder) eventBefore(back graph.Node, ends []graph.Node) {
+func eventBefore(b *builder, back graph.Node, ends []graph.Node) {
 	call := back - 1
 	i := sort.Search(len(ends), func(i int) bool { return b.r.End[ends[i]] > b.r.End[back]+nearby/4 })
 	for i--; i >= 0 && b.r.End[ends[i]] >= b.r.Start[call]; i-- {
 		if of := b.r.Before[ends[i]]; of == graph.None || b.r.Start[of] < b.r.Start[call] {
-			b.waitFor(back, ends[i])
+			waitFor(b, back, ends[i])
 			return
 		}
 	}
 }
 
 // waitFor adds an edge from an op to the end of a call, but for one that the times contradict.
-func (b *builder) waitFor(back, op graph.Node) {
+func waitFor(b *builder, back, op graph.Node) {
 	if lag := b.r.End[back] - b.r.End[op]; lag > -settles {
 		b.r.Graph.Connect(op, back, graph.Sync, lag)
 	}

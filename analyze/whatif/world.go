@@ -3,37 +3,11 @@ package whatif
 import (
 	"errors"
 	"slices"
+	"sort"
 
 	"github.com/gaprof/gaprof/analyze/ranks"
 	"github.com/gaprof/gaprof/trace/graph"
 )
-
-// World is the graphs of all ranks of a run in one, in which the members of a collective end
-// together.
-type World struct {
-	Ranks  []*Rank
-	Graph  *graph.Graph
-	Joined int // collectives of several ranks that are one in the graph
-	Apart  int // collectives of several ranks whose times contradict each other: each rank keeps its own
-	Broken int // inferred edges that were taken out because they closed a circle
-
-	nodes []graph.Node // by rank: where its nodes begin
-	edges []int32
-	shift []int64 // ns by rank: added to its times
-	Seen  *graph.Times
-
-	Why     string // why there is no graph, "" where there is one
-	Kinds   []Kind
-	Numbers []int64 // of the ranks in the run
-	Late    int     // the rank that causes the most wait, as an index; -1 none
-
-	base   *graph.Plan // of Graph
-	circle error       // why there is none: a circle of certain edges
-	broken int         // edges taken out of any graph
-
-	steps  []step
-	shared [][]graph.Node // collectives that all ranks have, in order: their nodes by rank
-}
 
 // Together joins the graphs of ranks. matched is nil for a single one.
 func Together(list []*Rank, matched *ranks.Result) *World {
@@ -180,4 +154,26 @@ func (w *World) move(rank int, by int64) {
 			w.Graph.Release[at] += by
 		}
 	}
+}
+
+// rank of a node and its number there.
+func (w *World) rankOf(n graph.Node) (rank int, own graph.Node) {
+	rank = sort.Search(len(w.nodes), func(i int) bool { return w.nodes[i] > n }) - 1
+	return rank, n - w.nodes[rank]
+}
+
+// at is the number of a rank's node in the graph of all.
+func (w *World) at(rank int, n graph.Node) graph.Node {
+	if n == graph.None {
+		return n
+	}
+	return w.nodes[rank] + n
+}
+
+func (w *World) all(rank int, list []graph.Node) []graph.Node {
+	moved := slices.Clone(list)
+	for i, n := range moved {
+		moved[i] = w.at(rank, n)
+	}
+	return moved
 }
