@@ -57,7 +57,7 @@ func (b *Budget) holds(v float64) bool {
 func (k *check) exactBudget(b *Budget, row Row) {
 	all := k.samples(b.Metric, k.newViews)
 	if len(all) == 0 {
-		k.add(k.weighed(row.undecidable(b.Metric.Missing)))
+		k.add(weighed(k, row.undecidable(b.Metric.Missing)))
 		return
 	}
 	row.at(worst(all, b.Max != nil))
@@ -72,7 +72,7 @@ func (k *check) exactBudget(b *Budget, row Row) {
 		row.Tolerated = row.Tolerated && row.Verdict == Pass
 		row = row.undecidable(fewSteps(n))
 	}
-	k.add(k.related(k.weighed(row)))
+	k.add(k.related(weighed(k, row)))
 }
 
 // countSteps is the number of complete steps of all kinds, which times of the whole

@@ -18,7 +18,7 @@ var weightRules = []struct {
 
 // weighed is the row of norm.max_weight_error with what findings say: it does not pass where
 // one shows that a token counts wrongly in some step.
-func (k *check) weighed(row Row) Row {
+func weighed(k *check, row Row) Row {
 	if row.Metric != "norm.max_weight_error" || row.Verdict == Fail {
 		return row
 	}

@@ -37,8 +37,8 @@ func (p *Prediction) Name() string {
 	return strings.Join(names, ",")
 }
 
-// Margins are by what share of the mean a range is widened: what predictions were off at most
-// where the outcome was measured (docs/whatif.md), with the trace of one rank and of all.
+// Margins are by what share of the mean a range is widened, with the trace of one rank and of
+// all. They are chosen: too few outcomes are known to fit them (docs/whatif.md).
 const (
 	marginAlone    = 0.20
 	marginTogether = 0.10
