@@ -45,29 +45,31 @@ type extent struct{ start, end int64 }
 // durations are how long the complete steps take on their devices at some times: from the first
 // start of an op of the step to that of the next, for the last step to its last end.
 func (w *World) durations(t *graph.Times) []int64 {
-	list := make([]int64, len(w.steps))
-	var of [][]extent // by device, of the rank at hand
-	rank := -1
-	for i, s := range w.steps {
-		if s.rank != rank {
-			rank, of = s.rank, w.extents(s.rank, t)
-		}
-		e := of[s.device]
-		end := e[s.index].end
-		for next := s.index + 1; next < len(e); next++ {
-			if e[next].start != math.MaxInt64 {
-				end = e[next].start
-				break
+	return w.each(t, func(of []extent, index int) int64 {
+		for _, next := range of[index+1:] {
+			if next.start != math.MaxInt64 {
+				return max(0, next.start-of[index].start)
 			}
 		}
-		list[i] = max(0, end-e[s.index].start)
-	}
-	return list
+		return max(0, of[index].end-of[index].start)
+	})
 }
 
 // periods are by how much later the last op of each complete step ends than that of the step before
 // on its device; of a step that nothing precedes, than its own first op starts.
 func (w *World) periods(t *graph.Times) []int64 {
+	return w.each(t, func(of []extent, index int) int64 {
+		for last := index - 1; last >= 0; last-- {
+			if of[last].start != math.MaxInt64 {
+				return of[index].end - of[last].end
+			}
+		}
+		return of[index].end - of[index].start
+	})
+}
+
+// each measures every complete step at some times, by the extents of all steps on its device.
+func (w *World) each(t *graph.Times, measure func(of []extent, index int) int64) []int64 {
 	list := make([]int64, len(w.steps))
 	var of [][]extent // by device, of the rank at hand
 	rank := -1
@@ -75,15 +77,7 @@ func (w *World) periods(t *graph.Times) []int64 {
 		if s.rank != rank {
 			rank, of = s.rank, w.extents(s.rank, t)
 		}
-		e := of[s.device]
-		from := e[s.index].start
-		for last := s.index - 1; last >= 0; last-- {
-			if e[last].start != math.MaxInt64 {
-				from = e[last].end
-				break
-			}
-		}
-		list[i] = e[s.index].end - from
+		list[i] = measure(of[s.device], s.index)
 	}
 	return list
 }
