@@ -1,30 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/gaprof/gaprof/analyze/compare"
 )
-
-// TestDiffSchemaFile: the published schema is that of the code.
-func TestDiffSchemaFile(t *testing.T) {
-	schema, err := compare.JSONSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(schema); err != nil {
-		t.Fatal(err)
-	}
-	compareGolden(t, "../../docs/schema/diff-1.json", b.String())
-}
 
 // The text form fits 100 columns, and begins with the change of step time.
 func TestDiffText(t *testing.T) {

@@ -1,29 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/gaprof/gaprof/analyze/normalization"
 )
-
-// TestNormSchemaFile: the published schema is that of the code.
-func TestNormSchemaFile(t *testing.T) {
-	schema, err := normalization.JSONSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(schema); err != nil {
-		t.Fatal(err)
-	}
-	compareGolden(t, "../../docs/schema/norm-1.json", b.String())
-}
 
 // The trainer gives what our own oracle expects.
 func TestNormTinyOracle(t *testing.T) {

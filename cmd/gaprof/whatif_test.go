@@ -8,21 +8,6 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
-// TestWhatIfSchemaFile: the published schema is that of the code.
-func TestWhatIfSchemaFile(t *testing.T) {
-	schema, err := report.WhatIfJSONSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(schema); err != nil {
-		t.Fatal(err)
-	}
-	compareGolden(t, "../../docs/schema/whatif-1.json", b.String())
-}
-
 // The JSON has what scripts ask for, whole numbers where they are ns.
 func TestWhatIfJSON(t *testing.T) {
 	code, out, stderr := runWith("", "whatif", "../../traces/reduce-scatter-in-step.json", "--format", "json",
