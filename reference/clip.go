@@ -35,9 +35,9 @@ func newClipper(p *plan, dev *device.Rank, s *scalars, params int) *clipper {
 	c := &clipper{dev: dev, most: p.ClipGradNorm, foreach: p.ForeachClip, sharded: p.Sharded(), s: s}
 	c.each = p.has(normEach)
 	for range 3 {
-		c.scratch = append(c.scratch, dev.Alloc())
+		c.scratch = append(c.scratch, dev.Scalar())
 	}
-	c.norms = dev.Alloc(params)
+	c.norms = dev.Scalar(params)
 	return c
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 )
 
 // collector merges what ranks deliver into steps of the whole run and serializes the
@@ -11,15 +12,34 @@ import (
 type collector struct {
 	plan      *plan
 	callbacks *Callbacks
+	ranks     int // that deliver: all, or those that stand for all
+	tellToken func(rank, micro int) int64
 
 	mu     sync.Mutex
-	open   map[int]*StepResult // steps that some ranks have yet to deliver
-	steps  int                 // completed
-	tokens int64               // of completed steps
+	open   map[int]*opened // steps that some ranks have yet to deliver
+	held   []*opened       // complete, while times are unknown
+	last   int64           // ns of the device's clock: when the last step was complete
+	steps  int             // completed
+	tokens int64           // of completed steps
 }
 
-func newCollector(p *plan, c *Callbacks) *collector {
-	return &collector{plan: p, callbacks: c, open: make(map[int]*StepResult)}
+// opened is a step that ranks have delivered.
+type opened struct {
+	StepResult
+	at []func() int64 // when they did
+}
+
+func newCollector(p *plan, d Data, c *Callbacks) *collector {
+	tell := func(rank, micro int) int64 { return int64(validOf(d, rank, micro)) }
+	return &collector{plan: p, callbacks: c, tellToken: tell, open: make(map[int]*opened)}
+}
+
+// begin says how many ranks will deliver, and when the run has begun.
+func (c *collector) begin(ranks int, at func() int64) {
+	c.ranks = ranks
+	if !c.plan.Target.Shapes {
+		c.last = at()
+	}
 }
 
 // delivery is what one rank knows of a step.
@@ -28,34 +48,88 @@ type delivery struct {
 	result       RankStep
 	valid        int64    // targets, as counted by the host
 	gradients    []Tensor // nil unless exported
+	at           func() int64
 }
 
 // add records the step of one rank; the last rank completes the step.
 func (c *collector) add(d delivery) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.callbacks.Gradients != nil {
+	if c.callbacks.Gradients != nil && !c.plan.Target.Shapes {
 		c.callbacks.Gradients(d.result.Rank, d.step, d.gradients)
 	}
 	all := c.open[d.step]
 	if all == nil {
-		all = &StepResult{Step: d.step, MicroBatches: d.micros}
+		all = &opened{StepResult: StepResult{Step: d.step, MicroBatches: d.micros}}
 		c.open[d.step] = all
 	}
-	all.Ranks = append(all.Ranks, d.result)
+	all.Ranks, all.at = append(all.Ranks, d.result), append(all.at, d.at)
 	all.Tokens += d.valid
-	if len(all.Ranks) == c.plan.WorldSize {
-		c.complete(all)
+	if len(all.Ranks) < c.ranks {
+		return
+	}
+	delete(c.open, d.step)
+	if c.plan.Target.Shapes {
+		c.held = append(c.held, all)
+		return
+	}
+	c.complete(all)
+}
+
+// release completes the steps that are held, once all devices are closed.
+func (c *collector) release(begin func() int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.held) > 0 {
+		c.last = begin()
+	}
+	for _, s := range c.held {
+		c.standIn(s)
+		c.complete(s)
+	}
+	c.held = nil
+}
+
+// standIn adds what the ranks know that others stood for, and what none can compute.
+func (c *collector) standIn(s *opened) {
+	for rank := len(s.Ranks); rank < c.plan.WorldSize; rank++ {
+		r := s.Ranks[0]
+		r.Rank, r.LocalTokens, r.valid = rank, 0, nil
+		for j := range s.MicroBatches {
+			r.valid = append(r.valid, c.tellToken(rank, s.Step*c.plan.accumulation+j))
+			r.LocalTokens += r.valid[j]
+		}
+		r.Tokens = r.valid
+		s.Tokens += r.LocalTokens
+		s.Ranks = append(s.Ranks, r)
+	}
+	if !c.plan.countsAll() {
+		return
+	}
+	total := int64(0)
+	for i := range s.Ranks {
+		total += s.Ranks[i].LocalTokens
+	}
+	for i := range s.Ranks {
+		s.Ranks[i].GlobalTokens = total
 	}
 }
 
-func (c *collector) complete(s *StepResult) {
-	delete(c.open, s.Step)
+func (c *collector) complete(o *opened) {
+	s := &o.StepResult
+	at := c.last
+	for _, tell := range o.at {
+		at = max(at, tell())
+	}
+	s.Duration, c.last = time.Duration(at-c.last), at
 	c.steps++
 	c.tokens += s.Tokens
 	slices.SortFunc(s.Ranks, func(a, b RankStep) int { return a.Rank - b.Rank })
 	s.Loss = meanLoss(s)
 	s.Logged, s.Optimized = loggedLoss(c.plan, s), optimizedLoss(s)
+	if c.plan.Target.Shapes {
+		s.Loss, s.Logged, s.Optimized = math.NaN(), math.NaN(), math.NaN()
+	}
 	if c.callbacks.Step != nil {
 		c.callbacks.Step(*s)
 	}

@@ -37,6 +37,21 @@ type Data interface {
 	Batch(rank, i int) Batch
 }
 
+// Counter is Data that can tell the targets of a micro-batch without making it. Where tensors
+// have no contents, nothing else of a micro-batch is needed.
+type Counter interface {
+	// Valid returns what Batch(rank, i).Valid() would.
+	Valid(rank, i int) int
+}
+
+// validOf counts the targets of micro-batch i of a rank.
+func validOf(d Data, rank, i int) int {
+	if c, ok := d.(Counter); ok {
+		return c.Valid(rank, i)
+	}
+	return d.Batch(rank, i).Valid()
+}
+
 // Endless is the Len of data that never runs out.
 const Endless = math.MaxInt
 
@@ -65,6 +80,9 @@ type limited struct {
 	Data
 	n int
 }
+
+// Valid counts the targets of micro-batch i of a rank.
+func (l limited) Valid(rank, i int) int { return validOf(l.Data, rank, i) }
 
 func (l limited) Len(rank int) int { return min(l.n, l.Data.Len(rank)) }
 

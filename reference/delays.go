@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,9 @@ func (d delays) of(rank int) time.Duration {
 	}
 	return d[rank]
 }
+
+// equal reports whether all ranks have the same.
+func (d delays) equal() bool { return len(d) == 0 || slices.Min(d) == slices.Max(d) }
 
 // longestDelay is a bound for typing errors: a step is a matter of milliseconds.
 const longestDelay = time.Minute

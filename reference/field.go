@@ -46,7 +46,8 @@ func (o *Options) batchingFields() []Field {
 		{"more-rows", "rank=factor: the micro-batches of a rank have as many times as many rows", nil, &o.MoreRows},
 		{"max-steps", "optimizer steps", nil, &o.MaxSteps},
 		{"seed", "of weights and data", nil, &o.Seed},
-		{"dtype", "precision of everything", []string{"float32", "float64"}, &o.DType},
+		{"dtype", "precision of everything; of bfloat16, weights, gradients and activations",
+			[]string{"float32", "float64", "bfloat16"}, &o.DType},
 	}
 }
 
@@ -91,6 +92,8 @@ func (o *Options) optimizerFields() []Field {
 		{"weight-decay", "decoupled from the gradient", nil, &o.WeightDecay},
 		{"adam-every", "AdamW has embeddings, norms, biases and head and steps every k-th step; SGD has the " +
 			"matrices", nil, &o.AdamEvery},
+		{"master-weights", "AdamW keeps the weights and moments of a bfloat16 model in float32; without, moments " +
+			"are bfloat16 and there are no other weights", nil, &o.MasterWeights},
 		{"optimizer-in-backward", "each parameter is updated when its gradient is ready",
 			nil, &o.OptimizerInBackward},
 		{"clip-grad-norm", "largest norm of the gradient, 0 for any", nil, &o.ClipGradNorm},

@@ -33,6 +33,15 @@ func (h heavier) Batch(rank, i int) Batch {
 	return all
 }
 
+// Valid counts the targets of micro-batch i of a rank.
+func (h heavier) Valid(rank, i int) int {
+	n := 0
+	for j := range h.times[rank] {
+		n += validOf(h.Data, rank, i*h.times[rank]+j)
+	}
+	return n
+}
+
 // mostTimes is how many times as many rows a rank may have at most.
 const mostTimes = 1000
 

@@ -18,7 +18,7 @@ type normalizer struct {
 }
 
 func newNormalizer(p *plan, dev *device.Rank, s *scalars, f *follower) *normalizer {
-	return &normalizer{plan: p, dev: dev, s: s, follow: f, scratch: dev.Alloc()}
+	return &normalizer{plan: p, dev: dev, s: s, follow: f, scratch: dev.Scalar()}
 }
 
 // loss completes the forward pass of micro-batch j: its cross entropy, scaled as the loop

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"github.com/gaprof/gaprof/reference/device"
 	"github.com/gaprof/gaprof/reference/gradients"
 	"github.com/gaprof/gaprof/reference/model"
 	"github.com/gaprof/gaprof/reference/optim"
@@ -8,7 +9,7 @@ import (
 
 // Options are the choices of a run, grouped by the part that reads them. Start from
 // Defaults: the zero value is not usable, and a zero is a value, not a default, unless
-// the comment of the field says so. All but Weights, Uniform and NormEpsilon are also
+// the comment of the field says so. All but Target, Weights, Uniform and NormEpsilon are also
 // available by name, through Fields and Set.
 type Options struct {
 	model.Shape           // the network
@@ -19,9 +20,11 @@ type Options struct {
 	Host                  // what the host does besides, while the device may run dry
 
 	Seed      int    // for initial weights and the default data
-	DType     string // float32 or float64, for everything but indices and counts
+	DType     string // float32, float64 or bfloat16, for everything but indices and counts, see Hyperparameters
 	Straggler string // rank=factor: slows down the kernels of one rank; "" for none
 	Plant     string // one of Plants; "" for none
+
+	Target device.Traits // of the backend; Run fills it in. The zero value stands for the cpu
 
 	Weights map[string][]float64 // initial values by parameter, row-major; nil to draw them by Seed
 	Uniform bool                 // all micro-batches of all ranks have the same number of valid tokens
@@ -72,7 +75,7 @@ func Defaults() Options {
 			GradSync: "accumulate-then-reduce", StepOrder: "forward", ForeachClip: true},
 		Policy: gradients.Policy{GradReduction: "mean", AllReduce: "hook", BucketBytes: 64 << 10, BucketView: true},
 		Hyperparameters: optim.Hyperparameters{Optimizer: "adamw", LearningRate: 3e-3, Beta1: 0.9, Beta2: 0.95,
-			Epsilon: 1e-8, WeightDecay: 0.1, AdamEvery: 1},
+			Epsilon: 1e-8, WeightDecay: 0.1, AdamEvery: 1, MasterWeights: true},
 		Seed: 1, DType: "float32",
 	}
 }

@@ -112,7 +112,7 @@ func TestRefused(t *testing.T) {
 		{"width=65536", "width", "2 ranks of this model want about"},
 		{"sequence-length=1000000", "width", "--sequence-length"},
 		{"vocabulary=10000000 width=8192", "width", "GB"},
-		{"dtype=bfloat16", "dtype", "take float32, float64"},
+		{"dtype=bfloat16", "dtype", "take float32 or float64, or another --device"},
 	} {
 		o := reference.Defaults()
 		apply(t, &o, c.changes)

@@ -3,6 +3,8 @@ package reference
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/gaprof/gaprof/reference/device"
 )
@@ -52,18 +54,39 @@ func (o Options) plan() (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	p := plan{Options: o, bug: bug, dtype: device.F32}
-	if o.DType == "float64" {
-		p.dtype = device.F64
-	}
+	p := plan{Options: o, bug: bug}
 	// The order matters: each relies on what earlier ones have rejected or filled in.
-	resolve := []func(*plan) error{(*plan).ranges, (*plan).batches, (*plan).fill, (*plan).memory, (*plan).refuse}
+	resolve := []func(*plan) error{(*plan).target, (*plan).ranges, (*plan).batches, (*plan).fill, (*plan).memory,
+		(*plan).refuse}
 	for _, f := range resolve {
 		if err := f(&p); err != nil {
 			return plan{}, err
 		}
 	}
 	return p, nil
+}
+
+// dtypes are the values of the option.
+var dtypes = map[string]device.DType{"": device.F32, "float32": device.F32, "float64": device.F64,
+	"bfloat16": device.BF16}
+
+// target rejects a precision that the backend does not have.
+func (p *plan) target() error {
+	if p.Target.Name == "" {
+		p.Target = device.Plain()
+	}
+	p.dtype = dtypes[p.DType]
+	if slices.Contains(p.Target.Types, p.dtype) {
+		return nil
+	}
+	var names []string
+	for _, name := range []string{"float32", "float64", "bfloat16"} {
+		if slices.Contains(p.Target.Types, dtypes[name]) {
+			names = append(names, name)
+		}
+	}
+	return &OptionError{"dtype", fmt.Sprintf("a %s does not compute in %s", p.Target.Name, p.DType),
+		"take " + strings.Join(names, " or ") + ", or another `device`"}
 }
 
 // between is a number and its range, both ends included.
@@ -128,13 +151,13 @@ func (p *plan) fill() error {
 	return nil
 }
 
-// mostMemory limits a run, in bytes over all ranks: a typo in an option should be
-// rejected before the machine runs out of memory.
-const mostMemory = 64e9
-
-// memory rejects models that would not fit: a rough estimate of weights, gradients, two
-// moments, and the activations kept for backward.
+// memory rejects models that would not fit into the memory of the host, where tensors are
+// there: a typo in an option should be rejected before the machine runs out of memory. It is a
+// rough estimate of weights, gradients, two moments, and the activations kept for backward.
 func (p *plan) memory() error {
+	if p.Target.Memory == 0 {
+		return nil
+	}
 	elements := 0.0
 	for _, s := range p.Specs() {
 		n := 4.0
@@ -147,7 +170,7 @@ func (p *plan) memory() error {
 	if p.Backward == "step" {
 		kept *= float64(p.accumulation)
 	}
-	if all := (elements + kept) * float64(p.dtype.Size()) * float64(p.WorldSize); all > mostMemory {
+	if all := (elements + kept) * float64(p.dtype.Size()) * float64(p.WorldSize); all > float64(p.Target.Memory) {
 		return &OptionError{"width", fmt.Sprintf("%d ranks of this model want about %.0f GB", p.WorldSize, all/1e9),
 			"take a smaller `width`, `layers`, `sequence-length`, `local-batch-size` or `world-size`"}
 	}
@@ -165,6 +188,11 @@ func (p *plan) even() bool {
 // scalesStored reports whether the factor is applied to stored gradients, in a pass of
 // its own or folded into clipping or the optimizer. Gradients must be complete by then.
 func (p *plan) scalesStored() bool { return p.Scale != "loss" && p.Scale != "skip" }
+
+// countsAll reports whether the loop reduces token counts over all ranks.
+func (p *plan) countsAll() bool {
+	return p.Normalization == "global" && (p.scalesLoss() || p.scalesStored())
+}
 
 // scalesLoss reports whether the factor is applied to losses. It depends on the token
 // count of the whole step, which therefore must be known before the first forward.

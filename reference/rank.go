@@ -60,12 +60,12 @@ func newRank(shared *run, m device.Member) *rank {
 	r.s = newScalars(dev, p.accumulation)
 	r.norm = newNormalizer(p, dev, r.s, r.follow)
 	r.clip = newClipper(p, dev, r.s, len(r.grads.Params()))
-	r.one = dev.Alloc()
-	r.sum = dev.Alloc()
-	r.part = dev.Alloc()
+	r.one = dev.Scalar()
+	r.sum = dev.Scalar()
+	r.part = dev.Scalar()
 	dev.Upload(r.part, device.Host{Floats: []float64{1 / float64(p.accumulation)}})
 	r.in = newInputs(p, dev, shared.data)
-	r.export = &gradientExport{dev: dev, grads: r.grads, wanted: shared.callbacks.Gradients != nil}
+	r.export = &gradientExport{dev: dev, grads: r.grads, wanted: shared.callbacks.Gradients != nil && !p.Target.Shapes}
 	r.update = &updater{plan: p, dev: dev, grads: r.grads, optim: o, export: r.export,
 		follow: r.follow, span: r.span}
 	r.back = &readback{plan: p, dev: dev, s: r.s, collector: shared.collector}
@@ -77,7 +77,7 @@ func newRank(shared *run, m device.Member) *rank {
 func (r *rank) makeParams() *optim.Optimizer {
 	hooks := gradients.Hooks{Span: r.span, Did: r.follow.did}
 	if r.plan.has(divideWhole) {
-		by := r.dev.Alloc()
+		by := r.dev.Scalar()
 		r.dev.Upload(by, device.Host{Floats: []float64{1 / float64(r.dev.World)}})
 		hooks.Divide = func(grad *device.Buffer) {
 			r.dev.Run(ops.Scale{X: grad, Factor: by})
@@ -92,7 +92,7 @@ func (r *rank) makeParams() *optim.Optimizer {
 	r.grads = gradients.New(r.dev, r.plan.Policy, hooks)
 	o := optim.New(r.dev, r.plan.Hyperparameters)
 	for _, s := range r.plan.Specs() {
-		r.grads.Insert(s.Name, s.Shape, o.GroupFor(s.Matrix), s.Initial(r.plan.Seed, r.plan.Weights))
+		r.grads.Insert(s.Name, s.Shape, o.GroupFor(s.Matrix), r.initial(s))
 	}
 	r.grads.Complete()
 	r.follow.choose(r.grads.Params())
@@ -102,6 +102,14 @@ func (r *rank) makeParams() *optim.Optimizer {
 	}
 	r.net = model.New(r.plan.Shape, params)
 	return o
+}
+
+// initial are the initial values of a parameter, nil where tensors have no contents.
+func (r *rank) initial(s model.Spec) []float64 {
+	if r.plan.Target.Shapes {
+		return nil
+	}
+	return s.Initial(r.plan.Seed, r.plan.Weights)
 }
 
 // train runs steps until data or MaxSteps run out or ctx is cancelled.
@@ -123,6 +131,7 @@ func (r *rank) train(ctx context.Context, g *gate) error {
 // previous step.
 func (r *rank) trainStep(step, micros int) error {
 	defer r.dev.Range("user_annotation", fmt.Sprintf("ProfilerStep#%d", step))()
+	r.dev.BeginStep(step)
 	defer r.span("train.step", step)()
 	r.s.clear(r.dev)
 	if err := r.in.load(step, micros, r.s.counts); err != nil {
@@ -306,7 +315,7 @@ func (r *rank) scale() *device.Buffer {
 // exportWeights copies the final parameters to the host, if there is a callback for them.
 func (r *rank) exportWeights() {
 	c := r.back.collector
-	if c.callbacks.Weights == nil {
+	if c.callbacks.Weights == nil || r.plan.Target.Shapes {
 		return
 	}
 	var list []Tensor

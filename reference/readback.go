@@ -91,12 +91,16 @@ func (b *readback) deliver() {
 	for _, n := range w.valid {
 		total += n
 	}
-	b.collector.add(delivery{step: w.step, micros: w.micros, result: s, valid: total, gradients: w.gradients})
+	b.collector.add(delivery{step: w.step, micros: w.micros, result: s, valid: total, gradients: w.gradients,
+		at: b.dev.Now()})
 }
 
 // rankStep converts a step that has arrived. Numbers that the loop does not compute are
 // NaN.
 func (b *readback) rankStep(w *pending) RankStep {
+	if b.plan.Target.Shapes {
+		return shapeStep(b.dev.Index, w)
+	}
 	h, nan := w.scalars, math.NaN()
 	s := RankStep{Rank: b.dev.Index, Tokens: h.ints[:w.micros], LocalTokens: h.local(), GlobalTokens: h.total(),
 		GradNorm: nan, ClipCoef: nan, Factor: nan, ReducedLoss: nan,
@@ -117,6 +121,18 @@ func (b *readback) rankStep(w *pending) RankStep {
 	}
 	if b.plan.ReduceLoss {
 		s.ReducedLoss = h.logged()
+	}
+	return s
+}
+
+// shapeStep is a step of a device whose tensors have no contents: what the host knows of it.
+func shapeStep(rank int, w *pending) RankStep {
+	nan := math.NaN()
+	s := RankStep{Rank: rank, Tokens: w.valid, GradNorm: nan, ClipCoef: nan, Factor: nan, ReducedLoss: nan,
+		story: w.story, valid: w.valid}
+	for _, n := range w.valid {
+		s.LocalTokens += n
+		s.LossSums, s.added, s.computed = append(s.LossSums, nan), append(s.added, nan), append(s.computed, nan)
 	}
 	return s
 }

@@ -18,12 +18,14 @@ type Callbacks struct {
 	// steps, and the device of each rank.
 	Open func(o Options, accumulation int, devices []device.Properties)
 	// Step is called for every step that all ranks have completed, in order. The results
-	// of a step arrive while the next one is running.
+	// of a step arrive while the next one is running; those of a simulation, which knows times
+	// only when all is recorded, at the end.
 	Step func(StepResult)
 	// Gradients receives the whole gradients of every rank as they are just before
 	// clipping and the optimizer, already multiplied by any factor that those would
 	// still apply. They are in the order of the model; parameters whose optimizer is not
-	// due are missing. Shards are gathered, which adds collectives to the run.
+	// due are missing. Shards are gathered, which adds collectives to the run. A device
+	// whose tensors have no contents has none.
 	Gradients func(rank, step int, gradients []Tensor)
 	// Weights receives the final parameters of every rank.
 	Weights func(rank int, weights []Tensor)
@@ -43,7 +45,8 @@ type Tensor struct {
 	Values []float64 // row-major
 }
 
-// RankStep is a completed step as one rank sees it.
+// RankStep is a completed step as one rank sees it. Where tensors have no contents, tokens are
+// those that the host has counted, and losses, norms and factors are NaN.
 type RankStep struct {
 	Rank         int       // from 0
 	LossSums     []float64 // by micro-batch: sum over valid targets, in nats
@@ -78,8 +81,12 @@ type StepResult struct {
 	MicroBatches int        // per rank
 	Ranks        []RankStep // by rank
 	Tokens       int64      // valid targets over all ranks and micro-batches
-	Loss         float64    // mean over Tokens, in nats; 0 without any
-	Logged       float64    // what a loop of these options logs as its loss, on rank 0
+	Loss         float64    // mean over Tokens, in nats; 0 without any, NaN if unknown
+	Logged       float64    // what a loop of these options logs as its loss, on rank 0; NaN if unknown
+
+	// Duration is that from the completion of the step before, of the first from the beginning,
+	// on the clock of the devices.
+	Duration time.Duration
 
 	// Optimized is the loss whose gradient the optimizers were given, before clipping, by what the
 	// ranks did; NaN where there is no such loss.
@@ -98,5 +105,5 @@ type Result struct {
 	Steps    int           // completed by all ranks
 	Tokens   int64         // valid targets of those steps
 	End      string        // EndSteps, EndData or EndCancel
-	Duration time.Duration // of training, without opening devices
+	Duration time.Duration // of training, on the clock of the devices, without opening them
 }

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ func Run(ctx context.Context, o Options, b device.Backend, d Data, c Callbacks) 
 	if o.Vocabulary == 0 {
 		o.Vocabulary = d.Vocabulary()
 	}
+	o.Target = b.Traits()
 	p, err := o.plan()
 	if err != nil {
 		return Result{}, err
@@ -43,20 +45,35 @@ func Run(ctx context.Context, o Options, b device.Backend, d Data, c Callbacks) 
 	}
 	members, err := b.Open(deviceConfig(&p, c))
 	if err != nil {
-		return Result{}, err
+		return Result{}, refusedBy(err)
 	}
-	r := run{plan: &p, data: d, gate: g, callbacks: &c, collector: newCollector(&p, &c)}
+	r := run{plan: &p, data: d, gate: g, callbacks: &c, collector: newCollector(&p, d, &c)}
 	return r.train(ctx, members)
 }
 
 func deviceConfig(p *plan, c Callbacks) device.Config {
-	config := device.Config{World: p.WorldSize, Slowdown: p.slow}
+	config := device.Config{World: p.WorldSize, Slowdown: p.slow, Equal: p.equal()}
 	if c.Recorder != nil {
 		for rank := range p.WorldSize {
 			config.Record = append(config.Record, c.Recorder(rank))
 		}
 	}
 	return config
+}
+
+// refusedBy makes the refusal of a backend that of an option.
+func refusedBy(err error) error {
+	var r *device.Refusal
+	if errors.As(err, &r) {
+		return &OptionError{r.Option, r.Reason, r.WayOut}
+	}
+	return err
+}
+
+// equal reports whether all ranks enqueue the same operations after the same delays. Their
+// data may differ: no operation depends on it.
+func (p *plan) equal() bool {
+	return p.slow == nil && p.times == nil && p.loading.equal() && p.launching.equal() && p.pausing.equal()
 }
 
 // checkWeights rejects initial weights that do not match the parameters of the model.
@@ -88,20 +105,36 @@ type run struct {
 // train runs every rank on its own goroutine and waits for all of them.
 func (r *run) train(ctx context.Context, members []device.Member) (Result, error) {
 	r.open(members)
-	begin := time.Now()
-	errs := make([]error, len(members))
+	c, begin := r.collector, members[0].Device.Now()
+	c.begin(len(members), begin)
+	errs, ends := make([]error, len(members)), make([]func() int64, len(members))
 	var all sync.WaitGroup
 	for i, m := range members {
-		all.Go(func() { errs[i] = r.dispatch(ctx, m) })
+		all.Go(func() { ends[i], errs[i] = r.dispatch(ctx, m) })
 	}
 	all.Wait()
-	c := r.collector
-	result := Result{Steps: c.steps, Tokens: c.tokens, End: r.gate.end(), Duration: time.Since(begin)}
+	for i, m := range members {
+		errs[i] = refusedBy(cmp.Or(errs[i], m.Device.Err()))
+	}
+	if err := errors.Join(distinct(errs)...); err != nil {
+		return Result{End: r.gate.end()}, err
+	}
+	c.release(begin)
+	result := Result{Steps: c.steps, Tokens: c.tokens, End: r.gate.end(), Duration: lasted(begin, ends)}
 	if result.End == EndData && r.gate.partial && r.callbacks.Message != nil {
 		r.callbacks.Message(fmt.Sprintf("Ran out of data inside an accumulation of %d micro-batches; "+
 			"last step was canceled. %d steps are done.", r.plan.accumulation, result.Steps))
 	}
-	return result, errors.Join(distinct(errs)...)
+	return result, nil
+}
+
+// lasted is from the beginning to the last of the ends.
+func lasted(begin func() int64, ends []func() int64) time.Duration {
+	last := begin()
+	for _, at := range ends {
+		last = max(last, at())
+	}
+	return time.Duration(last - begin())
 }
 
 func (r *run) open(members []device.Member) {
@@ -109,8 +142,8 @@ func (r *run) open(members []device.Member) {
 		return
 	}
 	var properties []device.Properties
-	for _, m := range members {
-		properties = append(properties, m.Device.Properties())
+	for rank := range r.plan.WorldSize {
+		properties = append(properties, members[min(rank, len(members)-1)].Device.Properties())
 	}
 	r.callbacks.Open(r.plan.Options, r.plan.accumulation, properties)
 }
@@ -125,15 +158,15 @@ func distinct(errs []error) []error {
 
 // dispatch runs one rank. It keeps its goroutine on one thread, because traces show the
 // dispatch thread of a rank as one.
-func (r *run) dispatch(ctx context.Context, m device.Member) error {
+func (r *run) dispatch(ctx context.Context, m device.Member) (end func() int64, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer m.Device.Close()
 	one := newRank(r, m)
 	if err := one.train(ctx, r.gate); err != nil {
 		m.Device.Fail(err)
-		return err
+		return nil, err
 	}
 	one.exportWeights()
-	return nil
+	return m.Device.Now(), nil
 }

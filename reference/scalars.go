@@ -21,7 +21,7 @@ type scalars struct {
 }
 
 func newScalars(dev *device.Rank, micros int) *scalars {
-	s := &scalars{ints: dev.Malloc(device.I64, micros+2), floats: dev.Alloc(micros + 4)}
+	s := &scalars{ints: dev.Malloc(device.I64, micros+2), floats: dev.Scalar(micros + 4)}
 	for j := range micros {
 		s.counts = append(s.counts, s.ints.View(j))
 		s.losses = append(s.losses, s.floats.View(j))

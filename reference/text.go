@@ -75,6 +75,19 @@ func (d text) Batch(rank, i int) Batch {
 	return Batch{Tokens: tokens, Labels: labels, Targets: shift(labels, d.length)}
 }
 
+// Valid counts the targets of micro-batch i of a rank: a row has one for each token but the first.
+func (d text) Valid(rank, i int) int {
+	if d.counts != nil {
+		return d.counts[rank][i%len(d.counts[rank])]
+	}
+	rng, n := rand.New(rand.NewPCG(uint64(d.seed), uint64(rank)<<40|uint64(i))), 0
+	for range d.rows {
+		document := sentences()[rng.IntN(len(sentences()))]
+		n += min(len(document), d.length) - 1
+	}
+	return n
+}
+
 // exactly lengthens or truncates a document to what its row contributes to n targets:
 // a row with k targets has k+1 tokens.
 func (d text) exactly(document string, n, row int, rng *rand.Rand) string {

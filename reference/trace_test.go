@@ -25,6 +25,7 @@ func (r *recording) Span(e device.Span)          { keep(r, &r.spans, e) }
 func (r *recording) Device(e device.DeviceEvent) { keep(r, &r.devices, e) }
 func (r *recording) Memory(e device.MemoryEvent) { keep(r, &r.memory, e) }
 func (r *recording) Sync(device.SyncEvent)       {}
+func (r *recording) Begin(int)                   {}
 
 func keep[T any](r *recording, list *[]T, e T) {
 	r.mu.Lock()

@@ -26,7 +26,7 @@ type trainFlags struct {
 	gradients bool
 	profile   string
 	dataset   int
-	cores     int
+	device    deviceFlags
 	quiet     bool
 	progress  string
 }
@@ -68,7 +68,8 @@ func (f *trainFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.gradients, "gradients", false,
 		"write the gradients of every step as safetensors; shards are gathered first, which adds collectives")
 	flags.IntVar(&f.dataset, "dataset-size", 0, "size of the data set in micro-batches, over all ranks; 0: endless")
-	flags.IntVarP(&f.cores, "jobs", "j", 0, "cores to use (default: all cores)")
+	flags.StringVar(&f.device.name, "device", "cpu", "what to train on: "+deviceUsage())
+	flags.IntVarP(&f.device.cores, "jobs", "j", 0, "cores to use (default: all cores)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no notes on stderr")
 	flags.StringVar(&f.progress, "progress", "auto", "progress on stderr: auto (on a terminal), plain or off")
 	for _, field := range f.options.Fields() {
@@ -95,8 +96,8 @@ func (f *trainFlags) check() (kineto.Window, error) {
 		return kineto.Window{}, err
 	}
 	switch {
-	case f.cores < 0:
-		return kineto.Window{}, usage("leave it out to use all cores", "-j %d is not a number of cores", f.cores)
+	case f.device.cores < 0:
+		return kineto.Window{}, usage("leave it out to use all cores", "-j %d is not a number of cores", f.device.cores)
 	case f.dataset < 0:
 		return kineto.Window{}, usage("0 is data without an end", "--dataset-size %d is not a number of micro-batches",
 			f.dataset)
@@ -144,6 +145,11 @@ func flagText(text string) string {
 }
 
 func runTrain(ctx context.Context, s streams, f trainFlags) error {
+	backend, err := f.device.open()
+	if err != nil {
+		return err
+	}
+	f.options.Target = backend.Traits()
 	window, err := f.check()
 	if err != nil {
 		return err
@@ -159,7 +165,7 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second Ctrl-C ends the program at once
-	job := &trainJob{options: f.options, cores: f.cores, window: window, dataset: f.dataset}
+	job := &trainJob{options: f.options, backend: backend, window: window, dataset: f.dataset}
 	bar := startTrainProgress(s.err, f)
 	session, err := startTelemetry(ctx, f.options)
 	if err != nil {
@@ -202,7 +208,7 @@ func (t *trained) summary(folder *runFolder) string {
 	r := t.result
 	fmt.Fprintf(&b, "trained %s on %d ranks, %d of %d steps, %d tokens in %.1f s", t.options.Model,
 		t.options.WorldSize, r.Steps, t.options.MaxSteps, r.Tokens, r.Duration.Seconds())
-	if n := len(t.steps); n > 0 {
+	if n := len(t.steps); n > 0 && !t.options.Target.Shapes {
 		fmt.Fprintf(&b, ", loss %.4f -> %.4f", t.steps[0].Loss, t.steps[n-1].Loss)
 	}
 	fmt.Fprintf(&b, "\nwrote %s\nnext: gaprof analyze %s\n", escape.Control(strings.Join(folder.wrote, ", ")),

@@ -17,10 +17,10 @@ import (
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
-// trainJob is a run of the reference trainer on the cpu backend, with its observers.
+// trainJob is a run of the reference trainer with its observers.
 type trainJob struct {
 	options reference.Options
-	cores   int // 0 is all
+	backend device.Backend // nil is the cpu
 	window  kineto.Window
 	dataset int // micro-batches in total, over all ranks; 0: endless
 
@@ -44,6 +44,10 @@ type trained struct {
 
 // train runs the job until data or MaxSteps run out or ctx is cancelled.
 func (j *trainJob) train(ctx context.Context) (*trained, error) {
+	if j.backend == nil {
+		j.backend = cpu.Backend{}
+	}
+	j.options.Target = j.backend.Traits()
 	effective, err := j.options.Effective()
 	if err != nil {
 		return nil, err
@@ -60,7 +64,7 @@ func (j *trainJob) train(ctx context.Context) (*trained, error) {
 		j.ranks = append(j.ranks, kineto.New(rank, j.window))
 	}
 	out := &trained{options: effective, job: j}
-	out.result, err = reference.Run(ctx, j.options, cpu.Backend{Cores: j.cores}, data, j.callbacks(out))
+	out.result, err = reference.Run(ctx, j.options, j.backend, data, j.callbacks(out))
 	if err == nil && j.failed.Load() != nil {
 		err = *j.failed.Load()
 	}
@@ -85,19 +89,8 @@ func (j *trainJob) callbacks(out *trained) reference.Callbacks {
 		},
 		Gradients: j.gradients,
 		Message:   j.message,
-		Span:      j.spanOf,
+		Span:      j.span,
 	}
-}
-
-// spanOf marks the beginning of steps for the recorder of a rank, and passes spans on.
-func (j *trainJob) spanOf(rank int, name string, number int) func() {
-	if name == "train.step" {
-		j.ranks[rank].Begin(number)
-	}
-	if j.span == nil {
-		return func() {}
-	}
-	return j.span(rank, name, number)
 }
 
 // fail keeps the first error of a callback. The run continues.
@@ -110,7 +103,7 @@ func (j *trainJob) fail(err error) {
 // runHeader is the value of the key "gaprof" in a trace: the options of the run, by the
 // names of their flags.
 func runHeader(o reference.Options, accumulation int) map[string]any {
-	header := map[string]any{"version": version, "backend": "cpu", "accumulation_steps": accumulation}
+	header := map[string]any{"version": version, "backend": o.Target.Name, "accumulation_steps": accumulation}
 	options := make(map[string]any)
 	for _, f := range o.Fields() {
 		switch p := f.Value.(type) {

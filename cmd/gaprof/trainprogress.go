@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"sync"
+	"time"
 
 	"github.com/gaprof/gaprof/reference"
 )
@@ -15,6 +17,7 @@ type trainProgress struct {
 	line   statusLine
 	steps  int // that were asked for
 	tokens int64
+	spent  time.Duration // on the clock of the devices
 }
 
 func startTrainProgress(w io.Writer, f trainFlags) *trainProgress {
@@ -33,16 +36,25 @@ func (p *trainProgress) step(s reference.StepResult) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tokens += s.Tokens
+	p.spent += s.Duration
 	done := s.Step + 1
 	if !p.line.due() && done < p.steps {
 		return
 	}
-	text := fmt.Sprintf("step %d of %d, loss %.4f, %.0f tokens/s", done, p.steps, s.Loss,
-		float64(p.tokens)/max(p.line.spent().Seconds(), 1e-9))
+	text := fmt.Sprintf("step %d of %d%s, %.0f tokens/s", done, p.steps, lossText(s.Loss),
+		float64(p.tokens)/max(p.spent.Seconds(), 1e-9))
 	if done < p.steps {
 		text += p.line.left(int64(done), int64(p.steps))
 	}
 	p.line.show(text)
+}
+
+// lossText is ", loss 4.2", nothing where it is unknown.
+func lossText(loss float64) string {
+	if math.IsNaN(loss) {
+		return ""
+	}
+	return fmt.Sprintf(", loss %.4f", loss)
 }
 
 // done clears the line on the terminal.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/telemetry"
@@ -17,7 +16,7 @@ func startTelemetry(ctx context.Context, o reference.Options) (*telemetry.Sessio
 	if o, err = o.Effective(); err != nil {
 		return nil, trainError(err)
 	}
-	session, err := telemetry.Start(ctx, telemetry.Run{Version: version, Model: o.Model, Backend: "cpu",
+	session, err := telemetry.Start(ctx, telemetry.Run{Version: version, Model: o.Model, Backend: o.Target.Name,
 		WorldSize: o.WorldSize, Accumulation: accumulation,
 		Normalization: o.Normalization, Optimizer: o.Optimizer, ReduceScatter: o.ReduceScatter})
 	if err != nil {
@@ -28,12 +27,9 @@ func startTelemetry(ctx context.Context, o reference.Options) (*telemetry.Sessio
 
 // tellSteps returns a callback that passes each step to telemetry and progress.
 func tellSteps(session *telemetry.Session, bar *trainProgress) func(reference.StepResult) {
-	last := time.Now()
 	return func(s reference.StepResult) {
-		now := time.Now()
 		session.Step(telemetry.Step{Tokens: s.Tokens, Loss: s.Loss, GradNorm: s.Ranks[0].GradNorm,
-			Duration: now.Sub(last)})
-		last = now
+			Duration: s.Duration})
 		bar.step(s)
 	}
 }

@@ -10,7 +10,7 @@ import (
 func (t *Tape) CrossEntropy(logits *Value, targets, loss *device.Buffer, mean bool) *Value {
 	y := &Value{Buffer: loss, static: true}
 	words := logits.Shape[1]
-	lse := t.rank.Alloc(targets.N)
+	lse := t.rank.Scalar(targets.N)
 	count := t.rank.Malloc(device.I64)
 	t.rank.Run(ops.CrossEntropy{Loss: loss, Logits: logits.Buffer, Targets: targets, LSE: lse, Count: count,
 		V: words, Mean: mean})
@@ -25,7 +25,7 @@ func (t *Tape) CrossEntropy(logits *Value, targets, loss *device.Buffer, mean bo
 // Mul multiplies a scalar by another one in device memory, which may be a count and gets
 // no gradient.
 func (t *Tape) Mul(x *Value, by *device.Buffer) *Value {
-	y := &Value{Buffer: t.rank.Alloc()}
+	y := &Value{Buffer: t.rank.Scalar()}
 	t.rank.Run(ops.Mul{Y: y.Buffer, A: x.Buffer, B: by})
 	return t.push("MulBackward0", y, func() {
 		dx := t.gradient()
@@ -36,7 +36,7 @@ func (t *Tape) Mul(x *Value, by *device.Buffer) *Value {
 
 // Div divides a scalar by a number.
 func (t *Tape) Div(x *Value, by float64) *Value {
-	y := &Value{Buffer: t.rank.Alloc()}
+	y := &Value{Buffer: t.rank.Scalar()}
 	t.rank.Run(ops.MulScalar{Y: y.Buffer, X: x.Buffer, Value: 1 / by})
 	return t.push("DivBackward0", y, func() {
 		dx := t.gradient()

@@ -78,7 +78,11 @@ func (t *Tape) give(v *Value, g *device.Buffer) {
 
 // gradient allocates a gradient of an activation, with one reference.
 func (t *Tape) gradient(shape ...int) *device.Buffer {
-	g := t.rank.Alloc(shape...)
+	dt := t.rank.DType
+	if len(shape) == 0 {
+		dt = dt.Kept()
+	}
+	g := t.rank.Malloc(dt, shape...)
 	t.refs[g] = 1
 	return g
 }

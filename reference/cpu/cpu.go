@@ -18,6 +18,9 @@ type Backend struct {
 
 var _ device.Backend = Backend{}
 
+// Traits implements device.Backend.
+func (b Backend) Traits() device.Traits { return device.Plain() }
+
 // Open implements device.Backend. All ranks share the cores.
 func (b Backend) Open(c device.Config) ([]device.Member, error) {
 	cores := b.Cores

@@ -168,6 +168,19 @@ func (d *dev) Sleep(t time.Duration) {
 // HostWork implements device.Device. It does nothing: real work takes real time.
 func (d *dev) HostWork(time.Duration) {}
 
+// BeginStep implements device.Device.
+func (d *dev) BeginStep(step int) {
+	if d.log.On() {
+		d.log.To.Begin(step)
+	}
+}
+
+// Now implements device.Device.
+func (d *dev) Now() func() int64 {
+	at := d.now()
+	return func() int64 { return at }
+}
+
 // Err implements device.Device.
 func (d *dev) Err() error { return d.group.failure() }
 

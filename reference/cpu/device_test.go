@@ -211,6 +211,8 @@ type tape struct {
 	memory  []device.MemoryEvent
 }
 
+func (r *tape) Begin(int) {}
+
 func (r *tape) Host(e device.HostEvent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -122,3 +122,19 @@ func sgd[T gemm.Float](o ops.SGD) {
 		}
 	}
 }
+
+func cast[T gemm.Float](o ops.Cast) {
+	y := data[T](o.Y)
+	switch o.X.DType {
+	case device.F32:
+		convert(y, data[float32](o.X))
+	case device.F64:
+		convert(y, data[float64](o.X))
+	}
+}
+
+func convert[To, From gemm.Float](y []To, x []From) {
+	for i, v := range x {
+		y[i] = To(v)
+	}
+}

@@ -54,6 +54,7 @@ var table = sync.OnceValue(func() map[reflect.Type]implementation {
 		reflect.TypeFor[ops.Clamp]():          numbers(clamp[float32], clamp[float64]),
 		reflect.TypeFor[ops.OnesLike]():       numbers(onesLike[float32], onesLike[float64]),
 		reflect.TypeFor[ops.AdamW]():          numbers(adamWSingle, adamW[float64]),
+		reflect.TypeFor[ops.Cast]():           numbers(cast[float32], cast[float64]),
 		reflect.TypeFor[ops.SGD]():            numbers(sgdSingle, sgd[float64]),
 	}
 })

@@ -60,6 +60,12 @@ type Device interface {
 	// HostWork stands for time that the dispatch thread spends computing. It advances
 	// the clock of a simulation and does nothing elsewhere.
 	HostWork(d time.Duration)
+	// BeginStep tells the Recorder that the program begins a step. It is called inside the
+	// ProfilerStep range of that step.
+	BeginStep(step int)
+	// Now notes the time. The function it returns tells it, in ns since the Unix epoch; on a
+	// simulation it may only be called when all devices of the run are closed.
+	Now() func() int64
 	// Err returns the first failure of an enqueued operation, on any rank. Operations
 	// enqueued after it are dropped.
 	Err() error
@@ -106,7 +112,29 @@ type Config struct {
 	World    int        // ranks, at least 1
 	Record   []Recorder // by rank; nil, or nil for a rank, to record nothing
 	Slowdown []float64  // factor by rank for the duration of kernels; nil, or less than 1, for none
+	Equal    bool       // all ranks enqueue the same: a simulation may open one that stands for all
 }
+
+// Traits are what a program has to know of a backend before it opens devices.
+type Traits struct {
+	Name   string  // cpu, sim, cuda
+	Types  []DType // of the models that it runs
+	Shapes bool    // tensors have shapes and no contents: losses, norms and gradients are unknown
+	Memory int64   // bytes that all ranks together may take from the host; 0 unlimited
+}
+
+// Plain are the traits of a backend that computes on the host.
+func Plain() Traits { return Traits{Name: "cpu", Types: []DType{F32, F64}, Memory: 64e9} }
+
+// Refusal is the error of a backend that cannot run what is asked of it. Its texts name
+// options of the trainer in backquotes.
+type Refusal struct {
+	Option string // to blame
+	Reason string
+	WayOut string // what to do instead
+}
+
+func (r *Refusal) Error() string { return r.Option + ": " + r.Reason + "; " + r.WayOut }
 
 // Member is what a backend opens for one rank.
 type Member struct {
@@ -116,6 +144,9 @@ type Member struct {
 
 // Backend opens the devices of a run.
 type Backend interface {
-	// Open returns one Member per rank. The caller closes their devices.
+	// Traits returns what the backend is.
+	Traits() Traits
+	// Open returns one Member per rank, or, if all are equal, as many as it likes: the first
+	// stand for the others. The caller closes their devices. A *Refusal says what it cannot run.
 	Open(c Config) ([]Member, error)
 }

@@ -36,6 +36,7 @@ func (l *listener) Span(s Span) {
 func (l *listener) Host(e HostEvent) {
 	l.lines = append(l.lines, fmt.Sprintf("%s %d in %d %d-%d", e.Name, e.Correlation, e.External, e.Start, e.End))
 }
+func (l *listener) Begin(int)          {}
 func (l *listener) Device(DeviceEvent) {}
 func (l *listener) Sync(SyncEvent)     {}
 func (l *listener) Memory(MemoryEvent) {}
@@ -72,7 +73,7 @@ func TestLogOff(t *testing.T) {
 
 func TestTypes(t *testing.T) {
 	for dt, want := range map[DType]string{F32: "4 float Float f32", F64: "8 double Double f64",
-		I64: "8 long int Long i64"} {
+		I64: "8 long int Long i64", BF16: "2 c10::BFloat16 BFloat16 bf16"} {
 		if got := fmt.Sprint(dt.Size(), " ", dt, " ", dt.Message(), " ", dt.Short()); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}

@@ -10,7 +10,7 @@ type Rank struct {
 	Comms   Stream // collectives; nil if there is only one rank
 	Index   int    // of this rank, from 0
 	World   int    // number of ranks
-	DType   DType  // of parameters, activations, gradients and losses
+	DType   DType  // of parameters, activations and gradients; losses and moments have DType.Kept()
 }
 
 // NewRank creates the streams of a rank. The one for collectives has the higher priority,
@@ -30,10 +30,17 @@ func (r *Rank) Run(k Kernel) { r.Launch(r.Compute, k) }
 // Alloc allocates an uninitialized tensor in the precision of the model.
 func (r *Rank) Alloc(shape ...int) *Buffer { return r.Malloc(r.DType, shape...) }
 
+// Scalar allocates an uninitialized scalar, or a list of n, of the type in which losses,
+// norms and factors are kept.
+func (r *Rank) Scalar(n ...int) *Buffer { return r.Malloc(r.DType.Kept(), n...) }
+
 // Zeros allocates a tensor in the precision of the model and clears it on the compute
 // stream.
-func (r *Rank) Zeros(shape ...int) *Buffer {
-	b := r.Alloc(shape...)
+func (r *Rank) Zeros(shape ...int) *Buffer { return r.ZerosOf(r.DType, shape...) }
+
+// ZerosOf is Zeros with elements of another type.
+func (r *Rank) ZerosOf(dt DType, shape ...int) *Buffer {
+	b := r.Malloc(dt, shape...)
 	r.MemsetAsync(r.Compute, b)
 	return b
 }

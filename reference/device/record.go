@@ -1,11 +1,12 @@
 package device
 
 // Recorder observes the device of one rank. All times are ns since the Unix epoch, on a
-// clock of the backend's choice; correlation ids start at 1. Host, Span, Memory and Sync
+// clock of the backend's choice; correlation ids start at 1. Begin, Host, Span, Memory and Sync
 // are called by the dispatch thread of the rank, Device (and Sync for a stream that waits)
 // by streams, so a Recorder must be safe for concurrent use. Spans are reported when they
 // end. A nil Recorder means that nothing is recorded, at the cost of a comparison.
 type Recorder interface {
+	Begin(step int) // the host begins a step
 	Host(HostEvent)
 	Span(Span)
 	Device(DeviceEvent)
@@ -86,7 +87,7 @@ type MemoryEvent struct {
 type Message struct {
 	Name         string // allreduce, _reduce_scatter_base, _allgather_base, broadcast
 	In, Out      int    // elements
-	DType        string // Float, Double, Long
+	DType        string // Float, Double, Long, BFloat16
 	GroupSize    int    // ranks
 	Rank         int    // of the caller
 	Ranks        []int  // of the group

@@ -49,8 +49,7 @@ func New(rank int, w Window) *Rank {
 		streams: &streamTracks{rank: rank, log: log, more: make(map[int]int32)}}
 }
 
-// Begin tells the recorder that the host begins a step. The dispatch thread calls it
-// inside the ProfilerStep range of that step.
+// Begin notes that the host begins a step, inside the ProfilerStep range of that step.
 func (r *Rank) Begin(step int) {
 	on := r.window.holds(step)
 	if on {

@@ -69,7 +69,7 @@ func (o ForeachScale) Operands() []device.Operand {
 }
 
 // Type returns the precision.
-func (o ForeachScale) Type() device.DType { return o.Factor.DType }
+func (o ForeachScale) Type() device.DType { return o.X[0].DType }
 
 // ForeachScaleBy is X *= Value for many tensors at once, with a number of the host, which
 // traces record.
@@ -120,7 +120,7 @@ func (o ForeachNorm) Operands() []device.Operand {
 }
 
 // Type returns the precision.
-func (o ForeachNorm) Type() device.DType { return o.Norms.DType }
+func (o ForeachNorm) Type() device.DType { return o.X[0].DType }
 
 // VectorNorm is the Euclidean norm of a vector, or with Squared its square.
 type VectorNorm struct {

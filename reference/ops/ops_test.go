@@ -22,6 +22,10 @@ func f32(shape ...int) *device.Buffer { return buf(device.F32, shape...) }
 func f64(shape ...int) *device.Buffer { return buf(device.F64, shape...) }
 func i64(shape ...int) *device.Buffer { return buf(device.I64, shape...) }
 
+func bf16(shape ...int) *device.Buffer {
+	return buf(device.BF16, shape...)
+}
+
 func both(f func(shape ...int) *device.Buffer) []*device.Buffer {
 	return []*device.Buffer{f(2, 3), f(4)}
 }
@@ -120,6 +124,10 @@ var all = []struct {
 	// Weights and both moments are read and written, gradients are read.
 	{AdamW{P: both(f32), G: both(f32), M: both(f32), V: both(f32), Step: 1},
 		"gaprof_multi_tensor_adamw_f32 aten::_fused_adamw_ 120 280 [[2 3] [4]] [[2 3] [4]] [[2 3] [4]] [[2 3] [4]]"},
+	// The weights are written, their masters read and written.
+	{AdamW{P: both(bf16), G: both(bf16), M: both(f32), V: both(f32), Master: both(f32), Step: 1},
+		"gaprof_multi_tensor_adamw_bf16 aten::_fused_adamw_ 120 280 [[2 3] [4]] [[2 3] [4]] [[2 3] [4]] [[2 3] [4]]"},
+	{Cast{Y: bf16(6, 5), X: f32(6, 5)}, "gaprof_cast_bf16 aten::_to_copy 0 180 [6 5]:float"},
 	{SGD{P: both(f64), G: both(f64)}, "gaprof_multi_tensor_sgd_f64 aten::_fused_sgd_ 30 240 [[2 3] [4]] [[2 3] [4]]"},
 }
 

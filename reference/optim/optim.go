@@ -13,7 +13,11 @@ type Hyperparameters struct {
 	Beta2        float64 // of AdamW: decay rate of the second moment
 	Epsilon      float64 // of AdamW: added to the denominator
 	WeightDecay  float64 // of both, decoupled from the gradient; 0 for none
-	AdamEvery    int     // k > 1: AdamW steps on every k-th step only, and SGD updates matrices
+	// MasterWeights makes AdamW keep weights and moments of a BF16 model in F32. Without, there
+	// are no other weights than those of the model, and moments are BF16 too.
+	MasterWeights bool
+
+	AdamEvery int // k > 1: AdamW steps on every k-th step only, and SGD updates matrices
 }
 
 // In traces, optimizers have the names of their PyTorch classes.
@@ -54,6 +58,7 @@ type Optimizer struct {
 // state is what AdamW keeps for a parameter; SGD keeps nothing.
 type state struct {
 	mean, square *device.Buffer // moments
+	master       *device.Buffer // the weights as they are kept; nil if those of the model are
 	updates      int
 }
 
@@ -99,6 +104,9 @@ func (o *Optimizer) Update(g *Group, factor *device.Buffer, targets []Target) {
 		s := o.state(t)
 		s.updates++
 		op.M, op.V = append(op.M, s.mean), append(op.V, s.square)
+		if s.master != nil {
+			op.Master = append(op.Master, s.master)
+		}
 	}
 	op.Step = o.states[targets[0].Index].updates
 	o.rank.Run(op)
@@ -108,9 +116,18 @@ func (o *Optimizer) Update(g *Group, factor *device.Buffer, targets []Target) {
 // PyTorch, so that a trace shows the allocation in the same place.
 func (o *Optimizer) state(t Target) *state {
 	s := o.states[t.Index]
-	if s == nil {
-		s = &state{mean: o.rank.Zeros(t.Value.Shape...), square: o.rank.Zeros(t.Value.Shape...)}
-		o.states[t.Index] = s
+	if s != nil {
+		return s
 	}
+	dt := t.Value.DType
+	if o.hyper.MasterWeights {
+		dt = dt.Kept()
+	}
+	s = &state{mean: o.rank.ZerosOf(dt, t.Value.Shape...), square: o.rank.ZerosOf(dt, t.Value.Shape...)}
+	if dt != t.Value.DType {
+		s.master = o.rank.Malloc(dt, t.Value.Shape...)
+		o.rank.Run(ops.Cast{Y: s.master, X: t.Value})
+	}
+	o.states[t.Index] = s
 	return s
 }

@@ -144,6 +144,12 @@ func (s *Script) Sleep(d time.Duration) {
 // HostWork implements device.Device.
 func (s *Script) HostWork(time.Duration) {}
 
+// BeginStep implements device.Device.
+func (s *Script) BeginStep(int) {}
+
+// Now implements device.Device. No time passes.
+func (s *Script) Now() func() int64 { return func() int64 { return 0 } }
+
 // Err implements device.Device.
 func (s *Script) Err() error { return nil }
 
