@@ -34,7 +34,11 @@ type Tape struct {
 	rank   *device.Rank
 	params Accumulator
 	nodes  []node
-	refs   map[*device.Buffer]int // references to gradients of activations
+	atEnd  []Hooks // whose PostBackward is called when all nodes have run
+	last   bool    // no other tape contributes to the backward pass
+	// Hooks returns those of a module by its name, "" for the whole network; nil for none.
+	Hooks func(module string) Hooks
+	refs  map[*device.Buffer]int // references to gradients of activations
 }
 
 // node is the backward of one operation.
@@ -43,6 +47,8 @@ type node struct {
 	out  *Value
 	keep []*device.Buffer // saved for backward; freed once it has run
 	run  func()
+
+	before func() // called before the node runs; nil for none
 }
 
 // Value is an activation. It belongs to the tape, which frees it in backward.
@@ -59,7 +65,7 @@ func NewTape(rank *device.Rank, params Accumulator) *Tape {
 
 // push appends a node. Its output and the buffers it keeps are freed when it has run.
 func (t *Tape) push(name string, out *Value, run func(), keep ...*device.Buffer) *Value {
-	t.nodes = append(t.nodes, node{name, out, keep, run})
+	t.nodes = append(t.nodes, node{name: name, out: out, keep: keep, run: run})
 	return out
 }
 
@@ -104,16 +110,23 @@ func (t *Tape) Loss() *device.Buffer { return t.root().Buffer }
 // still belongs to the caller. last says that no other tape contributes to this backward
 // pass after this one.
 func (t *Tape) Backward(gradient *device.Buffer, last bool) {
+	t.last = last
 	t.root().grad = gradient
 	t.refs[gradient] = 2 // one more than the tape releases, so that it is not freed
 	for _, n := range slices.Backward(t.nodes) {
 		t.runNode(n, last)
 	}
 	t.nodes = nil
+	for _, h := range t.atEnd {
+		h.PostBackward(last)
+	}
 }
 
 func (t *Tape) runNode(n node, last bool) {
 	evaluate := t.rank.Range("cpu_op", "autograd::engine::evaluate_function: "+n.name)
+	if n.before != nil {
+		n.before()
+	}
 	inner := t.rank.Range("cpu_op", n.name)
 	n.run()
 	inner()

@@ -9,40 +9,48 @@ import (
 	"github.com/gaprof/gaprof/reference/device"
 )
 
-// group connects the ranks. It holds the collectives under way and the first failure.
-type group struct {
-	world  int // ranks
+// failures holds the first failure of a run, which ends the waiting of all ranks.
+type failures struct {
 	mu     sync.Mutex
-	seen   map[int64]*meeting // collectives under way, by sequence number
 	err    error
 	failed chan struct{}
 }
 
-func newGroup(world int) *group {
-	return &group{world: world, seen: make(map[int64]*meeting), failed: make(chan struct{})}
-}
+func newFailures() *failures { return &failures{failed: make(chan struct{})} }
 
-func (g *group) fail(err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.err == nil {
-		g.err = err
-		close(g.failed)
+func (f *failures) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+		close(f.failed)
 	}
 }
 
-func (g *group) failure() error {
+func (f *failures) failure() error {
 	select {
-	case <-g.failed:
-		return g.err
+	case <-f.failed:
+		return f.err
 	default:
 		return nil
 	}
 }
 
+// group connects the ranks of a process group. It holds the collectives under way.
+type group struct {
+	device.Group
+	*failures
+	mu   sync.Mutex
+	seen map[int64]*meeting // collectives under way, by sequence number
+}
+
+func newGroup(g device.Group, f *failures) *group {
+	return &group{Group: g, failures: f, seen: make(map[int64]*meeting)}
+}
+
 // meeting is a collective under way.
 type meeting struct {
-	calls   []*collective         // by rank; nil for ranks that have yet to arrive
+	calls   []*collective         // by position in the group; nil for ranks that have yet to arrive
 	arrived [rounds]int           // ranks that have completed a round
 	open    [rounds]chan struct{} // closed when all of them have
 }
@@ -58,7 +66,7 @@ func (g *group) meet(c *collective) (*meeting, error) {
 	seq := c.message.Seq
 	m := g.seen[seq]
 	if m == nil {
-		m = &meeting{calls: make([]*collective, g.world)}
+		m = &meeting{calls: make([]*collective, len(g.Ranks))}
 		for i := range m.open {
 			m.open[i] = make(chan struct{})
 		}
@@ -67,8 +75,8 @@ func (g *group) meet(c *collective) (*meeting, error) {
 	m.calls[c.message.Rank] = c
 	for _, other := range m.calls {
 		if other != nil && !c.matches(other) {
-			return nil, fmt.Errorf("collective %d is %s of rank %d, %s of rank %d",
-				seq, c.describe(), c.message.Rank, other.describe(), other.message.Rank)
+			return nil, fmt.Errorf("collective %d of group %s is %s of rank %d, %s of rank %d",
+				seq, g.Name, c.describe(), g.Ranks[c.message.Rank], other.describe(), g.Ranks[other.message.Rank])
 		}
 	}
 	return m, nil
@@ -79,7 +87,7 @@ func (g *group) meet(c *collective) (*meeting, error) {
 func (g *group) await(m *meeting, round int, seq int64) bool {
 	g.mu.Lock()
 	m.arrived[round]++
-	if m.arrived[round] == g.world {
+	if m.arrived[round] == len(g.Ranks) {
 		close(m.open[round])
 		if round == rounds-1 {
 			delete(g.seen, seq)
@@ -94,16 +102,25 @@ func (g *group) await(m *meeting, round int, seq int64) bool {
 	}
 }
 
-// communicator is the device.Communicator of a rank.
+// communicator is the device.Communicator of a rank in a group.
 type communicator struct {
-	d   *dev
-	seq int64
+	d     *dev
+	group *group
+	index int // of the rank in the group
+	seq   int64
 }
 
 var _ device.Communicator = (*communicator)(nil)
 
-func (c *communicator) Rank() int { return c.d.rank }
-func (c *communicator) Size() int { return c.d.group.world }
+// join returns the communicator of a rank.
+func (g *group) join(d *dev) *communicator {
+	return &communicator{d: d, group: g, index: g.Index(d.rank)}
+}
+
+// Group, Rank and Size implement device.Communicator.
+func (c *communicator) Group() device.Group { return c.group.Group }
+func (c *communicator) Rank() int           { return c.index }
+func (c *communicator) Size() int           { return len(c.group.Ranks) }
 
 // AllReduce implements device.Communicator: every rank sums one part, then copies the
 // others.
@@ -138,12 +155,10 @@ var (
 
 func (c *communicator) enqueue(s device.Stream, t *collective) {
 	c.seq++
-	ranks := make([]int, c.Size())
-	for i := range ranks {
-		ranks[i] = i
-	}
+	g := &c.group.Group
+	t.group = c.group
 	t.message = &device.Message{Name: t.kind.message, In: t.send.N, Out: t.recv.N, DType: t.send.DType.Message(),
-		GroupSize: len(ranks), Rank: c.d.rank, Ranks: ranks, Seq: c.seq, Group: "0", GroupComment: "default_pg"}
+		GroupSize: len(g.Ranks), Rank: c.index, Ranks: g.Ranks, Seq: c.seq, Group: g.Name, GroupComment: g.Comment}
 	end := c.d.log.Collective(t.kind.operator, t.message, device.Tensor(t.send))
 	t.at = c.d.mark()
 	c.d.enqueue(s, "cudaLaunchKernel", t)
@@ -158,6 +173,7 @@ type collective struct {
 	op         device.Reduce
 	root       int
 	message    *device.Message
+	group      *group
 	part       *device.Buffer // what this rank has summed
 }
 
@@ -176,7 +192,7 @@ func (c *collective) describe() string {
 // run waits for other ranks without holding a core, and sums or copies while holding one.
 // When it returns, no other rank reads from this one any more.
 func (c *collective) run(s *stream) error {
-	start, g := s.d.now(), s.d.group
+	start, g := s.d.now(), c.group
 	m, err := g.meet(c)
 	if err != nil {
 		return err

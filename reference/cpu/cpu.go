@@ -28,7 +28,12 @@ func (b Backend) Open(c device.Config) ([]device.Member, error) {
 		cores = runtime.GOMAXPROCS(0)
 	}
 	m := &machine{cores: make(chan struct{}, cores), now: monotonic(), sleep: time.Sleep,
-		poison: b.Poison, group: newGroup(c.World)}
+		poison: b.Poison, failures: newFailures()}
+	world := newGroup(device.Everyone(c.World), m.failures)
+	groups := make([]*group, len(c.Groups))
+	for i, g := range c.Groups {
+		groups[i] = newGroup(g, m.failures)
+	}
 	members := make([]device.Member, c.World)
 	for rank := range members {
 		d := &dev{machine: m, rank: rank, slow: 1, pool: make(map[pooled][]*device.Block)}
@@ -39,7 +44,12 @@ func (b Backend) Open(c device.Config) ([]device.Member, error) {
 		if c.Slowdown != nil {
 			d.slow = max(1, c.Slowdown[rank])
 		}
-		members[rank] = device.Member{Device: d, Comm: &communicator{d: d}}
+		members[rank] = device.Member{Device: d, Comm: world.join(d)}
+		for _, g := range groups {
+			if g.Index(rank) >= 0 {
+				members[rank].Groups = append(members[rank].Groups, g.join(d))
+			}
+		}
 	}
 	return members, nil
 }
@@ -50,7 +60,7 @@ type machine struct {
 	now    func() int64        // monotonic, ns since the Unix epoch; tests replace it
 	sleep  func(time.Duration) // time.Sleep; tests replace it
 	poison bool
-	group  *group
+	*failures
 }
 
 // monotonic returns a clock that starts at the wall clock and never goes back.

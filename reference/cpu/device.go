@@ -56,7 +56,7 @@ func (d *dev) mark() mark { return mark{d.log.Next(), d.log.External()} }
 func (d *dev) Launch(s device.Stream, k device.Kernel) {
 	f, err := find(k)
 	if err != nil {
-		d.group.fail(fmt.Errorf("rank %d: %w", d.rank, err))
+		d.fail(fmt.Errorf("rank %d: %w", d.rank, err))
 		return
 	}
 	end := d.log.Operator(k)
@@ -182,10 +182,10 @@ func (d *dev) Now() func() int64 {
 }
 
 // Err implements device.Device.
-func (d *dev) Err() error { return d.group.failure() }
+func (d *dev) Err() error { return d.failure() }
 
 // Fail implements device.Device.
-func (d *dev) Fail(err error) { d.group.fail(err) }
+func (d *dev) Fail(err error) { d.fail(err) }
 
 // Close implements device.Device.
 func (d *dev) Close() {

@@ -10,8 +10,9 @@ import (
 
 // pooled identifies blocks that can replace each other.
 type pooled struct {
-	dt device.DType
-	n  int // elements
+	dt     device.DType
+	n      int // elements
+	stream int // for which they were allocated; 0 for Malloc
 }
 
 const (
@@ -20,10 +21,17 @@ const (
 )
 
 // Malloc implements device.Device. It prefers a freed block of the same size.
-func (d *dev) Malloc(dt device.DType, shape ...int) *device.Buffer {
+func (d *dev) Malloc(dt device.DType, shape ...int) *device.Buffer { return d.malloc(0, dt, shape) }
+
+// MallocOn implements device.Device.
+func (d *dev) MallocOn(s device.Stream, dt device.DType, shape ...int) *device.Buffer {
+	return d.malloc(s.ID(), dt, shape)
+}
+
+func (d *dev) malloc(stream int, dt device.DType, shape []int) *device.Buffer {
 	n := device.Elements(shape)
 	unit := int(rounding / dt.Size())
-	kind := pooled{dt, (max(n, 1) + unit - 1) / unit * unit}
+	kind := pooled{dt, (max(n, 1) + unit - 1) / unit * unit, stream}
 	var block *device.Block
 	if free := d.pool[kind]; len(free) > 0 {
 		block, d.pool[kind] = free[len(free)-1], free[:len(free)-1]
@@ -38,7 +46,7 @@ func (d *dev) Malloc(dt device.DType, shape ...int) *device.Buffer {
 // fresh allocates what there is no freed block for.
 func (d *dev) fresh(kind pooled) *device.Block {
 	start := d.log.Now()
-	block := &device.Block{Addr: firstAddr + d.nextAddr, Bytes: int64(kind.n) * kind.dt.Size()}
+	block := &device.Block{Addr: firstAddr + d.nextAddr, Bytes: int64(kind.n) * kind.dt.Size(), Pool: kind.stream}
 	d.nextAddr += block.Bytes
 	d.reserved += block.Bytes
 	switch kind.dt {
@@ -75,7 +83,7 @@ func (d *dev) Free(b *device.Buffer) {
 		d.reserved -= b.Block.Bytes
 		return
 	}
-	kind := pooled{b.DType, int(b.Block.Bytes / b.DType.Size())}
+	kind := pooled{b.DType, int(b.Block.Bytes / b.DType.Size()), b.Block.Pool}
 	d.pool[kind] = append(d.pool[kind], b.Block)
 }
 

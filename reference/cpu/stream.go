@@ -36,11 +36,11 @@ type task interface {
 func (s *stream) run() {
 	defer close(s.done)
 	for t := range s.queue {
-		if _, isEvent := t.(*event); !isEvent && s.d.group.failure() != nil {
+		if _, isEvent := t.(*event); !isEvent && s.d.failure() != nil {
 			continue
 		}
 		if err := s.guarded(t); err != nil {
-			s.d.group.fail(fmt.Errorf("rank %d: %w", s.d.rank, err))
+			s.d.fail(fmt.Errorf("rank %d: %w", s.d.rank, err))
 		}
 	}
 }

@@ -8,6 +8,7 @@ type Block struct {
 	Bytes int64
 	Mem   any  // owned by the backend: a slice, a device pointer, nil in a simulation
 	Freed bool // available for reuse
+	Pool  int  // ID of the stream of MallocOn, to which it goes back; 0 for Malloc
 }
 
 // Buffer is a tensor in device memory: consecutive elements of a Block, in row-major

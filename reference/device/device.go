@@ -29,7 +29,12 @@ type Device interface {
 	// once, relying on the order within a stream: while the device is running, only
 	// memory that was used on a single stream may be freed.
 	Malloc(dt DType, shape ...int) *Buffer
-	// Free releases the memory of b, which must have been returned by Malloc.
+	// MallocOn is Malloc for memory whose first use is on s. Freed memory is reused for the
+	// same stream only, as by PyTorch's allocator; what Malloc returns has a pool of its own,
+	// that of the compute stream. Memory that other streams have used may be freed as soon as
+	// the stream whose pool it goes back to is known to wait for them.
+	MallocOn(s Stream, dt DType, shape ...int) *Buffer
+	// Free releases the memory of b, which must have been returned by Malloc or MallocOn.
 	Free(b *Buffer)
 	// EmptyCache waits for the device and gives freed memory back to the system, from
 	// which Malloc then has to take it again.
@@ -90,11 +95,12 @@ const (
 // that average are called Sum, too.
 func (r Reduce) String() string { return "Sum" }
 
-// Communicator connects a rank to all others. Every rank must call the same collectives
-// in the same order. They are enqueued on a stream, like kernels.
+// Communicator connects a rank to the others of a group. Every rank of the group must call
+// the same collectives in the same order. They are enqueued on a stream, like kernels.
 type Communicator interface {
-	Rank() int
-	Size() int
+	Group() Group
+	Rank() int // position in the group
+	Size() int // ranks of the group
 	// AllReduce replaces buf on every rank by the reduction over all ranks.
 	AllReduce(s Stream, buf *Buffer, op Reduce)
 	// ReduceScatter reduces send over all ranks and leaves part r of the result in recv
@@ -113,6 +119,7 @@ type Config struct {
 	Record   []Recorder // by rank; nil, or nil for a rank, to record nothing
 	Slowdown []float64  // factor by rank for the duration of kernels; nil, or less than 1, for none
 	Equal    bool       // all ranks enqueue the same: a simulation may open one that stands for all
+	Groups   []Group    // besides that of all ranks
 }
 
 // Traits are what a program has to know of a backend before it opens devices.
@@ -139,7 +146,9 @@ func (r *Refusal) Error() string { return r.Option + ": " + r.Reason + "; " + r.
 // Member is what a backend opens for one rank.
 type Member struct {
 	Device Device       // to be closed by the caller of Open
-	Comm   Communicator // enqueues on streams of Device
+	Comm   Communicator // of all ranks; enqueues on streams of Device
+	// Groups has a Communicator for each of Config.Groups that the rank is in, in their order.
+	Groups []Communicator
 }
 
 // Backend opens the devices of a run.

@@ -5,6 +5,7 @@
 // a simulated, a cpu or a CUDA device. A Recorder observes what happens.
 //
 //	device.go  Device, Stream, Event, Communicator, and the Backend that opens them
+//	group.go   Group: ranks that communicate with each other
 //	rank.go    Rank: a Device with the streams that a training loop uses
 //	buffer.go  tensors in device memory
 //	dtype.go   the types of their elements

@@ -89,7 +89,7 @@ type Message struct {
 	In, Out      int    // elements
 	DType        string // Float, Double, Long, BFloat16
 	GroupSize    int    // ranks
-	Rank         int    // of the caller
+	Rank         int    // of the caller, in the group
 	Ranks        []int  // of the group
 	Seq          int64  // numbers the collectives of the group from 1
 	Group        string // its name: 0

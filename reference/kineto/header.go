@@ -14,6 +14,7 @@ type Run struct {
 	Devices  []device.Properties // by rank
 	BaseTime int64               // ns since the Unix epoch; times in the trace are relative to it
 	Options  any                 // of the run, encoded as JSON under the key "gaprof"
+	Groups   []device.Group      // besides that of all ranks
 }
 
 // deviceProperties is an entry of the header. Properties that only GPUs have are set to
@@ -50,17 +51,14 @@ type groupEntry struct {
 
 // Trace returns the trace of the rank. Recording must be over.
 func (r *Rank) Trace(run Run) *trace.Trace {
-	group := trace.ProcessGroup{Name: "0", Desc: "default_pg", Size: int64(run.World)}
-	for rank := range run.World {
-		group.Ranks = append(group.Ranks, int64(rank))
-	}
+	groups := r.groups(run)
 	meta := trace.Meta{Format: "kineto", BaseTime: run.BaseTime}
 	for rank, p := range run.Devices[:run.World] {
 		meta.Devices = append(meta.Devices, trace.Device{ID: int64(rank), Name: p.Name, MemoryBytes: p.Memory})
 	}
-	info := r.distributed(run, group)
+	info := r.distributed(run, groups)
 	meta.Distributed = &trace.Distributed{Backend: info.Backend, Rank: int64(r.rank), WorldSize: int64(run.World),
-		Groups: []trace.ProcessGroup{group}}
+		Groups: groups}
 	meta.Extra = []trace.Extra{
 		entry("deviceProperties", properties(run)), entry("distributedInfo", info),
 		{Key: "record_shapes", JSON: "1"}, {Key: "profile_memory", JSON: "1"}, entry("gaprof", run.Options),
@@ -77,11 +75,30 @@ func properties(run Run) []deviceProperties {
 	return list
 }
 
-// distributed describes the only process group, which is that of all ranks.
-func (r *Rank) distributed(run Run, group trace.ProcessGroup) distributedInfo {
-	entry := groupEntry{Name: group.Name, Desc: group.Desc, Backend: run.Devices[0].Backend + ":gaprof",
-		Size: run.World, Ranks: group.Ranks}
-	return distributedInfo{Backend: "gaprof", Rank: r.rank, WorldSize: run.World, Count: 1, Groups: []groupEntry{entry}}
+// groups returns the process groups that the rank is in, that of all ranks first.
+func (r *Rank) groups(run Run) []trace.ProcessGroup {
+	var list []trace.ProcessGroup
+	for _, g := range append([]device.Group{device.Everyone(run.World)}, run.Groups...) {
+		if g.Index(r.rank) < 0 {
+			continue
+		}
+		group := trace.ProcessGroup{Name: g.Name, Desc: g.Comment, Size: int64(len(g.Ranks))}
+		for _, rank := range g.Ranks {
+			group.Ranks = append(group.Ranks, int64(rank))
+		}
+		list = append(list, group)
+	}
+	return list
+}
+
+// distributed describes the process groups of the rank.
+func (r *Rank) distributed(run Run, groups []trace.ProcessGroup) distributedInfo {
+	info := distributedInfo{Backend: "gaprof", Rank: r.rank, WorldSize: run.World, Count: len(groups)}
+	for _, g := range groups {
+		info.Groups = append(info.Groups, groupEntry{Name: g.Name, Desc: g.Desc,
+			Backend: run.Devices[0].Backend + ":gaprof", Size: int(g.Size), Ranks: g.Ranks})
+	}
+	return info
 }
 
 // entry encodes a value for the header.

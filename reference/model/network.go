@@ -25,7 +25,9 @@ func New(s Shape, params []*autograd.Param) *Network {
 // Forward records the forward pass of a micro-batch on a tape and returns the logits, one
 // row of Vocabulary elements for each element of tokens. tokens is rows x SequenceLength.
 func (n *Network) Forward(t *autograd.Tape, tokens *device.Buffer) *autograd.Value {
-	return networks[n.shape.Model].forward(n, t, tokens)
+	return t.Module("", nil, func(*autograd.Value) *autograd.Value {
+		return networks[n.shape.Model].forward(n, t, tokens)
+	})
 }
 
 // networks are the models by name.
@@ -79,7 +81,10 @@ func gptForward(n *Network, t *autograd.Tape, tokens *device.Buffer) *autograd.V
 	p := n.params
 	x := t.AddPositions(t.Embedding(p["tok.weight"], tokens), p["pos.weight"])
 	for i := range n.shape.Layers {
-		x = n.block(t, x, blockName(i), tokens.Shape[0])
+		name := blockName(i)
+		x = t.Module(BlockOf(name), x, func(x *autograd.Value) *autograd.Value {
+			return n.block(t, x, name, tokens.Shape[0])
+		})
 	}
 	x = t.LayerNorm(x, p["lnf.weight"], p["lnf.bias"], n.shape.NormEpsilon)
 	return t.Linear(x, p["head.weight"], nil)

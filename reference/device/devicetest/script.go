@@ -50,7 +50,12 @@ type stream int
 // ID implements device.Stream.
 func (s stream) ID() int { return int(s) + 1 }
 
-func (s stream) String() string { return []string{"compute", "comms"}[s] }
+func (s stream) String() string {
+	if names := []string{"compute", "comms"}; int(s) < len(names) {
+		return names[s]
+	}
+	return fmt.Sprintf("stream %d", s.ID())
+}
 
 type event int
 
@@ -63,6 +68,11 @@ func (s *Script) Malloc(dt device.DType, shape ...int) *device.Buffer {
 	n := device.Elements(shape)
 	block := &device.Block{Bytes: int64(n) * dt.Size()}
 	return &device.Buffer{Block: block, N: n, DType: dt, Shape: slices.Clone(shape)}
+}
+
+// MallocOn implements device.Device.
+func (s *Script) MallocOn(_ device.Stream, dt device.DType, shape ...int) *device.Buffer {
+	return s.Malloc(dt, shape...)
 }
 
 // Free implements device.Device. It panics if memory is freed twice.
@@ -158,6 +168,9 @@ func (s *Script) Fail(error) {}
 
 // Close implements device.Device.
 func (s *Script) Close() {}
+
+// Group implements device.Communicator.
+func (s *Script) Group() device.Group { return device.Everyone(s.World) }
 
 // Rank implements device.Communicator.
 func (s *Script) Rank() int { return 0 }

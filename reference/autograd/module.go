@@ -1,0 +1,61 @@
+package autograd
+
+import "github.com/gaprof/gaprof/reference/device"
+
+// Hooks are what a module does around its forward and backward pass, as FSDP does with the
+// parameters of a block: gather them before they are used, and free them afterwards.
+type Hooks interface {
+	PreForward()
+	PostForward()
+	// PreBackward is called before the first node of the module runs backward.
+	PreBackward()
+	// PostBackward is called after the last one. last says that no other tape contributes
+	// to this backward pass after this one.
+	PostBackward(last bool)
+}
+
+// Module records f, which computes y from x, as a module of the network: with the hooks
+// that Hooks has for its name. x is nil for the whole network, whose input needs no
+// gradient: its PostBackward is called at the end of a backward pass, after that of all others.
+func (t *Tape) Module(name string, x *Value, f func(x *Value) *Value) *Value {
+	var h Hooks
+	if t.Hooks != nil {
+		h = t.Hooks(name)
+	}
+	if h == nil {
+		return f(x)
+	}
+	h.PreForward()
+	if x != nil {
+		x = t.postBackward(x, h)
+	} else {
+		t.atEnd = append(t.atEnd, h)
+	}
+	first := len(t.nodes)
+	y := f(x)
+	h.PostForward()
+	if len(t.nodes) > first {
+		t.nodes[len(t.nodes)-1].precede(h.PreBackward)
+	}
+	return y
+}
+
+// precede has f called before the node runs, and before what an inner module calls there.
+func (n *node) precede(f func()) {
+	if inner := n.before; inner != nil {
+		n.before = func() { f(); inner() }
+		return
+	}
+	n.before = f
+}
+
+// postBackward returns x behind a node that runs once all nodes of the module have.
+func (t *Tape) postBackward(x *Value, h Hooks) *Value {
+	t.rank.Range("cpu_op", "RegisterPostBackwardFunction", device.Tensor(x.Buffer))()
+	y := &Value{Buffer: x.Buffer, static: true}
+	return t.push("RegisterPostBackwardFunctionBackward", y, func() {
+		h.PostBackward(t.last)
+		t.refs[y.grad]++
+		t.give(x, y.grad)
+	})
+}
