@@ -157,7 +157,8 @@ func TestUnlikeCollectives(t *testing.T) {
 		m.Comm.AllReduce(s, b, device.Sum)
 	})
 	for _, m := range members {
-		if err := m.Device.Err(); err == nil || !strings.Contains(err.Error(), "collective 1 of group 0 is allreduce of") {
+		const want = "collective 1 of group 0 is allreduce of"
+		if err := m.Device.Err(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Error(err)
 		}
 	}

@@ -183,9 +183,10 @@ func TestGroups(t *testing.T) {
 	r := New(2, All)
 	step(r, 0)
 	tr := r.Trace(Run{World: 4, Devices: make([]device.Properties, 4), Groups: []device.Group{
-		{Name: "1", Comment: "mesh_dp_shard", Ranks: []int{0, 1}}, {Name: "2", Comment: "mesh_dp_shard", Ranks: []int{2, 3}}}})
+		{Name: "1", Comment: "mesh_dp_shard", Ranks: []int{0, 1}},
+		{Name: "2", Comment: "mesh_dp_shard", Ranks: []int{2, 3}}}})
 	want := `[{0 default_pg 4 [0 1 2 3]} {2 mesh_dp_shard 2 [2 3]}]`
-	if got := fmt.Sprint(tr.Meta.Distributed.Groups); got != want {
+	if got := fmt.Sprint(tr.Meta().Distributed.Groups); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
