@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,6 +20,7 @@ type options struct {
 	only        string
 	asJSON      bool
 	slow, limit time.Duration
+	workers     int
 }
 
 func main() {
@@ -31,6 +33,7 @@ func main() {
 	flag.BoolVar(&o.asJSON, "json", false, "one JSON object for each package, with every mutant and its fate")
 	flag.DurationVar(&o.slow, "slow", time.Second, "tests that take longer run after the others")
 	flag.DurationVar(&o.limit, "limit", 20*time.Second, "tests that take longer are left out")
+	flag.IntVar(&o.workers, "j", 2, "how many mutants to ask about at the same time")
 	flag.Parse()
 	if flag.NArg() == 0 {
 		fmt.Fprintln(os.Stderr, "usage: mutate [flags] PACKAGE...; -h lists the flags")
@@ -52,10 +55,7 @@ func run(out, log io.Writer, o options, targets []string) error {
 		return err
 	}
 	defer r.close()
-	if err := r.ownCache(); err != nil {
-		return err
-	}
-	r.slow, r.limit = o.slow, o.limit
+	r.slow, r.limit, r.workers = o.slow, o.limit, o.workers
 	for _, target := range targets {
 		result, err := r.sample(o, target)
 		if err != nil {
@@ -68,71 +68,60 @@ func run(out, log io.Writer, o options, targets []string) error {
 	return nil
 }
 
-// sample tries mutants of one package until enough of them compiled.
+// sample tries mutants of one package.
 func (r *runner) sample(o options, target string) (*result, error) {
-	all, err := r.candidates(o, target)
+	c, err := load(r, target)
 	if err != nil {
 		return nil, err
 	}
-	suites, err := r.prepare(target, o.dependents(target))
+	all, err := c.candidates(o)
 	if err != nil {
 		return nil, err
 	}
-	defer r.forget()
 	res := &result{Package: target, Seed: o.seed, Of: len(all)}
-	known := equivalents(equivalentText)
-	tried := 0
-	for _, m := range all {
-		if o.n > 0 && tried == o.n {
-			break
-		}
-		f, by, err := r.fate(m, target, suites, known, tried < o.skip)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m, err)
-		}
-		if f == invalid {
-			res.Invalid++
-			continue
-		}
-		tried++
-		if tried > o.skip {
-			res.add(r.log, m, f, by)
-		}
-		if tried%10 == 0 {
-			r.forget()
-		}
+	s := &schema{code: c}
+	drawn := s.draw(o, all, res)
+	binaries, err := r.build(s, append([]string{target}, o.dependents(target)...))
+	if err != nil {
+		return nil, err
 	}
+	tests, err := r.tests(binaries, s.mutantsAt())
+	if err != nil {
+		return nil, err
+	}
+	res.count(r.askAll(drawn, tests), equivalents(equivalentText))
 	return res, nil
 }
 
-// fate asks, unless the mutant is known to be equivalent or is only counted.
-func (r *runner) fate(
-	m mutant, target string, suites []suite, known map[string]string, counted bool,
-) (f fate, by string, err error) {
-	if counted {
-		suites = nil
+// draw fills the schema with the sample, and returns it: what does not compile, or cannot
+// be chosen at run time, takes nobody's place.
+func (s *schema) draw(o options, all []*mutant, res *result) []*mutant {
+	var drawn []*mutant
+	for i := 0; i < len(all) && (o.n == 0 || len(drawn) < o.n); {
+		var more []*mutant
+		for ; i < len(all) && (o.n == 0 || len(drawn)+len(more) < o.n); i++ {
+			if all[i].number = i + 1; s.code.compiles(all[i]) {
+				more = append(more, all[i])
+			} else {
+				res.Invalid++
+			}
+		}
+		left := s.add(more)
+		res.Inexpressible += len(left)
+		drawn = append(drawn, slices.DeleteFunc(more, func(m *mutant) bool { return slices.Contains(left, m) })...)
 	}
-	f, by, err = r.ask(m, target, suites)
-	if _, ok := known[m.key()]; ok && f == survived {
-		f = equivalent
-	}
-	return f, by, err
+	return drawn[min(o.skip, len(drawn)):]
 }
 
 // candidates are the edits of the package's files, in the order of the sample.
-func (r *runner) candidates(o options, target string) ([]mutant, error) {
-	out, err := r.command(r.root, "go", "list", "-f", "{{.Dir}}\t{{join .GoFiles \"\\t\"}}", target)
-	if err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, out)
-	}
-	dir, names, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")
-	var files []string
-	for name := range strings.SplitSeq(names, "\t") {
-		if strings.Contains(name, o.only) {
-			files = append(files, name)
+func (c *code) candidates(o options) ([]*mutant, error) {
+	var names []string
+	for _, f := range c.files {
+		if name := filepath.Base(f.path); strings.Contains(name, o.only) {
+			names = append(names, name)
 		}
 	}
-	return mutants(r.root, dir, files, o.seed)
+	return mutants(c.root, c.dir, names, o.seed)
 }
 
 func (o options) dependents(target string) []string {
@@ -144,33 +133,31 @@ func (o options) dependents(target string) []string {
 
 // A result is the score of one package.
 type result struct {
-	Package    string
-	Seed       uint64
-	Of         int // edits there are, those that do not compile included
-	Invalid    int // that were drawn and do not compile
-	Noticed    int
-	Survived   int
-	Equivalent int
-	Mutants    []outcome
+	Package       string
+	Seed          uint64
+	Of            int // edits there are, those that do not compile included
+	Invalid       int // that were drawn and do not compile
+	Inexpressible int // that were drawn and cannot be chosen at run time
+	Noticed       int
+	Survived      int
+	Equivalent    int
+	Mutants       []outcome
 }
 
-// An outcome is a mutant and its fate.
-type outcome struct {
-	mutant
-	Fate fate
-	By   string `json:",omitempty"` // the package whose tests noticed
-}
-
-func (r *result) add(log io.Writer, m mutant, f fate, by string) {
-	r.Mutants = append(r.Mutants, outcome{m, f, by})
-	switch f {
-	case noticed:
-		r.Noticed++
-	case survived:
-		r.Survived++
-		fmt.Fprintf(log, "survived: %s\n", m)
-	case equivalent:
-		r.Equivalent++
+func (r *result) count(all []outcome, known map[string]string) {
+	for _, o := range all {
+		if _, ok := known[o.key()]; ok && o.Fate == survived {
+			o.Fate = equivalent
+		}
+		r.Mutants = append(r.Mutants, o)
+		switch o.Fate {
+		case noticed:
+			r.Noticed++
+		case survived:
+			r.Survived++
+		case equivalent:
+			r.Equivalent++
+		}
 	}
 }
 
@@ -193,7 +180,8 @@ func (r *result) print(w io.Writer, asJSON bool) error {
 			fmt.Fprintln(w, m.mutant)
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s: %.2f: %d of %d noticed, %d more equivalent, seed %d (%d edits, %d drawn do not compile)\n",
-		r.Package, r.score(), r.Noticed, r.Noticed+r.Survived, r.Equivalent, r.Seed, r.Of, r.Invalid)
+	_, err := fmt.Fprintf(w, "%s: %.2f: %d of %d noticed, %d more equivalent, seed %d (%d edits, %d drawn do not compile, "+
+		"%d cannot be chosen at run time)\n",
+		r.Package, r.score(), r.Noticed, r.Noticed+r.Survived, r.Equivalent, r.Seed, r.Of, r.Invalid, r.Inexpressible)
 	return err
 }

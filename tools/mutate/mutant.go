@@ -23,10 +23,12 @@ type mutant struct {
 	path         string // absolute
 	source       []byte
 	edit         edit
+	number       int           // in the schema
+	constants    []newConstant // that it changes
 }
 
 // apply returns the text of the file with the edit.
-func (m mutant) apply() []byte {
+func (m *mutant) apply() []byte {
 	old := string(m.source[m.edit.from:m.edit.to])
 	text := m.edit.text
 	if m.edit.operator == "negated condition" {
@@ -36,8 +38,8 @@ func (m mutant) apply() []byte {
 }
 
 // mutants returns all edits of the files of a package, shuffled by seed.
-func mutants(root, dir string, files []string, seed uint64) ([]mutant, error) {
-	var all []mutant
+func mutants(root, dir string, files []string, seed uint64) ([]*mutant, error) {
+	var all []*mutant
 	for _, name := range files {
 		ms, err := ofFile(root, filepath.Join(dir, name))
 		if err != nil {
@@ -50,7 +52,7 @@ func mutants(root, dir string, files []string, seed uint64) ([]mutant, error) {
 	return all, nil
 }
 
-func ofFile(root, path string) ([]mutant, error) {
+func ofFile(root, path string) ([]*mutant, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -61,9 +63,9 @@ func ofFile(root, path string) ([]mutant, error) {
 		return nil, err
 	}
 	relative, err := filepath.Rel(root, path)
-	var ms []mutant
+	var ms []*mutant
 	for _, e := range find(fset, file) {
-		m := mutant{File: filepath.ToSlash(relative), Operator: e.operator, path: path, source: source, edit: e}
+		m := &mutant{File: filepath.ToSlash(relative), Operator: e.operator, path: path, source: source, edit: e}
 		m.place()
 		ms = append(ms, m)
 	}
@@ -87,9 +89,9 @@ func lines(text []byte, from, to int) string {
 	return strings.Join(strings.Fields(string(text[start:end])), " ")
 }
 
-func (m mutant) String() string {
+func (m *mutant) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s\n\t- %s\n\t+ %s", m.File, m.Line, m.Column, m.Operator, m.Before, m.After)
 }
 
 // key is what equivalent.txt calls a mutant: no line number, which the next change moves.
-func (m mutant) key() string { return m.File + ": " + m.Before + " => " + m.After }
+func (m *mutant) key() string { return m.File + ": " + m.Before + " => " + m.After }

@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/token"
 	"strconv"
+	"strings"
 )
 
 // An edit is one change: bytes [from,to) of a file become text.
@@ -31,6 +32,7 @@ var swapped = map[token.Token][]token.Token{
 type finder struct {
 	fset  *token.FileSet
 	edits []edit
+	sizes map[ast.Expr]bool // of numbers in bits
 }
 
 func (f *finder) offset(p token.Pos) int { return f.fset.Position(p).Offset }
@@ -41,13 +43,15 @@ func (f *finder) add(operator string, from, to token.Pos, text string) {
 
 // find returns the edits of a file in the order of its text.
 func find(fset *token.FileSet, file *ast.File) []edit {
-	f := finder{fset: fset}
+	f := finder{fset: fset, sizes: map[ast.Expr]bool{}}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.BinaryExpr:
 			f.tokens("operator", n.OpPos, n.Op)
 		case *ast.BasicLit:
-			f.literal(n)
+			if !f.sizes[n] {
+				f.literal(n)
+			}
 		case *ast.Ident:
 			f.boolean(n)
 		case *ast.CallExpr:
@@ -94,19 +98,24 @@ func (f *finder) boolean(n *ast.Ident) {
 }
 
 // call changes min into max and the reverse. How much room a slice or a map starts with
-// changes no result: make is left alone.
+// changes no result, and how many bits a number may have only that of absurd ones: make
+// and the size that strconv is told are left alone.
 func (f *finder) call(n *ast.CallExpr) (inside bool) {
-	id, _ := n.Fun.(*ast.Ident)
-	if id == nil {
-		return true
+	switch fun := n.Fun.(type) {
+	case *ast.SelectorExpr:
+		if x, ok := fun.X.(*ast.Ident); ok && x.Name == "strconv" && strings.HasPrefix(fun.Sel.Name, "Parse") {
+			f.sizes[n.Args[len(n.Args)-1]] = true
+		}
+	case *ast.Ident:
+		switch fun.Name {
+		case "min":
+			f.add("min, max", fun.Pos(), fun.End(), "max")
+		case "max":
+			f.add("min, max", fun.Pos(), fun.End(), "min")
+		}
+		return fun.Name != "make"
 	}
-	switch id.Name {
-	case "min":
-		f.add("min, max", id.Pos(), id.End(), "max")
-	case "max":
-		f.add("min, max", id.Pos(), id.End(), "min")
-	}
-	return id.Name != "make"
+	return true
 }
 
 func (f *finder) statement(s ast.Stmt) {

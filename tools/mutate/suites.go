@@ -1,179 +1,133 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// A suite is tests of one package that run together: its fast ones or its slow ones.
-type suite struct {
-	pkg, dir string
-	args     []string // that choose the tests
-	took     time.Duration
-	covers   []block
+// A binary is the tests of a package, with all mutants in them.
+type binary struct {
+	pkg, dir, path string
 }
 
-// A block is lines of a file that the tests of a suite run, from the coverage profile.
-type block struct {
-	file                 string
-	line, column         int
-	lineEnd, columnAfter int
-	ran                  bool
+// A test is one that passes without a mutant.
+type test struct {
+	in      *binary
+	name    string
+	took    time.Duration
+	reaches map[int]bool // mutants
 }
 
-func (b block) holds(m mutant) bool {
-	from := b.line < m.Line || b.line == m.Line && b.column <= m.Column
-	to := m.Line < b.lineEnd || m.Line == b.lineEnd && m.Column <= b.columnAfter
-	return from && to && strings.HasSuffix(b.file, "/"+filepath.Base(m.File))
-}
-
-// runs reports whether the suite runs the place of a mutant. What stands outside functions
-// is in no block; everybody uses it.
-func (s suite) runs(m mutant) bool {
-	known := false
-	for _, b := range s.covers {
-		if b.holds(m) {
-			if b.ran {
-				return true
-			}
-			known = true
-		}
-	}
-	return !known
-}
-
-// suites measures the tests of a package: the fast ones are one suite, the slow ones another.
-func (r *runner) suites(target, pkg string) ([]suite, error) {
-	took, err := r.durations(pkg)
+// build compiles the tests of packages with the schema in place of the code.
+func (r *runner) build(s *schema, packages []string) ([]*binary, error) {
+	overlay, err := r.overlay(s.texts())
 	if err != nil {
 		return nil, err
 	}
-	if len(took) == 0 {
-		return nil, nil
-	}
-	var slow, never []string
-	for name, d := range took {
-		switch {
-		case d > r.limit:
-			never = append(never, name)
-		case d > r.slow:
-			slow = append(slow, name)
-		}
-	}
-	slices.Sort(slow)
-	slices.Sort(never)
-	if len(never) > 0 {
-		fmt.Fprintf(r.log, "%s: left out, over %v: %s\n", pkg, r.limit, strings.Join(never, " "))
-	}
-	kinds := [][]string{}
-	if len(slow)+len(never) < len(took) {
-		kinds = append(kinds, choose("-test.skip", slices.Concat(slow, never)))
-	}
-	if len(slow) > 0 {
-		kinds = append(kinds, choose("-test.run", slow))
-	}
-	var all []suite
-	for _, args := range kinds {
-		s, err := r.measure(target, pkg, args)
+	var all []*binary
+	for i, pkg := range packages {
+		dir, err := r.command(r.root, "go", "list", "-f", "{{.Dir}}", pkg)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w\n%s", err, dir)
 		}
-		all = append(all, s)
+		b := &binary{pkg: pkg, dir: strings.TrimSpace(string(dir)), path: filepath.Join(r.temp, fmt.Sprintf("%d.test", i))}
+		build := []string{"test", "-c", "-vet=off", "-pgo=off", "-overlay", overlay, "-o", b.path, pkg}
+		if out, err := r.command(r.root, "go", build...); err != nil {
+			return nil, fmt.Errorf("%w\n%s", err, out)
+		}
+		if _, err := os.Stat(b.path); err == nil { // a package without tests has none
+			all = append(all, b)
+		}
 	}
 	return all, nil
 }
 
-func choose(flag string, names []string) []string {
-	if len(names) == 0 {
-		return nil
+// tests runs every test of the binaries on its own, for its time and which mutants it
+// reaches. Those that fail on their own or take over the limit are left out.
+func (r *runner) tests(binaries []*binary, mutantsAt [][]int) ([]*test, error) {
+	var all []*test
+	for _, b := range binaries {
+		out, err := r.command(b.dir, b.path, "-test.list=.")
+		if err != nil {
+			return nil, fmt.Errorf("%w\n%s", err, out)
+		}
+		total := time.Duration(0)
+		for name := range strings.FieldsSeq(string(out)) {
+			if strings.HasPrefix(name, "Benchmark") {
+				continue
+			}
+			t := &test{in: b, name: name}
+			if why := r.measure(t, mutantsAt); why != "" {
+				fmt.Fprintf(r.log, "%s: %s is left out: %s\n", b.pkg, name, why)
+				continue
+			}
+			total += t.took
+			all = append(all, t)
+		}
+		fmt.Fprintf(r.log, "%s: %v\n", b.pkg, total.Round(time.Millisecond))
 	}
-	return []string{flag + "=^(" + strings.Join(names, "|") + ")$"}
+	return all, nil
 }
 
-// durations runs the tests of a package once and says how long each takes.
-func (r *runner) durations(pkg string) (map[string]time.Duration, error) {
-	out, err := r.command(r.root, "go", "test", "-json", "-short", "-vet=off", "-pgo=off", "-count=1", pkg)
-	if err != nil {
-		return nil, fmt.Errorf("the tests of %s fail without any change: %w\n%s", pkg, err, failures(out))
-	}
-	took := map[string]time.Duration{}
-	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
-		var e struct {
-			Action, Test string
-			Elapsed      float64
-		}
-		if err := dec.Decode(&e); err != nil {
-			return nil, err
-		}
-		if e.Test != "" && !strings.Contains(e.Test, "/") && e.Action == "pass" {
-			took[e.Test] = time.Duration(e.Elapsed * float64(time.Second))
-		}
-	}
-	return took, nil
-}
-
-func failures(out []byte) string {
-	var b strings.Builder
-	for line := range strings.Lines(string(out)) {
-		if strings.Contains(line, "FAIL") || strings.Contains(line, "_test.go:") {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
-// measure runs a suite once for its time and what it covers of the target.
-func (r *runner) measure(target, pkg string, args []string) (suite, error) {
-	dir, err := r.command(r.root, "go", "list", "-f", "{{.Dir}}", pkg)
-	if err != nil {
-		return suite{}, err
-	}
-	s := suite{pkg: pkg, dir: strings.TrimSpace(string(dir)), args: args}
-	profile := filepath.Join(r.temp, "cover")
-	binary := filepath.Join(r.temp, "covered.test")
-	build := []string{"test", "-c", "-vet=off", "-pgo=off", "-cover", "-coverpkg=" + target, "-o", binary, pkg}
-	if out, err := r.command(r.root, "go", build...); err != nil {
-		return s, fmt.Errorf("%w\n%s", err, out)
+// measure runs a test without a mutant and says why it is of no use, if it is not.
+func (r *runner) measure(t *test, mutantsAt [][]int) (why string) {
+	notes := filepath.Join(r.temp, "notes")
+	if err := os.WriteFile(notes, nil, 0o600); err != nil {
+		return err.Error()
 	}
 	began := time.Now()
-	run := append([]string{"-test.short", "-test.coverprofile=" + profile}, args...)
-	if out, err := r.command(s.dir, binary, run...); err != nil {
-		return s, fmt.Errorf("%w\n%s", err, out)
+	passed := r.passes(t.in, []string{t.name}, r.limit, notesVariable+"="+notes)
+	t.took = time.Since(began)
+	switch {
+	case t.took >= r.limit:
+		return fmt.Sprint("it takes over ", r.limit)
+	case !passed:
+		return "it fails without any change"
 	}
-	s.took = time.Since(began)
-	s.covers, err = blocks(profile)
-	return s, err
+	text, err := os.ReadFile(notes)
+	if err != nil {
+		return err.Error()
+	}
+	t.reaches = map[int]bool{}
+	for line := range strings.FieldsSeq(string(text)) {
+		site, _ := strconv.Atoi(line)
+		for _, m := range mutantsAt[site] {
+			t.reaches[m] = true
+		}
+	}
+	return ""
 }
 
-var profileLine = regexp.MustCompile(`^(.*):(\d+)\.(\d+),(\d+)\.(\d+) \d+ (\d+)$`)
+// A batch is tests of one binary that run together.
+type batch struct {
+	in    *binary
+	names []string
+	took  time.Duration
+}
 
-// blocks reads a coverage profile.
-func blocks(path string) ([]block, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var all []block
-	for s := bufio.NewScanner(f); s.Scan(); {
-		m := profileLine.FindStringSubmatch(s.Text())
-		if m == nil {
-			continue
+// batches are the tests that reach a mutant, quick ones first: those below slow all at
+// once, the others one after another.
+func (r *runner) batches(all []*test, mutant int) []batch {
+	var quick, slow []batch
+	for _, t := range all {
+		one := batch{t.in, []string{t.name}, t.took}
+		switch n := len(quick) - 1; {
+		case !t.reaches[mutant]:
+		case t.took > r.slow:
+			slow = append(slow, one)
+		case n < 0 || quick[n].in != t.in:
+			quick = append(quick, one)
+		default:
+			quick[n].names = append(quick[n].names, t.name)
+			quick[n].took += t.took
 		}
-		n := [4]int{}
-		for i := range n {
-			n[i], _ = strconv.Atoi(m[i+2])
-		}
-		all = append(all, block{m[1], n[0], n[1], n[2], n[3], m[6] != "0"})
 	}
-	return all, nil
+	slices.SortStableFunc(quick, func(a, b batch) int { return int(a.took - b.took) })
+	slices.SortStableFunc(slow, func(a, b batch) int { return int(a.took - b.took) })
+	return append(quick, slow...)
 }
