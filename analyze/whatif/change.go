@@ -13,9 +13,7 @@ type Lateness uint8
 // What is assumed of peers. With the traces of all ranks nothing is.
 const (
 	AsRecorded Lateness = iota
-	Least               // at each place of a step as in the step in which they came earliest
-	Greatest            // as in the step in which they came latest
-	numLateness
+	InTime              // nobody is waited for
 )
 
 // Change is a graph that is being edited.
@@ -29,37 +27,13 @@ type Change struct {
 // change begins an edit of what was recorded.
 func (w *World) change(late Lateness) *Change {
 	c := &Change{World: w, G: w.Graph.Clone(), late: late}
-	if late != AsRecorded && len(w.Ranks) == 1 {
-		c.lateness()
-	}
-	return c
-}
-
-// lateness sets what collectives of an optimizer wait at each place to the least, or the
-// greatest, that they waited there in any step.
-func (c *Change) lateness() {
-	r := c.Ranks[0]
-	transfer := r.Transfer
-	type place struct {
-		optimizer string
-		index     int
-	}
-	bound := make(map[place]int64)
-	for pass := range 2 {
-		for _, h := range r.Hoists {
-			for i, n := range h.Was {
-				p, wait := place{h.Optimizer, i}, r.waits(transfer, n)
-				if pass == 1 {
-					c.G.Work[n] = transfer[r.Collective[n]] + bound[p]
-					continue
-				}
-				old, seen := bound[p]
-				if !seen || c.late == Least && wait < old || c.late == Greatest && wait > old {
-					bound[p] = wait
-				}
-			}
+	if late == InTime && len(w.Ranks) == 1 {
+		r := w.Ranks[0]
+		for i, n := range r.Kernel {
+			c.G.Work[n] = min(c.G.Work[n], r.Transfer[i])
 		}
 	}
+	return c
 }
 
 // mostRounds bounds how often room is looked for: collectives of a stream find it one by one.

@@ -9,11 +9,11 @@ type Edit struct {
 	How   string // how that is done in the program
 	Limit string // what the prediction assumes
 
-	Bound  bool    // it bounds a family of changes rather than predicting one
-	margin float64 // share by which the gain may be less, where that is more than usual
+	Bound  bool // it bounds a family of changes rather than predicting one
 	check  func(arg string) error
 	refuse func(w *World, arg string) string
 	apply  func(c *Change, arg string)
+	doubts []func(c *Change, arg string) // what the same change may come to as well, in place of apply
 }
 
 // Refuse says why an edit cannot be applied to a run, "" where it can.

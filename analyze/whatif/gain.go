@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"math"
 	"strings"
 
 	"github.com/gaprof/gaprof/trace/graph"
@@ -37,95 +38,177 @@ func (p *Prediction) Name() string {
 	return strings.Join(names, ",")
 }
 
-// Margins are by what share of the mean a range is widened, with the trace of one rank and of
-// all. They are chosen: too few outcomes are known to fit them (docs/whatif.md).
-const (
-	marginAlone    = 0.20
-	marginTogether = 0.10
-)
-
 // outcome is what each step takes under one assumption, and by how much sooner it ends after the
 // one before, in ns. The latter does not depend on where a rank that was late begins its steps.
 type outcome struct{ before, after, gain []int64 }
 
-// outcomes replays the run under each assumption, that of the mean first.
+// outcomes replays the run with edits under each assumption, that of the mean first: as recorded, with what is in
+// doubt of each edit, with the usual time on every edge in place of the recorded one, and of a single rank with
+// peers that are never late.
 func (w *World) outcomes(p *Prediction) ([]outcome, error) {
 	var list []outcome
-	for late := range numLateness {
-		if late != AsRecorded && len(w.Ranks) > 1 {
-			break
-		}
-		before, err := w.change(late).Replay()
+	for _, base := range w.bases() {
+		before, err := base().Replay()
 		if err != nil {
 			return nil, err
 		}
-		c := w.change(late)
-		for _, u := range p.Edits {
-			u.Edit.apply(c, u.Arg)
+		edited := [][]func(*Change){p.applied(-1, 0)}
+		if len(list) == 0 {
+			edited = p.variants()
 		}
-		after, err := c.Replay()
-		if err != nil {
-			return nil, err
+		for _, edits := range edited {
+			after, err := replayOf(base(), edits)
+			if err != nil {
+				return nil, err
+			}
+			if len(list) == 0 {
+				p.Times = after
+			}
+			list = append(list, w.outcome(before, after))
 		}
-		if late == AsRecorded {
-			p.Times = after
-		}
-		o := outcome{w.durations(before), w.durations(after), w.periods(before)}
-		for i, ns := range w.periods(after) {
-			o.gain[i] -= ns
-		}
-		list = append(list, o)
 	}
 	return list, nil
 }
 
-// sum makes ranges of outcomes: between the least and the greatest mean of any assumption.
+// bases are the runs that edits begin from, the recorded one first.
+func (w *World) bases() []func() *Change {
+	list := []func() *Change{
+		func() *Change { return w.change(AsRecorded) },
+		func() *Change { return usualTimes(w) },
+	}
+	if len(w.Ranks) == 1 {
+		list = append(list, func() *Change { return w.change(InTime) })
+	}
+	return list
+}
+
+// variants are the edits as they are meant, and each in doubt.
+func (p *Prediction) variants() [][]func(*Change) {
+	list := [][]func(*Change){p.applied(-1, 0)}
+	for i, u := range p.Edits {
+		for k := range u.Edit.doubts {
+			list = append(list, p.applied(i, k))
+		}
+	}
+	return list
+}
+
+// applied are the edits, the one at doubtful in its k-th doubt.
+func (p *Prediction) applied(doubtful, k int) []func(*Change) {
+	var list []func(*Change)
+	for i, u := range p.Edits {
+		apply := u.Edit.apply
+		if i == doubtful {
+			apply = u.Edit.doubts[k]
+		}
+		list = append(list, func(c *Change) { apply(c, u.Arg) })
+	}
+	return list
+}
+
+func replayOf(c *Change, edits []func(*Change)) (*graph.Times, error) {
+	for _, apply := range edits {
+		apply(c)
+	}
+	return c.Replay()
+}
+
+func (w *World) outcome(before, after *graph.Times) outcome {
+	o := outcome{w.durations(before), w.durations(after), w.periods(before)}
+	for i, ns := range w.periods(after) {
+		o.gain[i] -= ns
+	}
+	return o
+}
+
+// sum makes ranges of outcomes.
 func (w *World) sum(p *Prediction, list []outcome) {
 	for k := range w.Kinds {
 		g := Gain{Kind: k, Range: w.rangeOf(list, k)}
 		g.Before = w.mean(list[0].before, k)
 		g.After = g.Before - g.Mean
 		g.MedianBefore, g.MedianAfter = w.median(list[0].before, k), w.median(list[0].after, k)
-		median := g.MedianBefore - g.MedianAfter // of few steps one may be unlike the others
-		g.Low, g.High = min(g.Low, median), max(g.High, median)
-		w.widen(&g.Range, p)
+		g.Range.hold(g.MedianBefore - g.MedianAfter) // of few steps one may be unlike the others
+		w.bounded(&g.Range, p)
 		p.Kinds = append(p.Kinds, g)
 	}
 	p.Gain = w.rangeOf(list, -1)
-	w.widen(&p.Gain, p)
+	w.bounded(&p.Gain, p)
 	if len(p.Kinds) == 1 {
 		p.Gain = p.Kinds[0].Range
 	}
 }
 
-// rangeOf is the gain of a kind of step, -1 for all, and its extremes over all assumptions.
+// rangeOf is the gain of a kind of step, -1 for all: between the least and the greatest mean under any
+// assumption, and of the steps without the first or the last, as if the recording had been shorter.
 func (w *World) rangeOf(list []outcome, kind int) Range {
 	mean := w.mean(list[0].gain, kind)
 	r := Range{mean, mean, mean}
 	for _, o := range list {
-		gain := w.mean(o.gain, kind)
-		r.Low, r.High = min(r.Low, gain), max(r.High, gain)
+		r.hold(w.mean(o.gain, kind))
+	}
+	first, last := w.shorter(list[0].gain, kind)
+	r.hold(first)
+	r.hold(last)
+	if len(w.Ranks) == 1 && r != (Range{}) {
+		noise := w.lateness(list[0].after, list[len(list)-1].after, kind)
+		r.hold(mean - noise)
+		r.hold(mean + noise)
 	}
 	return r
 }
 
-// widen adds the error of predictions to a range. What assumes the best of all cases, or
-// bounds others, cannot gain more.
-func (w *World) widen(r *Range, p *Prediction) {
-	margin := marginAlone
-	if len(w.Ranks) > 1 {
-		margin = marginTogether
-	}
-	ideal := false
-	for _, u := range p.Edits {
-		margin, ideal = max(margin, u.Edit.margin), ideal || u.Edit.margin > 0 || u.Edit.Bound
-		if u.Edit.Bound {
-			margin = 1
+// lateness is by how much steps of a kind are longer or shorter because peers come at other times in another
+// run: the standard error of the mean of what they wait for peers, in ns. Of a single step it is all of that.
+func (w *World) lateness(seen, inTime []int64, kind int) int64 {
+	var waits []int64
+	for i := range seen {
+		if kind < 0 || w.steps[i].kind == kind {
+			waits = append(waits, seen[i]-inTime[i])
 		}
 	}
-	by := int64(margin * float64(max(r.Mean, -r.Mean)))
-	r.Low = min(r.Low, r.Mean-by)
-	if !ideal {
-		r.High = max(r.High, r.Mean+by)
+	n, mean, sum := float64(len(waits)), float64(average(waits)), 0.0
+	if n < 2 {
+		return int64(mean)
+	}
+	for _, ns := range waits {
+		sum += (float64(ns) - mean) * (float64(ns) - mean)
+	}
+	return int64(math.Sqrt(sum / (n - 1) / n))
+}
+
+// hold widens a range to hold a value.
+func (r *Range) hold(ns int64) { r.Low, r.High = min(r.Low, ns), max(r.High, ns) }
+
+// shorter are the means over steps of a kind without the first and without the last, or over all where
+// there is only one.
+func (w *World) shorter(list []int64, kind int) (noFirst, noLast int64) {
+	first, last := math.MaxInt, -1
+	for i := range list {
+		if kind < 0 || w.steps[i].kind == kind {
+			first, last = min(first, w.steps[i].index), max(last, w.steps[i].index)
+		}
+	}
+	if first >= last {
+		mean := w.mean(list, kind)
+		return mean, mean
+	}
+	without := func(index int) int64 {
+		sum, n := int64(0), int64(0)
+		for i, ns := range list {
+			if s := w.steps[i]; s.index != index && (kind < 0 || s.kind == kind) {
+				sum += ns
+				n++
+			}
+		}
+		return sum / n
+	}
+	return without(first), without(last)
+}
+
+// bounded widens a range of what bounds others down to nothing.
+func (w *World) bounded(r *Range, p *Prediction) {
+	if p.bound() {
+		r.hold(0)
 	}
 }

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"path/filepath"
+	"slices"
 	"sort"
 	"testing"
 
@@ -120,12 +121,15 @@ func TestHoistAgainstTheRealPair(t *testing.T) {
 	want := scatterStarts(hook, hook.Seen, [3]int{0, 28, 56})
 	got := scatterStarts(w, p.Times, [3]int{0, 28, 56})
 	for block := range want {
+		within(t, "first start", got[block][0], want[block][0]-10_000, want[block][0]+10_000)
+		from := 0 // how long the first one waits for peers is another in each run: 1136 us before, 536 after in one block
+		if block > 0 {
+			from = 1
+		}
 		for i := range want[block] {
-			if block == 0 {
-				within(t, "start of a reduce-scatter", got[block][i], want[block][i]-300_000, want[block][i]+300_000)
-			}
-			if i == 0 {
-				within(t, "first start", got[block][i], want[block][i]-10_000, want[block][i]+10_000)
+			after, real := got[block][i]-got[block][from], want[block][i]-want[block][from]
+			if i >= from {
+				within(t, "start of a reduce-scatter", after, real-200_000, real+200_000)
 			}
 		}
 	}
@@ -178,15 +182,58 @@ func TestHideDataLoading(t *testing.T) {
 }
 
 // Another replay of the same eight ranks, by a program of its own, gave gains of 2.679 ms in four
-// steps for rank 1 and 12.199 ms for ranks 1 and 2.
+// steps for rank 1, 12.199 ms for ranks 1 and 2, and 20.7 ms for 0, 1 and 2. It took medians launch by launch.
 func TestNoStraggler(t *testing.T) {
 	w := worldOf(t, "../shared/traces/gpu/normuon-rank*.json.gz")
 	within(t, "rank that is late", int64(w.Late), 1, 1)
 	within(t, "rank 1", predict(t, w, "no-straggler").Gain.Mean, 635_000, 705_000)
 	within(t, "rank 1 by number", predict(t, w, "no-straggler=1").Gain.Mean, 635_000, 705_000)
 	within(t, "ranks 1 and 2", predict(t, w, "no-straggler=1+2").Gain.Mean, 2_900_000, 3_200_000)
+	three := predict(t, w, "no-straggler=0+1+2").Gain
+	within(t, "ranks 0, 1 and 2", three.Mean, 5_000_000, 6_200_000)
+	if three.Low > 5_180_000 || three.High < 5_180_000 {
+		t.Errorf("the other replay's 5.18 ms are not in %+v", three)
+	}
 	all := predict(t, w, "no-straggler=all").Gain.Mean
-	within(t, "all ranks", all, 5_000_000, 9_000_000)
+	within(t, "all ranks", all, 2_400_000, 2_800_000)
+}
+
+// A rank that is made as fast as the others is no faster than the fastest and no slower than the slowest of
+// them: medians of single calls would be, since each rank has its rare pauses at other places. With all, what
+// hosts do in all stays the same.
+func TestAsFastAsTheOthers(t *testing.T) {
+	w := worldOf(t, "../shared/traces/gpu/normuon-rank*.json.gz")
+	paces := func(arg string) []int64 {
+		c := w.change(AsRecorded)
+		e := newEvening(c, arg)
+		if arg != "" {
+			e.even(usualOf(arg))
+		}
+		list := make([]int64, len(w.Ranks))
+		for rank := range w.Ranks {
+			for _, p := range e.parts[rank] {
+				list[rank] += sumOf(p.calls, func(n graph.Node) int64 {
+					if edge := c.G.Before[n]; edge != graph.None {
+						return c.G.Lag[edge] + c.G.Work[n]
+					}
+					return 0
+				})
+			}
+		}
+		return list
+	}
+	seen := paces("")
+	for _, arg := range []string{"1", "1+2", "0+1+2"} {
+		_, others := slowOf(w, arg)
+		var fast []int64
+		for _, o := range others {
+			fast = append(fast, seen[o])
+		}
+		within(t, arg, paces(arg)[1], slices.Min(fast), slices.Max(fast))
+	}
+	all := paces("all")
+	within(t, "all", average(all), average(seen)-10_000, average(seen)+10_000)
+	within(t, "all alike", slices.Max(all)-slices.Min(all), 0, 10_000)
 }
 
 // What is bounded is not exceeded: no overlap gains more than collectives that take no time.

@@ -14,8 +14,8 @@ var noStraggler = Edit{
 	Name: "no-straggler", Arg: "RANK+RANK or all",
 	Title: "a rank is as fast as the others at the same place of the program",
 	How:   "remove what makes it late: ST001 says where the time goes",
-	Limit: "calls of the host and device operations between two collectives take the median of the other ranks; " +
-		"with all, that of all ranks",
+	Limit: "between two collectives its calls and device operations take in all what is the median of the other " +
+		"ranks there; with all, each rank takes the mean of all",
 	check: func(arg string) error { _, err := parseRanks(arg); return err },
 	refuse: func(w *World, arg string) string {
 		switch list, _ := parseRanks(arg); {
@@ -30,18 +30,10 @@ var noStraggler = Edit{
 		}
 		return ""
 	},
-	apply: func(c *Change, arg string) {
-		list, _ := parseRanks(arg)
-		slow := placesOf(c.World, list)
-		switch {
-		case arg == "all":
-			for i := range c.Ranks {
-				slow = append(slow, i)
-			}
-		case arg == "":
-			slow = []int{c.Late}
-		}
-		c.even(slow)
+	apply: func(c *Change, arg string) { newEvening(c, arg).even(usualOf(arg)) },
+	doubts: []func(c *Change, arg string){
+		func(c *Change, arg string) { newEvening(c, arg).evenAs(slices.Min) },
+		func(c *Change, arg string) { newEvening(c, arg).evenAs(slices.Max) },
 	},
 }
 
@@ -76,10 +68,17 @@ func placesOf(w *World, numbers []int64) []int {
 // the host, and the ops that they launch, without collectives.
 type part struct{ calls, ops []graph.Node }
 
-// even gives slow ranks the median of the others, or of all if all are slow.
-func (c *Change) even(slow []int) {
-	var others []int
-	for i := range c.Ranks {
+// slowOf are the positions of the ranks that an argument names, and of those to take as an example: the
+// others, or all if all are named.
+func slowOf(w *World, arg string) (slow, others []int) {
+	list, _ := parseRanks(arg)
+	if slow = placesOf(w, list); arg == "" {
+		slow = []int{w.Late}
+	}
+	for i := range w.Ranks {
+		if arg == "all" {
+			slow = append(slow, i)
+		}
 		if !slices.Contains(slow, i) {
 			others = append(others, i)
 		}
@@ -87,21 +86,69 @@ func (c *Change) even(slow []int) {
 	if len(others) == 0 {
 		others = slow
 	}
-	parts := make([][]part, len(c.Ranks))
-	for i := range c.Ranks {
-		parts[i] = c.parts(i)
+	return slow, others
+}
+
+// usualOf is what a rank takes between two collectives instead of its own time, of what others take.
+func usualOf(arg string) func([]int64) int64 {
+	if arg == "all" {
+		return average // what all do in all stays the same, and is spread evenly
 	}
-	trim(parts)
-	for _, rank := range slow {
-		for j := range parts[rank] {
-			calls, ops := make([][]graph.Node, len(others)), make([][]graph.Node, len(others))
-			for k, o := range others {
-				calls[k], ops[k] = parts[o][j].calls, parts[o][j].ops
+	return median // one of the others may be late as well
+}
+
+// evening makes slow ranks as fast as others.
+type evening struct {
+	*Change
+	arg          string
+	slow, others []int
+	parts        [][]part
+}
+
+func newEvening(c *Change, arg string) *evening {
+	e := &evening{Change: c, arg: arg, parts: make([][]part, len(c.Ranks))}
+	e.slow, e.others = slowOf(c.World, arg)
+	for i := range c.Ranks {
+		e.parts[i] = c.parts(i)
+	}
+	trim(e.parts)
+	return e
+}
+
+// even gives slow ranks in each part what to makes of the times of the others.
+func (e *evening) even(to func([]int64) int64) {
+	calls, ops := make([][]graph.Node, len(e.others)), make([][]graph.Node, len(e.others))
+	for _, rank := range e.slow {
+		for j, p := range e.parts[rank] {
+			for k, o := range e.others {
+				calls[k], ops[k] = e.parts[o][j].calls, e.parts[o][j].ops
 			}
-			c.asOthers(parts[rank][j].calls, calls, c.paceOf, c.setPace)
-			c.asOthers(parts[rank][j].ops, ops, c.workOf, c.setWork)
+			asOthers(p.calls, calls, to, e.paceOf, e.setPace)
+			asOthers(p.ops, ops, to, e.workOf, e.setWork)
 		}
 	}
+}
+
+// evenAs makes slow ranks like one of the others in every part: the one whose host takes the least time in
+// all, or the most, but none slower than it is. With all there is no other.
+func (e *evening) evenAs(which func([]int64) int64) {
+	if e.arg == "all" {
+		e.even(average)
+		return
+	}
+	total := make([]int64, len(e.Ranks))
+	for rank := range e.Ranks {
+		for _, p := range e.parts[rank] {
+			total[rank] += sumOf(p.calls, e.paceOf)
+		}
+	}
+	var of []int64
+	for _, o := range e.others {
+		of = append(of, total[o])
+	}
+	like := slices.Index(of, which(of))
+	e.slow = slices.DeleteFunc(e.slow, func(rank int) bool { return total[rank] < of[like] })
+	e.even(func(times []int64) int64 { return times[like] })
 }
 
 func (c *Change) workOf(n graph.Node) int64      { return c.Graph.Work[n] }
@@ -122,39 +169,63 @@ func (c *Change) setPace(n graph.Node, ns int64) {
 	}
 }
 
-// asOthers gives each node the median of those at the same place on other ranks. Where the others
-// have more or fewer nodes there, all are scaled to the median of the sums.
-func (c *Change) asOthers(
-	own []graph.Node, others [][]graph.Node, get func(graph.Node) int64, set func(graph.Node, int64),
+// asOthers makes what a rank does in one part take what to makes of the times of others there: each piece in
+// proportion to its median on the others or, if they do not do the same there, to its own time. Medians of pieces
+// alone would leave out the rare pauses that every rank has somewhere, and make a rank faster than any other.
+func asOthers(
+	own []graph.Node, others [][]graph.Node, to func([]int64) int64,
+	get func(graph.Node) int64, set func(graph.Node, int64),
 ) {
-	same := slices.DeleteFunc(slices.Clone(others), func(o []graph.Node) bool { return len(o) != len(own) })
-	if 2*len(same) >= len(others) {
-		values := make([]int64, len(same))
-		for i, n := range own {
-			for k, o := range same {
-				values[k] = get(o[i])
-			}
-			set(n, median(values))
-		}
-		return
-	}
-	sums := make([]int64, len(others))
+	times := make([]int64, len(others))
 	for k, o := range others {
-		for _, n := range o {
-			sums[k] += get(n)
-		}
+		times[k] = sumOf(o, get)
 	}
+	pieces := piecesOf(own, others, get)
 	sum := int64(0)
-	for _, n := range own {
-		sum += get(n)
+	for _, ns := range pieces {
+		sum += ns
 	}
 	if sum <= 0 {
 		return
 	}
-	factor := float64(median(sums)) / float64(sum)
-	for _, n := range own {
-		set(n, int64(float64(get(n))*factor))
+	factor := float64(to(times)) / float64(sum)
+	for i, n := range own {
+		set(n, int64(float64(pieces[i])*factor))
 	}
+}
+
+// piecesOf are the medians of what others take for the same pieces, or the own times of a rank.
+func piecesOf(own []graph.Node, others [][]graph.Node, get func(graph.Node) int64) []int64 {
+	same := slices.DeleteFunc(slices.Clone(others), func(o []graph.Node) bool { return len(o) != len(own) })
+	pieces, values := make([]int64, len(own)), make([]int64, len(same))
+	for i, n := range own {
+		if 2*len(same) < len(others) {
+			pieces[i] = get(n)
+			continue
+		}
+		for k, o := range same {
+			values[k] = get(o[i])
+		}
+		pieces[i] = median(values)
+	}
+	return pieces
+}
+
+func sumOf(nodes []graph.Node, get func(graph.Node) int64) int64 {
+	sum := int64(0)
+	for _, n := range nodes {
+		sum += get(n)
+	}
+	return sum
+}
+
+// average is the mean of some values.
+func average(values []int64) int64 {
+	sum := int64(0)
+	for _, v := range values {
+		sum += v
+	}
+	return sum / int64(max(1, len(values)))
 }
 
 // parts cuts what a rank does at the launches of the collectives that all ranks have: what comes
