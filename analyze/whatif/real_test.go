@@ -122,7 +122,7 @@ func TestHoistAgainstTheRealPair(t *testing.T) {
 	got := scatterStarts(w, p.Times, [3]int{0, 28, 56})
 	for block := range want {
 		within(t, "first start", got[block][0], want[block][0]-10_000, want[block][0]+10_000)
-		from := 0 // how long the first one waits for peers is another in each run: 1136 us before, 536 after in one block
+		from := 0 // the first one waits for peers, which come at other times in each run: 1136 us before, 536 after
 		if block > 0 {
 			from = 1
 		}

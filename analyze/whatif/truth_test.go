@@ -108,7 +108,8 @@ func TestKnownDelay(t *testing.T) {
 				"noisy host": {host: d, noise: 20_000},
 			} {
 				r.world, r.slow = world, 1
-				t.Run(fmt.Sprintf("%d ranks, %s, %d us", world, name, d/1000), func(t *testing.T) { knownDelay(t, r, d) })
+				of := fmt.Sprintf("%d ranks, %s, %d us", world, name, d/1000)
+				t.Run(of, func(t *testing.T) { knownDelay(t, r, d) })
 			}
 		}
 	}
