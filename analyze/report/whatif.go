@@ -14,6 +14,7 @@ type WhatIf struct {
 	Steps   []WhatIfSteps `json:"steps"`         // complete steps by kind
 	Paths   []WhatIfPath  `json:"critical_path"` // by kind of step
 	Edits   []WhatIfEdit  `json:"edits"`         // by gain, those that do not apply last
+	Exit    Exit          `json:"exit"`          // 4 where the edits that were asked for do not apply
 }
 
 // WhatIfReplay is how well the graph explains what was recorded. That is the error of the replay
@@ -65,7 +66,7 @@ type WhatIfEdit struct {
 	Limit  string `json:"assumes"`
 	Bound  bool   `json:"bound"` // it bounds what a family of changes can gain
 	Legal  bool   `json:"legal"`
-	Reason string `json:"reason,omitempty"` // why not
+	Reason string `json:"reason,omitempty"` // why not: that of each edit which does not apply
 
 	Gain  *WhatIfRange `json:"gain_ns,omitempty"` // mean over all complete steps
 	Kinds []WhatIfGain `json:"steps,omitempty"`

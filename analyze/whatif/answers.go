@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/trace"
@@ -59,14 +60,8 @@ func (w *World) Critical() ([]Critical, error) {
 // Predict replays the run with some edits.
 func (w *World) Predict(edits []Use) (*Prediction, error) {
 	p := &Prediction{Edits: edits}
-	for _, u := range edits {
-		if reason := u.Edit.Refuse(w, u.Arg); reason != "" {
-			p.Reason = reason
-			if len(edits) > 1 {
-				p.Reason = fmt.Sprintf("%s: %s", u, reason)
-			}
-			return p, nil
-		}
+	if p.Reason = refusals(w, edits); p.Reason != "" {
+		return p, nil
 	}
 	outcomes, err := w.outcomes(p)
 	if err != nil {
@@ -74,6 +69,21 @@ func (w *World) Predict(edits []Use) (*Prediction, error) {
 	}
 	w.sum(p, outcomes)
 	return p, nil
+}
+
+// refusals are the reasons for which edits cannot be applied, "" where all can.
+func refusals(w *World, edits []Use) string {
+	var list []string
+	for _, u := range edits {
+		switch reason := u.Edit.Refuse(w, u.Arg); {
+		case reason == "":
+		case len(edits) == 1:
+			return reason
+		default:
+			list = append(list, fmt.Sprintf("%s: %s", u, reason))
+		}
+	}
+	return strings.Join(list, "; ")
 }
 
 // Predicted is the trace of a rank as it is predicted: calls and operations at their predicted

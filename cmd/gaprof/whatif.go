@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -37,8 +38,8 @@ Without --edit it predicts each change that applies to the run and ranks them by
 gain. --edit E,E predicts several together; --edit none only says how well the
 replay fits; --edit list says which there are. -o FILE writes the predicted timeline as a
 trace, one file a rank where {} in its name stands for the rank. A run without device activity,
-launch calls or correlation ids cannot be replayed: exit code 3. One without a
-complete step: exit code 4.
+launch calls or correlation ids cannot be replayed: exit code 3. Without a complete
+step, and where what --edit names does not apply to the run: exit code 4.
 
 --table reads a table of the operations of a job instead, Parquet or CSV, with one row for
 each operation of each step on a worker: step, dp_rank, stage, rank, optype, start_ts and
@@ -99,12 +100,26 @@ func runWhatIf(s streams, paths []string, f whatIfFlags) error {
 	if err != nil {
 		return err
 	}
-	if predicted != "" {
+	refused := refusal(made, f.edits)
+	if predicted != "" && refused == nil {
 		if err := writePredicted(s, predicted, result, predictions[0], f); err != nil {
 			return err
 		}
 	}
-	return writeAs(s, outputs, render.Predictions, made, render.Options{Quiet: f.quiet, Choices: flagNames})
+	err = writeAs(s, outputs, render.Predictions, made, render.Options{Quiet: f.quiet, Choices: flagNames})
+	return cmp.Or(err, refused)
+}
+
+// refusal is the error that says why what --edit names does not apply: the run was replayed, but the
+// question has no answer. Without --edit that some do not apply is part of the answer.
+func refusal(made *report.WhatIf, asked []string) error {
+	made.Exit = report.Exit{Code: exitOK, Reason: "ok"}
+	if len(asked) == 0 || len(made.Edits) == 0 || made.Edits[0].Legal {
+		return nil
+	}
+	e := &made.Edits[0]
+	made.Exit = report.Exit{Code: exitInconclusive, Reason: e.Edit + ": " + e.Reason}
+	return &codeError{exitInconclusive, errors.New(made.Exit.Reason), "gaprof whatif PATH lists what applies"}
 }
 
 // combination reads the edits: nil for each by itself.

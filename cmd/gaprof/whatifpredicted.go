@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -29,9 +28,6 @@ func checkPredicted(file string, combination [][]whatif.Use, force bool) error {
 
 // writePredicted writes the predicted timeline of each rank as a trace.
 func writePredicted(s streams, file string, result *analyze.Result, p *whatif.Prediction, f whatIfFlags) error {
-	if p.Reason != "" {
-		return &codeError{exitInput, fmt.Errorf("%s: %s", p.Name(), p.Reason), "gaprof whatif PATH lists what applies"}
-	}
 	w := result.World
 	if len(w.Ranks) > 1 && !strings.Contains(file, "{}") {
 		return usage("put {} in it, which becomes the number of the rank",
