@@ -83,6 +83,9 @@ func whatIfSentences(r *report.WhatIf) []sentence {
 		list = append(list,
 			sentence{"GAIN", fmt.Sprintf("%s: %s (%s)", e.Title, gainText(e.Gain), e.Edit)},
 			sentence{"NEXT", e.How}, sentence{"ASSUMES", e.Limit})
+		if e.Fitted != "" {
+			list = append(list, sentence{"FITTED", e.Fitted})
+		}
 		break
 	}
 	return list

@@ -68,6 +68,8 @@ type WhatIfEdit struct {
 	Legal  bool   `json:"legal"`
 	Reason string `json:"reason,omitempty"` // why not: that of each edit which does not apply
 
+	Fitted string `json:"fitted,omitempty"` // what was fitted to the run for it, and from what
+
 	Gain  *WhatIfRange `json:"gain_ns,omitempty"` // mean over all complete steps
 	Kinds []WhatIfGain `json:"steps,omitempty"`
 }

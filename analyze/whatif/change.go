@@ -21,7 +21,8 @@ type Change struct {
 	*World
 	G     *graph.Graph
 	late  Lateness
-	moved []graph.Node // collectives whose place is new: they have to find room
+	moved []graph.Node        // collectives whose place is new: they have to find room
+	gone  map[graph.Node]bool // ops that an edit took out
 }
 
 // change begins an edit of what was recorded.
@@ -81,8 +82,8 @@ func (c *Change) running(rank int, n graph.Node, t *graph.Times) graph.Node {
 	start := t.Start[n]
 	for i := range r.streams {
 		s := &r.streams[i]
-		if s.device != device || r.Graph.Resource[own] == int32(i) {
-			continue
+		if s.device != device || c.G.Resource[n] == c.Graph.Resource[n] && r.Graph.Resource[own] == int32(i) {
+			continue // its own stream
 		}
 		from := sort.Search(len(s.ops), func(i int) bool { return t.Start[c.nodes[rank]+s.ops[i]] >= start })
 		for _, op := range s.ops[max(0, from-mostBeside):from] {

@@ -10,11 +10,29 @@ type Edit struct {
 	Limit string // what the prediction assumes
 
 	Bound  bool // it bounds a family of changes rather than predicting one
+	turn   turn // when it is applied, of several
 	check  func(arg string) error
 	refuse func(w *World, arg string) string
 	apply  func(c *Change, arg string)
-	doubts []func(c *Change, arg string) // what the same change may come to as well, in place of apply
+	doubts []func(c *Change, arg string)     // what the same change may come to as well, in place of apply
+	fitted func(w *World, arg string) string // what was fitted to the run for it, nil for an edit without
 }
+
+// turn orders edits that are applied together, in whatever order they are named: those that take
+// what was recorded of others come first, those that scale what is there come last.
+type turn uint8
+
+const (
+	turnEven   turn = iota // as other ranks have it
+	turnMove               // elsewhere
+	turnRemove             // not at all
+	turnMerge              // several as one
+	turnSplit              // on another stream
+	turnHost               // what the host does
+	turnFetch              // what the host waits for
+	turnScale              // faster
+	turnFree               // in no time
+)
 
 // Refuse says why an edit cannot be applied to a run, "" where it can.
 func (e *Edit) Refuse(w *World, arg string) string { return e.refuse(w, arg) }

@@ -1,7 +1,9 @@
 package whatif
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gaprof/gaprof/trace/graph"
@@ -93,16 +95,27 @@ func (p *Prediction) variants() [][]func(*Change) {
 	return list
 }
 
-// applied are the edits, the one at doubtful in its k-th doubt.
+// applied are the edits in their turns, the one at doubtful in its k-th doubt.
 func (p *Prediction) applied(doubtful, k int) []func(*Change) {
 	var list []func(*Change)
-	for i, u := range p.Edits {
+	for _, i := range inTurn(p.Edits) {
+		u := p.Edits[i]
 		apply := u.Edit.apply
 		if i == doubtful {
 			apply = u.Edit.doubts[k]
 		}
 		list = append(list, func(c *Change) { apply(c, u.Arg) })
 	}
+	return list
+}
+
+// inTurn are the positions of edits in the order in which they are applied.
+func inTurn(edits []Use) []int {
+	var list []int
+	for i := range edits {
+		list = append(list, i)
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(edits[a].Edit.turn, edits[b].Edit.turn) })
 	return list
 }
 

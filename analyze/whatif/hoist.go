@@ -10,6 +10,7 @@ import (
 // itself does so in hooks of the gradients.
 var hoistReduceScatter = Edit{
 	Name: "hoist-reduce-scatter", Arg: "OPTIMIZER",
+	turn:  turnMove,
 	Title: "launch the reduce-scatters of an optimizer when their gradients are ready",
 	How: "register_post_accumulate_grad_hook on each parameter, which calls reduce_scatter_tensor(async_op=True) " +
 		"in the last micro-batch; the optimizer waits for the work",

@@ -5,6 +5,7 @@ import "github.com/gaprof/gaprof/trace/graph"
 // hideDataLoading fetches batches beside the training loop.
 var hideDataLoading = Edit{
 	Name:  "hide-data-loading",
+	turn:  turnFetch,
 	Title: "the batch is there when the loop asks for it",
 	How:   "DataLoader(num_workers=..., prefetch_factor=..., persistent_workers=True), cheaper transforms",
 	Limit: "the workers keep up, take no time from the loop's threads, and handing a batch over costs nothing",

@@ -5,6 +5,7 @@ import "github.com/gaprof/gaprof/trace/graph"
 // syncLastMicroBatch reduces gradients once per step.
 var syncLastMicroBatch = Edit{
 	Name:  "sync-last-micro-batch",
+	turn:  turnRemove,
 	Title: "gradients are reduced in the last micro-batch only",
 	How: "no_sync() of DDP and FSDP1, set_requires_gradient_sync(False) of FSDP2, around all micro-batches but " +
 		"the last",

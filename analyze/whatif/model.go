@@ -28,6 +28,7 @@ type Rank struct {
 
 	Transfer  []int64                   // ns by index of a collective: without waiting for peers, see transfers
 	Hoists    []Hoist                   // reduce-scatters that could be launched when their gradient is ready
+	Uses      map[graph.Node]graph.Node // by collective on a stream that computes: what uses its result
 	Same      map[graph.Node]graph.Node // ops launched before the recording, and the same one period later
 	Scales    []Pass                    // passes that scale gradients
 	OnCompute bool                      // reduce-scatters stand between compute on one stream
@@ -117,8 +118,12 @@ type Hoist struct {
 
 // Pass is the ops of one pass over gradients.
 type Pass struct {
-	Step int32
-	Ops  []graph.Node
+	Step  int32
+	Ops   []graph.Node
+	Bytes []int64 // by op: read and written, 0 unknown
+	Calls int     // operators that launch them: one foreach call is one
+	Mixed bool    // Ops holds others, too
+	Hooks bool    // what it scales is scaled one by one on purpose: in backward, or right before it is reduced
 }
 
 // World is the graphs of all ranks of a run in one, in which the members of a collective end

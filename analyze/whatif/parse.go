@@ -8,8 +8,8 @@ import (
 // Edits is the table of edits, in the order in which they are listed.
 func Edits() []Edit {
 	return []Edit{
-		hoistReduceScatter, syncLastMicroBatch, dropScalePass, foldScale, hideDataLoading, dropHostSync, noStraggler,
-		cudaGraph, faster, freeCollective,
+		hoistReduceScatter, syncLastMicroBatch, dropScalePass, foldScale, foreachScale, bucket, splitStream,
+		hideDataLoading, dropHostSync, noStraggler, cudaGraph, faster, freeCollective,
 	}
 }
 

@@ -24,6 +24,7 @@ func Of(x *timeline.Rank, f *facts.Rank) *Rank {
 	r.Transfer = r.transfers()
 	b.hoists()
 	findScales(b)
+	findUses(b)
 	return r
 }
 

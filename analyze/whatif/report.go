@@ -40,6 +40,7 @@ func editRow(w *World, p *Prediction) report.WhatIfEdit {
 	if !row.Legal {
 		return row
 	}
+	row.Fitted = p.fits(w)
 	row.Gain = &report.WhatIfRange{Low: p.Gain.Low, Mean: p.Gain.Mean, High: p.Gain.High}
 	for _, g := range p.Kinds {
 		k := &w.Kinds[g.Kind]
@@ -59,6 +60,17 @@ func (p *Prediction) texts(between string, of func(*Edit) string) string {
 		list = append(list, of(u.Edit))
 	}
 	return strings.Join(list, between)
+}
+
+// fits is what was fitted for the edits of a prediction.
+func (p *Prediction) fits(w *World) string {
+	var list []string
+	for _, u := range p.Edits {
+		if u.Edit.fitted != nil {
+			list = append(list, u.Edit.Name+": "+u.Edit.fitted(w, u.Arg))
+		}
+	}
+	return strings.Join(list, "; ")
 }
 
 // pathRows are critical paths as the report has them.

@@ -7,6 +7,7 @@ import (
 // dropScalePass takes out passes that scale gradients.
 var dropScalePass = Edit{
 	Name:  "drop-scale-pass",
+	turn:  turnRemove,
 	Title: "gradients are not scaled in a pass of its own",
 	How:   "leave it out",
 	Limit: "the factor is one, or not wanted: the findings say whether the pass is needless",
@@ -17,6 +18,7 @@ var dropScalePass = Edit{
 // foldScale multiplies what is small instead.
 var foldScale = Edit{
 	Name:  "fold-scale",
+	turn:  turnRemove,
 	Title: "the factor of gradients goes into the loss, into clipping or into the optimizer",
 	How: "divide the loss of each micro-batch by the number of tokens of the step, or pass the factor to " +
 		"the clipping coefficient or grad_scale of a fused optimizer",
@@ -48,13 +50,8 @@ func applyScale(c *Change, _ string) {
 // remove takes an op and the call that launched it out: neither takes time, nor is there a gap
 // before it.
 func (c *Change) remove(rank int, op graph.Node) {
-	n := c.nodes[rank] + op
-	c.G.Work[n] = 0
-	if e := c.G.Before[n]; e != graph.None {
-		c.G.Lag[e] = min(0, c.G.Lag[e])
-	}
+	dissolve(c, c.nodes[rank]+op)
 	if call := c.Ranks[rank].Before[op]; call != graph.None {
-		c.G.Work[c.nodes[rank]+call] = 0
 		c.think(c.nodes[rank]+call, -1<<62)
 	}
 }

@@ -13,6 +13,7 @@ import (
 // freeCollective bounds what any overlap of communication with compute can gain.
 var freeCollective = Edit{
 	Name:  "free-collective",
+	turn:  turnFree,
 	Title: "collectives move their data in no time",
 	How:   "no change reaches this: it bounds what overlapping communication with compute can gain",
 	Limit: "peers are still waited for where the traces of all ranks are given; with one, the waiting is gone too",
@@ -30,6 +31,9 @@ var freeCollective = Edit{
 			for _, n := range r.Kernel {
 				if r.Step[n] >= 0 {
 					c.G.Work[c.nodes[rank]+n] = 0
+					if len(c.Ranks) == 1 {
+						c.G.Group[n] = graph.None // of a bucket and its peers
+					}
 				}
 			}
 		}
@@ -39,6 +43,7 @@ var freeCollective = Edit{
 // cudaGraph bounds what a faster host gains.
 var cudaGraph = Edit{
 	Name:  "cuda-graph",
+	turn:  turnHost,
 	Title: "launching takes the host no time",
 	How:   "torch.cuda.graph or torch.compile(mode=\"reduce-overhead\"), foreach or fused optimizers, larger batches",
 	Limit: "the host does nothing but fetch batches and wait for the device; gaps between kernels stay",
@@ -68,6 +73,7 @@ var cudaGraph = Edit{
 // faster makes some kernels faster.
 var faster = Edit{
 	Name: "faster", Arg: "REGEX:FACTOR",
+	turn:   turnScale,
 	Title:  "device operations whose names match take less time",
 	How:    "a better kernel, a smaller dtype, another library",
 	Limit:  "all else stays, the clock of the device included",
@@ -87,7 +93,7 @@ var faster = Edit{
 				}
 				work := &c.G.Work[c.nodes[rank]+op]
 				wait := int64(0)
-				if i := r.Collective[op]; i >= 0 && len(c.Ranks) == 1 {
+				if i := r.Collective[op]; i >= 0 && len(c.Ranks) == 1 && c.G.Group[op] == graph.None {
 					wait = max(0, *work-transfer[i]) // peers come no earlier
 				}
 				*work = wait + int64(float64(*work-wait)/factor)

@@ -12,6 +12,7 @@ import (
 // noStraggler makes slow ranks as fast as the others.
 var noStraggler = Edit{
 	Name: "no-straggler", Arg: "RANK+RANK or all",
+	turn:  turnEven,
 	Title: "a rank is as fast as the others at the same place of the program",
 	How:   "remove what makes it late: ST001 says where the time goes",
 	Limit: "between two collectives its calls and device operations take in all what is the median of the other " +

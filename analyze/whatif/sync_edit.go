@@ -5,6 +5,7 @@ import "github.com/gaprof/gaprof/trace/graph"
 // dropHostSync lets the host go on where it waited for the device.
 var dropHostSync = Edit{
 	Name:  "drop-host-sync",
+	turn:  turnFetch,
 	Title: "the host never waits for the device",
 	How: "read losses and norms a step later (non_blocking copies), pin_memory=True with non_blocking=True, " +
 		"no synchronize(), item() or barrier in the loop",
