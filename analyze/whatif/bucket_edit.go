@@ -299,26 +299,32 @@ func (b *bucketing) fill(of *bucketList) {
 		sum, longest := total(times)
 		work := of.line.merged(of.bytes, longest, sum, b.late)
 		if len(b.Ranks) == 1 {
-			work += b.waitForPeers(list, waits)
+			work += b.waitForPeers(list, times, waits)
 		}
 		b.merged = append(b.merged, list)
 		b.works = append(b.works, work)
 	}
 }
 
-// waitForPeers makes a bucket of a single rank wait until the last of its collectives was joined by the peers,
-// counted from when the first of them begins: to be merged does not make peers come sooner. Where the
-// collectives have been moved, it returns how long the one waits that waits longest.
-func (b *bucketing) waitForPeers(list []graph.Node, waits []int64) int64 {
+// waitForPeers makes a bucket of a single rank wait until the peers come to it, counted from when the first of its
+// collectives begins. They came to the last one as that stopped waiting, and come sooner by what transfers before it
+// took. Where the collectives have been moved, it returns how long the one waits that waits longest.
+func (b *bucketing) waitForPeers(list []graph.Node, times, waits []int64) int64 {
 	if len(b.moved) > 0 {
 		_, longest := total(waits)
 		return max(0, longest)
 	}
-	first, last := list[0], list[len(list)-1]
-	came := b.Seen.Start[last] + max(0, waits[len(waits)-1])
+	last := len(list) - 1
+	came := b.Seen.Start[list[last]] + max(0, waits[last]) - b.Seen.Start[list[0]]
+	if waited := waits[last] > max(unexplained, times[last]/2); !waited || b.late != Least {
+		for k := range last {
+			came -= times[k]
+			came -= max(0, gapBefore(b.Change, list[k+1]))
+		}
+	}
 	peers := b.G.Add(graph.None, 0)
-	b.G.Connect(first, peers, graph.Launch, came-b.Seen.Start[first])
-	b.G.Join(last, peers)
+	b.G.Connect(list[0], peers, graph.Launch, max(0, came))
+	b.G.Join(list[last], peers)
 	return 0
 }
 

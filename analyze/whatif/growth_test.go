@@ -5,7 +5,6 @@ import (
 	"io"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/timeline"
@@ -54,36 +53,5 @@ func BenchmarkGrowth(b *testing.B) {
 			}
 			before = each
 		})
-	}
-}
-
-func TestScratchStages(t *testing.T) {
-	for _, events := range []int{30_000, 300_000, 3_000_000} {
-		tr := syntheticTrace(t, events)
-		at := time.Now()
-		lap := func(what string) {
-			fmt.Printf("%d %s %.1f ms\n", tr.Len(), what, float64(time.Since(at).Microseconds())/1000)
-			at = time.Now()
-		}
-		x := timeline.New(tr)
-		lap("timeline")
-		of := facts.Compute(x)
-		lap("facts")
-		r := Of(x.Ranks[0], of[0])
-		lap("Of")
-		w := Together([]*Rank{r}, nil)
-		lap("Together")
-		w.Fit()
-		lap("fit")
-		w.Critical()
-		lap("critical")
-		for _, uses := range Each() {
-			p, err := w.Predict(uses)
-			reason := ""
-			if p != nil {
-				reason = p.Reason
-			}
-			lap(fmt.Sprint(uses[0], err, reason))
-		}
 	}
 }

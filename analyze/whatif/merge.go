@@ -13,9 +13,16 @@ func merge(c *Change, lists [][]graph.Node, works []int64) {
 	into := make(map[graph.Node]graph.Node)
 	for i, list := range lists {
 		last := list[len(list)-1]
-		for _, n := range list[:len(list)-1] {
+		gap := gapBefore(c, list[0])
+		for k, n := range list[:len(list)-1] {
 			into[n] = last
 			dissolve(c, n)
+			if e := c.G.Before[list[k+1]]; e != graph.None && c.G.From[e] == n {
+				c.G.Lag[e] = min(0, c.G.Lag[e]) // the gap is before the first
+			}
+		}
+		if e := c.G.Before[list[0]]; e != graph.None {
+			c.G.Lag[e] = gap
 		}
 		c.G.Work[last] = works[i]
 	}
@@ -24,6 +31,14 @@ func merge(c *Change, lists [][]graph.Node, works []int64) {
 			c.G.From[e] = last
 		}
 	}
+}
+
+// gapBefore is the lag of the order before an op, 0 without one.
+func gapBefore(c *Change, n graph.Node) int64 {
+	if e := c.G.Before[n]; e != graph.None {
+		return c.G.Lag[e]
+	}
+	return 0
 }
 
 // dissolve leaves out an op: neither it nor the call that launched it takes time, and peers do not wait for it.

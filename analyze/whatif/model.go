@@ -121,6 +121,7 @@ type Pass struct {
 	Step  int32
 	Ops   []graph.Node
 	Bytes []int64 // by op: read and written, 0 unknown
+	Lead  int64   // ns from the start of the first operator to its call
 	Calls int     // operators that launch them: one foreach call is one
 	Mixed bool    // Ops holds others, too
 	Hooks bool    // what it scales is scaled one by one on purpose: in backward, or right before it is reduced

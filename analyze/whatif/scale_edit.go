@@ -39,10 +39,13 @@ func refuseScale(w *World, _ string) string {
 // applyScale takes out the ops of passes that scale gradients, and their launches.
 func applyScale(c *Change, _ string) {
 	for rank, r := range c.Ranks {
-		for _, p := range r.Scales {
-			for _, op := range p.Ops {
+		for i := range r.Scales {
+			p := &r.Scales[i]
+			for _, op := range p.Ops[1:] {
 				c.remove(rank, op)
 			}
+			dissolve(c, c.nodes[rank]+p.Ops[0]) // what the host does before the pass it still does
+			c.think(c.nodes[rank]+r.Before[p.Ops[0]], -p.Lead)
 		}
 	}
 }

@@ -41,6 +41,9 @@ func scalePass(b *builder, p *gradients.Pass, ops []graph.Node) Pass {
 			if len(operands) == 0 {
 				return true
 			}
+			if i == 0 {
+				pass.Lead = b.calledAt(op) - b.x.Col.Start[span]
+			}
 			if first := operands[0]; !first.List && len(first.Shapes) == 1 {
 				pass.Bytes[i] = bounded.Mul(timeline.Numel(first.Shapes[0]), 2*timeline.DtypeBytes(first.Dtype))
 			}
