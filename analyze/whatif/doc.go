@@ -29,7 +29,12 @@
 //	change.go        a graph that is being edited, and its replay
 //	measure.go       how well the graph fits
 //	edit.go          Edit
-//	hoist.go, loading_edit.go, micro_edit.go, scale_edit.go, simple_edits.go, straggler.go, sync_edit.go
+//	fit.go           alpha and beta: what operations cost by their bytes
+//	shares.go        collectives on the stream that computes, and what uses their results
+//	merge.go         several operations as one
+//	buckets.go       which collectives can be one
+//	bucket_edit.go, foreach_edit.go, hoist.go, loading_edit.go, micro_edit.go, scale_edit.go, simple_edits.go,
+//	split_edit.go, straggler.go, sync_edit.go
 //	                 the edits
 //	parse.go         the table of all edits, and edits as users write them
 //	critical.go      the critical path of steps

@@ -30,7 +30,9 @@ type costLine struct {
 // fitCost fits a line to points, or says why there is none. Of each size the median counts.
 func fitCost(points []point) (costLine, string) {
 	list := slices.Clone(points)
-	slices.SortFunc(list, func(a, b point) int { return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.ns, b.ns)) })
+	slices.SortFunc(list, func(a, b point) int {
+		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.ns, b.ns))
+	})
 	line := costLine{count: len(list)}
 	var of []point
 	for from, to := 0, 0; from < len(list); from = to {

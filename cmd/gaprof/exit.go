@@ -31,7 +31,8 @@ var exitCodes = []struct {
 	{exitGate, "gate failed: regression, budget violated, or a finding at or above --fail-on"},
 	{exitUsage, "usage or configuration error"},
 	{exitInput, "input missing, unreadable or unsupported: nothing analyzed"},
-	{exitInconclusive, "inconclusive: a check of severity error is undecidable; whatif: no complete step, or no edit named applies"},
+	{exitInconclusive, "inconclusive: check, a check of severity error is undecidable; " +
+		"whatif, no complete step, or --edit does not apply"},
 	{exitBug, "a bug in gaprof"},
 	{exitInterrupt, "train only: interrupted; the steps done until then are written"},
 }
