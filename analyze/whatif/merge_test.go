@@ -58,7 +58,7 @@ func bucketRun(steps, small int, waits bool) string {
 		}
 		m.add("1/1", t+200, 1, "cuda_runtime cudaStreamWaitEvent")
 		m.add("1/1", t+210, 10, "user_annotation Optimizer.step#SGD.step")
-		m.call("1/1", t+212, 7, end+8, 100, "update", "")
+		m.call("1/1", t+212, 7, end+8, 100, "adam", "")
 		end += 108
 		m.corr++
 		m.add("1/1", t+230, end+5-t-230, "cuda_runtime cudaDeviceSynchronize corr=%d", m.corr)
@@ -91,7 +91,7 @@ func TestBucketKnownTruth(t *testing.T) {
 		"bucket=4MB,free-collective":  (60 + 4*32 - 2) * 1000, // one gap stays
 		"bucket=4MB,faster=nccl:2":    66_000 + 60_000,
 		"bucket=4MB,cuda-graph":       66_000 + 15_000, // 20 us of the host before each step but the first
-		"bucket=4MB,faster=update:10": 66_000 + 90_000,
+		"bucket=4MB,faster=adam:10": 66_000 + 90_000,
 	} {
 		p := predict(t, w, edit)
 		if off := p.Gain.Mean - want; max(off, -off) > 50 {

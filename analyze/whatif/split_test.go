@@ -29,7 +29,7 @@ func hookRun(steps int, divides bool) string {
 			}
 		}
 		m.add("1/1", t+200, 10, "user_annotation Optimizer.step#SGD.step")
-		m.call("1/1", t+202, 7, end+2, 40, "update", "")
+		m.call("1/1", t+202, 7, end+2, 40, "adam", "")
 		end += 42
 		m.corr++
 		m.add("1/1", t+220, end+5-t-220, "cuda_runtime cudaDeviceSynchronize corr=%d", m.corr)
@@ -70,7 +70,7 @@ func sharedRun(group string) string {
 		m.add("1/1", t+60, 1, "cuda_runtime cudaStreamWaitEvent")
 		m.add("1/1", t+61, 1, "cuda_runtime cudaStreamWaitEvent")
 		m.add("1/1", t+70, 10, "user_annotation Optimizer.step#SGD.step")
-		m.call("1/1", t+72, 7, t+278, 40, "update", "")
+		m.call("1/1", t+72, 7, t+278, 40, "adam", "")
 		m.corr++
 		m.add("1/1", t+90, 318+5-90, "cuda_runtime cudaDeviceSynchronize corr=%d", m.corr)
 		t += 343
@@ -127,7 +127,7 @@ func scaleRun(sizes []int, between string) string {
 		}
 		at := t + 100 + 20*float64(len(sizes))
 		m.add("1/1", at, 30, "user_annotation Optimizer.step#SGD.step")
-		m.call("1/1", at+5, 7, at+15, 100, "update", "")
+		m.call("1/1", at+5, 7, at+15, 100, "adam", "")
 		m.corr++
 		m.add("1/1", at+40, 115+5-40, "cuda_runtime cudaDeviceSynchronize corr=%d", m.corr)
 		t = at + 140
