@@ -26,14 +26,22 @@ var bucket = Edit{
 		}
 		return b.reason()
 	},
-	apply: func(c *Change, arg string) {
-		b := bucketsOf(c, arg)
-		for i := range b.lists {
-			b.fill(&b.lists[i])
-		}
-		merge(c, b.merged, b.works)
+	apply: func(c *Change, arg string) { putIntoBuckets(c, arg, asFitted) },
+	doubts: []func(c *Change, arg string){
+		func(c *Change, arg string) { putIntoBuckets(c, arg, dearer) },
+		func(c *Change, arg string) { putIntoBuckets(c, arg, cheaper) },
 	},
 	fitted: func(w *World, arg string) string { return bucketsOf(w.change(AsRecorded), arg).fitted() },
+}
+
+// putIntoBuckets makes the buckets.
+func putIntoBuckets(c *Change, arg string, doubt float64) {
+	b := bucketsOf(c, arg)
+	b.doubt = doubt
+	for i := range b.lists {
+		b.fill(&b.lists[i])
+	}
+	merge(c, b.merged, b.works)
 }
 
 // usualBucket is the cap of a bucket in DistributedDataParallel, in bytes.
@@ -65,7 +73,7 @@ func (b *bucketing) fill(of *bucketList) {
 			waits[k] = b.G.Work[n] - times[k]
 		}
 		sum, longest := total(times)
-		work := of.line.merged(of.bytes, longest, sum, b.late)
+		work := of.line.merged(of.bytes, longest, sum, b.doubt)
 		if len(b.Ranks) == 1 {
 			work += b.waitForPeers(list, times, waits)
 		}
@@ -78,13 +86,16 @@ func (b *bucketing) fill(of *bucketList) {
 // collectives begins. They came to the last one as that stopped waiting, and come sooner by what transfers before it
 // took. Where the collectives have been moved, it returns how long the one waits that waits longest.
 func (b *bucketing) waitForPeers(list []graph.Node, times, waits []int64) int64 {
+	if b.late == InTime {
+		return 0
+	}
 	if len(b.moved) > 0 {
 		_, longest := total(waits)
 		return max(0, longest)
 	}
 	last := len(list) - 1
 	came := b.Seen.Start[list[last]] + max(0, waits[last]) - b.Seen.Start[list[0]]
-	if waited := waits[last] > max(unexplained, times[last]/2); !waited || b.late != Least {
+	if waited := waits[last] > max(unexplained, times[last]/2); !waited || b.doubt != dearer {
 		for k := range last {
 			came -= times[k]
 			came -= max(0, gapBefore(b.Change, list[k+1]))

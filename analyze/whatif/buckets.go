@@ -34,6 +34,7 @@ type bucketing struct {
 	*Change
 	plan  *graph.Plan
 	limit int64
+	doubt float64
 	used  map[graph.Node]int64
 	lines map[fitKey]*costLine
 	whys  []string // why no line could be fitted

@@ -88,16 +88,17 @@ func (l *costLine) solve(of []point) {
 // at is the cost of so many bytes, in ns.
 func (l *costLine) at(bytes int64) float64 { return l.alpha + l.beta*float64(bytes) }
 
-// merged is the cost of several operations as one of so many bytes, under an assumption: no less than the
-// longest of them, and no more than all one after the other.
-func (l *costLine) merged(bytes, longest, sum int64, late Lateness) int64 {
-	ns := l.at(bytes)
-	switch late {
-	case Least:
-		ns *= 1 + l.off
-	case Greatest:
-		ns *= 1 - l.off
-	}
+// Doubts in a fit: what it says, or as much more or less as the residual of the fit.
+const (
+	asFitted = 0.0
+	dearer   = 1.0
+	cheaper  = -1.0
+)
+
+// merged is the cost of several operations as one of so many bytes: no less than the longest of them, and no
+// more than all one after the other.
+func (l *costLine) merged(bytes, longest, sum int64, doubt float64) int64 {
+	ns := l.at(bytes) * (1 + doubt*l.off)
 	return min(max(int64(math.Round(ns)), longest), sum)
 }
 

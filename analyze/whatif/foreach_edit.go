@@ -16,39 +16,47 @@ var foreachScale = Edit{
 	Limit: "one kernel moves all bytes as fast as those of the pass do, and one call launches it; PyTorch takes " +
 		"one kernel for each 110 tensors, or 21 million elements",
 	refuse: func(w *World, _ string) string {
-		p := fusedPasses(w.change(AsRecorded))
+		p := fusedPasses(w.change(AsRecorded), asFitted)
 		if len(p.lists) > 0 {
 			return ""
 		}
 		return p.reason()
 	},
-	apply: func(c *Change, _ string) {
-		p := fusedPasses(c)
-		for _, list := range p.lists {
-			for _, n := range list[1:] { // what the host does before the first it still does
-				rank, own := c.rankOf(n)
-				if call := c.Ranks[rank].Before[own]; call != graph.None {
-					c.think(c.nodes[rank]+call, -1<<62)
-				}
+	apply: func(c *Change, _ string) { fuseScales(c, asFitted) },
+	doubts: []func(c *Change, arg string){
+		func(c *Change, _ string) { fuseScales(c, dearer) },
+		func(c *Change, _ string) { fuseScales(c, cheaper) },
+	},
+	fitted: func(w *World, _ string) string { return fusedPasses(w.change(AsRecorded), asFitted).fitted() },
+}
+
+// fuseScales makes one operation of each scale pass that can be one.
+func fuseScales(c *Change, doubt float64) {
+	p := fusedPasses(c, doubt)
+	for _, list := range p.lists {
+		for _, n := range list[1:] { // what the host does before the first it still does
+			rank, own := c.rankOf(n)
+			if call := c.Ranks[rank].Before[own]; call != graph.None {
+				c.think(c.nodes[rank]+call, -1<<62)
 			}
 		}
-		merge(c, p.lists, p.works)
-	},
-	fitted: func(w *World, _ string) string { return fusedPasses(w.change(AsRecorded)).fitted() },
+	}
+	merge(c, p.lists, p.works)
 }
 
 // fusing finds scale passes that can be one operation.
 type fusing struct {
 	lists [][]graph.Node // by pass: its ops in the order of their stream
-	works []int64        // ns: what one op for all takes
-	lines []string       // what was fitted, by rank
-	why   string         // why the last pass that cannot be one op cannot
-	any   bool           // there is a scale pass
+	doubt float64
+	works []int64  // ns: what one op for all takes
+	lines []string // what was fitted, by rank
+	why   string   // why the last pass that cannot be one op cannot
+	any   bool     // there is a scale pass
 }
 
 // fusedPasses finds the scale passes of a graph that can be one operation.
-func fusedPasses(c *Change) *fusing {
-	f := &fusing{}
+func fusedPasses(c *Change, doubt float64) *fusing {
+	f := &fusing{doubt: doubt}
 	used := firstUse(c, func(n graph.Node) bool {
 		rank, own := c.rankOf(n)
 		return c.Ranks[rank].What[own] == Op && c.Ranks[rank].Collective[own] < 0
@@ -89,7 +97,7 @@ func (f *fusing) pass(c *Change, rank int, p *Pass, used map[graph.Node]int64, l
 	sum, longest := total(times)
 	work := sum // the bandwidth that the pass has as a whole
 	if known {
-		work = line.merged(bytes, longest, sum, c.late)
+		work = line.merged(bytes, longest, sum, f.doubt)
 	}
 	f.lists, f.works = append(f.lists, list), append(f.works, work)
 }

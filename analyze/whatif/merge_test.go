@@ -83,15 +83,15 @@ func alone(t *testing.T, events string) *World {
 func TestBucketKnownTruth(t *testing.T) {
 	w := alone(t, bucketRun(4, 4, false))
 	for edit, want := range map[string]int64{
-		"bucket=4MB":                  66_000,
-		"bucket=3MB":                  (3*30 + 2*2 - 50) * 1000, // the fourth is left over
-		"bucket=2000kB":               2 * (2*30 + 2 - 40) * 1000,
-		"bucket=4MB,faster=gemm:2":    566_000,
-		"faster=gemm:2,bucket=4MB":    566_000,
-		"bucket=4MB,free-collective":  (60 + 4*32 - 2) * 1000, // one gap stays
-		"bucket=4MB,faster=nccl:2":    66_000 + 60_000,
-		"bucket=4MB,cuda-graph":       66_000 + 15_000, // 20 us of the host before each step but the first
-		"bucket=4MB,faster=adam:10": 66_000 + 90_000,
+		"bucket=4MB":                 66_000,
+		"bucket=3MB":                 (3*30 + 2*2 - 50) * 1000, // the fourth is left over
+		"bucket=2000kB":              2 * (2*30 + 2 - 40) * 1000,
+		"bucket=4MB,faster=gemm:2":   566_000,
+		"faster=gemm:2,bucket=4MB":   566_000,
+		"bucket=4MB,free-collective": (60 + 4*32 - 2) * 1000, // one gap stays
+		"bucket=4MB,faster=nccl:2":   66_000 + 60_000,
+		"bucket=4MB,cuda-graph":      66_000 + 15_000, // 20 us of the host before each step but the first
+		"bucket=4MB,faster=adam:10":  66_000 + 90_000,
 	} {
 		p := predict(t, w, edit)
 		if off := p.Gain.Mean - want; max(off, -off) > 50 {
@@ -144,14 +144,14 @@ func TestFitCost(t *testing.T) {
 		int64(line.alpha+0.5) != 20_000 || int64(1e6*line.beta+0.5) != 10_000 {
 		t.Errorf("%+v, %s", line, why)
 	}
-	if got := line.merged(4e6, 30_000, 120_000, AsRecorded); got != 60_000 {
+	if got := line.merged(4e6, 30_000, 120_000, asFitted); got != 60_000 {
 		t.Errorf("merged %d", got)
 	}
-	if got := line.merged(4e6, 30_000, 50_000, AsRecorded); got != 50_000 {
+	if got := line.merged(4e6, 30_000, 50_000, asFitted); got != 50_000 {
 		t.Errorf("more than one after the other: %d", got)
 	}
 	line.off = 0.5
-	less, more := line.merged(4e6, 40_000, 1e9, Greatest), line.merged(4e6, 40_000, 1e9, Least)
+	less, more := line.merged(4e6, 40_000, 1e9, cheaper), line.merged(4e6, 40_000, 1e9, dearer)
 	if less != 40_000 || more != 90_000 {
 		t.Errorf("range %d to %d", less, more)
 	}
@@ -174,7 +174,7 @@ func TestBucketOfRanks(t *testing.T) {
 		head := fmt.Sprintf("distributed backend=nccl rank=%d world_size=2\n", rank)
 		list = append(list, head+bucketRun(4, 4, false))
 	}
-	w := joined(t, list)
+	w, _ := worldOfTexts(t, list)
 	if w.Joined != 20 {
 		t.Fatalf("%d joined", w.Joined)
 	}
@@ -183,8 +183,8 @@ func TestBucketOfRanks(t *testing.T) {
 	}
 	uses, _ := Parse([]string{"bucket=4MB,free-collective"})
 	c := w.change(AsRecorded)
-	for _, u := range inTurn(uses) {
-		u.Edit.apply(c, u.Arg)
+	for _, i := range inTurn(uses) {
+		uses[i].Edit.apply(c, uses[i].Arg)
 	}
 	for n, group := range c.G.Group {
 		if c.gone[graph.Node(n)] != (group == graph.None && c.Graph.Group[n] != graph.None) {
