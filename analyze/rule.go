@@ -37,6 +37,9 @@ type Doc struct {
 	Title string // what is found, in a few words
 	Why   string // why it costs or endangers
 	Fix   string // what to change, naming the API
+
+	// The line of code that matters, as it stands and as it should: an example in PyTorch.
+	Before, After string
 }
 
 // skipReason is why a rule cannot run on any of the ranks of a pass, or empty.

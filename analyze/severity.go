@@ -75,6 +75,9 @@ func (p *Pass) report(sev report.Severity, f costed) {
 	if f.Fix == "" {
 		f.Fix = p.rule.Doc.Fix
 	}
+	if doc := &p.rule.Doc; doc.After != "" {
+		f.Change = &report.Change{Before: doc.Before, After: doc.After}
+	}
 	p.out = append(p.out, f)
 }
 

@@ -43,6 +43,7 @@ chatter='^(USDT|ERROR):.*(profiler_st|gpuGetDeviceCount)|triton not found|^[[:sp
 "$python" interop/loops.py interop/out "$@" 2> >(grep -vE "$chatter" >&2)
 echo "interop: $(find interop/out -name '*.json.gz' | wc -l) traces in interop/out"
 [ $# -gt 0 ] || "$python" interop/eager.py 1
+[ $# -gt 0 ] || "$python" interop/changes.py 2> >(grep -vE "$chatter" >&2)
 
 [ "${KEEP:-}" = 1 ] || exit 0
 rm -f interop/testdata/*

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // Markdown writes for a pull request or a wiki.
@@ -24,6 +25,7 @@ func Markdown(w io.Writer, r *report.Report, o Options) error {
 		f := &r.Findings[i]
 		fmt.Fprintf(&b, "- **%s %s** %s\n", f.Rule, f.Severity, markdownText(f.Message))
 		fmt.Fprintf(&b, "  - why: %s\n  - fix: %s\n", markdownText(f.Why), markdownText(f.Fix))
+		markdownChange(&b, f, "    ")
 		for _, c := range f.Caveats {
 			fmt.Fprintf(&b, "  - but: %s\n", markdownText(c))
 		}
@@ -44,4 +46,17 @@ func Markdown(w io.Writer, r *report.Report, o Options) error {
 		fmt.Fprintf(&b, "- %s: %s\n", s.Rule, markdownText(s.Reason))
 	}
 	return flush(w, &b)
+}
+
+// markdownChange draws the change of a finding as a patch, inside the list item before it.
+func markdownChange(b *strings.Builder, f *report.Finding, indent string) {
+	lines := changed(f)
+	if lines == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n%s```diff\n", indent)
+	for _, l := range lines {
+		b.WriteString(indent + strings.ReplaceAll(escape.Control(l), "```", "") + "\n")
+	}
+	b.WriteString(indent + "```\n\n")
 }

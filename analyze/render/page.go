@@ -117,6 +117,12 @@ func (f *finding) eachText(change func(*string)) {
 		change(s)
 	}
 	own.Severity = report.Severity(severity)
+	if own.Change != nil {
+		code := *own.Change
+		own.Change = &code
+		change(&code.Before)
+		change(&code.After)
+	}
 	for i := range own.Also {
 		change(&own.Also[i])
 	}

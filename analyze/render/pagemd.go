@@ -103,6 +103,7 @@ func markdownFinding(b *strings.Builder, f *finding) {
 		markdownText(f.Rule), markdownText(string(f.Severity)), markdownText(f.Message))
 	fmt.Fprintf(b, "- what: %s\n- why: %s\n- fix: %s\n",
 		markdownText(f.Title), markdownText(f.Why), markdownText(f.Fix))
+	markdownChange(b, f.Finding, "  ")
 	for _, c := range f.Caveats {
 		fmt.Fprintf(b, "- but: %s\n", markdownText(c))
 	}

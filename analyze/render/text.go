@@ -185,11 +185,23 @@ func verdict(r *report.Report) []saying {
 	if f.Saving != nil && f.Saving.High > 0 {
 		next += fmt.Sprintf("; saves at most %s/step", units.Milliseconds(f.Saving.High))
 	}
-	return append([]saying{
+	list := []saying{
 		{"VERDICT", f.Message, f.Rule + " " + string(f.Severity), f.Severity},
 		{"WHY", f.Why, "", ""},
 		{"NEXT", next, "gaprof explain " + f.Rule, ""},
-	}, unnamed(r)...)
+	}
+	for _, l := range changed(f) {
+		list = append(list, saying{text: l})
+	}
+	return append(list, unnamed(r)...)
+}
+
+// changed is the change of a finding as a patch of two lines; none where it has no code.
+func changed(f *report.Finding) []string {
+	if f.Change == nil {
+		return nil
+	}
+	return []string{"- " + f.Change.Before, "+ " + f.Change.After}
 }
 
 // also lists the other findings, a line each.
@@ -216,6 +228,9 @@ func details(b *strings.Builder, f *report.Finding) {
 	fmt.Fprintf(b, "\n%s %s: %s\n", escape.Control(f.Rule), f.Severity, escape.Control(f.Message))
 	fmt.Fprintf(b, "  %s\n  because: %s\n  fix: %s\n",
 		escape.Control(f.Title), escape.Control(f.Why), escape.Control(f.Fix))
+	for _, l := range changed(f) {
+		fmt.Fprintf(b, "    %s\n", escape.Control(l))
+	}
 	for _, c := range f.Caveats {
 		fmt.Fprintf(b, "  but: %s\n", escape.Control(c))
 	}

@@ -28,12 +28,20 @@ type Finding struct {
 	CostBytes   *int64 `json:"cost_bytes,omitempty"`
 	SavingBytes *Range `json:"saving_bytes,omitempty"`
 
-	Also     []string   `json:"also"`     // rules that apply to the time claimed here
-	Evidence []Evidence `json:"evidence"` // events to look at; empty where there are none
-	Fix      string     `json:"fix"`      // what to change
-	Caveats  []string   `json:"caveats"`  // what may make the finding wrong
+	Also     []string   `json:"also"`             // rules that apply to the time claimed here
+	Evidence []Evidence `json:"evidence"`         // events to look at; empty where there are none
+	Fix      string     `json:"fix"`              // what to change
+	Change   *Change    `json:"change,omitempty"` // that, in a line of code
+	Caveats  []string   `json:"caveats"`          // what may make the finding wrong
 
 	Lateness *Lateness `json:"lateness,omitempty"` // of a straggler's finding, if its trace shows anything of it
+}
+
+// Change is the line of code that matters, before and after: an example in PyTorch, whose names
+// are not those of the program that was recorded. The page of the rule has the lines around it.
+type Change struct {
+	Before string `json:"before"`
+	After  string `json:"after"`
 }
 
 // Range is a least and a greatest value, in the unit of the field that has it.

@@ -17,4 +17,5 @@
 //	cost.go      a cost in words
 //	examples.go  the traces in examples/, three a rule
 //	page.go      the page of a rule, for explain and docs/rules
+//	pages.go     its change as code, thresholds, cost: pages/, a file a rule, run by interop/changes.py
 package rules

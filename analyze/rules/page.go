@@ -15,7 +15,10 @@ func Page(r analyze.Rule, choices map[string]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s\n\n%s\n\n**What to change.** %s.\n", r.ID, r.Doc.Title, r.Doc.Why,
 		upperFirst(choice.Name(r.Doc.Fix, choices)))
-	b.WriteString("\n**Needs.** " + needs(r) + "\n")
+	if text := body(r.ID); text != "" {
+		b.WriteString("\n## The change\n\n" + text)
+	}
+	b.WriteString("\n## What it needs\n\n" + needs(r) + "\n")
 	for _, e := range []struct {
 		which Which
 		title string
