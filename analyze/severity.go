@@ -75,8 +75,11 @@ func (p *Pass) report(sev report.Severity, f costed) {
 	if f.Fix == "" {
 		f.Fix = p.rule.Doc.Fix
 	}
-	if doc := &p.rule.Doc; doc.After != "" {
-		f.Change = &report.Change{Before: doc.Before, After: doc.After}
+	if f.Change == nil {
+		f.Change = &report.Change{Before: p.rule.Doc.Before, After: p.rule.Doc.After}
+	}
+	if f.Change.After == "" {
+		f.Change = nil
 	}
 	p.out = append(p.out, f)
 }

@@ -38,7 +38,8 @@ type Finding struct {
 }
 
 // Change is the line of code that matters, before and after: an example in PyTorch, whose names
-// are not those of the program that was recorded. The page of the rule has the lines around it.
+// are not those of the program that was recorded. The page of the rule has the lines around
+// it. It is absent where what to change is no code, or depends on more than the trace shows.
 type Change struct {
 	Before string `json:"before"`
 	After  string `json:"after"`

@@ -24,8 +24,10 @@ func explainLate(f *report.Finding, m *analyze.Matched) {
 		why, last = why+"; "+link.Text, next
 	}
 	f.Why = why + "; " + f.Why
+	f.Change = &report.Change{}
 	if fix := fixLate(m, last); fix != "" {
 		f.Fix = fix
+		f.Change.Before, f.Change.After = markedLines(body(lateRules[last.Cause]))
 	}
 }
 

@@ -22,6 +22,15 @@ var lateFindings = map[lateness.Cause]idle.Finding{
 	lateness.HostStall:        idle.StalledHost,
 }
 
+// lateRules are the rules whose pages show the change as code, by cause.
+var lateRules = map[lateness.Cause]string{
+	lateness.DataLoading:      "ID001",
+	lateness.Synchronization:  "ID002",
+	lateness.MemoryManagement: "ID003",
+	lateness.LaunchBound:      "ID004",
+	lateness.HostStall:        "ID005",
+}
+
 // lateFixes are what to change, by cause.
 var lateFixes = map[lateness.Cause]string{
 	lateness.DataLoading:      ID001.Doc.Fix,

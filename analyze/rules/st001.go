@@ -62,6 +62,7 @@ func runST001(p *analyze.Pass) {
 	f := report.Finding{Why: howOften(m), Evidence: worstLate(m), Caveats: append(p.Notes(),
 		"the saving ends where the others would wait for the next-to-last rank; "+
 			"it is assumed that the late rank would then not be late elsewhere")}
+	f.Change = &report.Change{} // what to change depends on why it is late
 	explainLate(&f, m)
 	p.ReportWait(&cost, hiddenShare(m), f, func(mean, step int64) string {
 		if mean == 0 {
@@ -88,6 +89,7 @@ func reportUnsteady(p *analyze.Pass, m *analyze.Matched, led, steps int) {
 		}
 		explainLate(&f, m)
 		f.Fix = "record more steps; look at what else runs on that machine"
+		f.Change = &report.Change{}
 		p.Report(report.Note, f)
 	}
 }
