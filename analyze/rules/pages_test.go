@@ -15,8 +15,8 @@ var fences = regexp.MustCompile("(?m)^```python (before|after)((?: (?:ranks=\\d|
 // Every rule has a page that leads with the change as code: one marked line before, one after,
 // then when the rule speaks, what it costs and when to leave it alone; the examples come last.
 func TestPages(t *testing.T) {
-	sections := []string{"## The change", "## Thresholds", "## What it costs", "## When to ignore it", "## What it needs",
-		"## It fires"}
+	sections := []string{"## The change", "## Thresholds", "## What it costs", "## When to ignore it",
+		"## What it needs", "## It fires"}
 	for _, r := range rules.All() {
 		page := rules.Page(r, nil)
 		at := 0
