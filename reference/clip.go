@@ -2,6 +2,7 @@ package reference
 
 import (
 	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/gradients"
 	"github.com/gaprof/gaprof/reference/ops"
 )
 
@@ -22,22 +23,22 @@ func multiply(dev *device.Rank, list []*device.Buffer, by *device.Buffer, foreac
 // norm.
 type clipper struct {
 	dev     *device.Rank
-	most    float64 // largest norm
-	foreach bool    // one call for all gradients
-	sharded bool    // each rank holds only part of each gradient
+	most    float64             // largest norm
+	foreach bool                // one call for all gradients
+	shards  device.Communicator // of the ranks that together hold all gradients; nil if each does
 	s       *scalars
 	each    bool             // a plant: the norm of each gradient is all-reduced by itself
 	norms   *device.Buffer   // by parameter
 	scratch []*device.Buffer // three scalars for intermediate results
 }
 
-func newClipper(p *plan, dev *device.Rank, s *scalars, params int) *clipper {
-	c := &clipper{dev: dev, most: p.ClipGradNorm, foreach: p.ForeachClip, sharded: p.Sharded(), s: s}
+func newClipper(p *plan, dev *device.Rank, s *scalars, grads *gradients.Set) *clipper {
+	c := &clipper{dev: dev, most: p.ClipGradNorm, foreach: p.ForeachClip, shards: grads.Shards(), s: s}
 	c.each = p.has(normEach)
 	for range 3 {
 		c.scratch = append(c.scratch, dev.Scalar())
 	}
-	c.norms = dev.Scalar(params)
+	c.norms = dev.Scalar(len(grads.Params()))
 	return c
 }
 
@@ -75,9 +76,9 @@ func (c *clipper) measure(list []*device.Buffer) {
 		}
 	}
 	norm := c.s.norm
-	c.dev.Run(ops.VectorNorm{Norm: norm, X: c.norms, Squared: c.sharded})
-	if c.sharded {
-		c.dev.Collective(func() { c.dev.Comm.AllReduce(c.dev.Comms, norm, device.Sum) })
+	c.dev.Run(ops.VectorNorm{Norm: norm, X: c.norms, Squared: c.shards != nil})
+	if c.shards != nil {
+		c.dev.Collective(func() { c.shards.AllReduce(c.dev.Comms, norm, device.Sum) })
 		c.dev.Run(ops.Sqrt{Y: norm, X: norm})
 	}
 }
@@ -88,7 +89,7 @@ func (c *clipper) measureEach(list []*device.Buffer) {
 	for i, g := range list {
 		norm := c.norms.View(i)
 		c.dev.Run(ops.VectorNorm{Norm: norm, X: g, Squared: true})
-		c.dev.Collective(func() { c.dev.Comm.AllReduce(c.dev.Comms, norm, device.Sum) })
+		c.dev.Collective(func() { c.shards.AllReduce(c.dev.Comms, norm, device.Sum) })
 		c.dev.Run(ops.Sqrt{Y: norm, X: norm})
 	}
 	c.dev.Run(ops.VectorNorm{Norm: c.s.norm, X: c.norms})

@@ -66,12 +66,21 @@ func (o *Options) backwardFields() []Field {
 	return []Field{
 		{"backward", "after each micro-batch, or once over all of a step",
 			[]string{"micro-batch", "step"}, &o.Backward},
+		{"activation-checkpoint", "full: blocks save their inputs only, and run forward again in backward",
+			[]string{"full"}, &o.Checkpoint},
 		{"sync", "gradients are reduced in every micro-batch or in the last",
 			[]string{"every-micro-batch", "last"}, &o.Sync},
 		{"grad-sync", "DDP's or FSDP's order",
 			[]string{"accumulate-then-reduce", "reduce-then-accumulate"}, &o.GradSync},
 		{"reduce-scatter", "sharded optimizer: gradients are reduce-scattered in the optimizer's step or in " +
 			"backward hooks", []string{"step", "hook"}, &o.ReduceScatter},
+		{"sharding", "full: each rank holds its shards of parameters, gradients and optimizer state; blocks are " +
+			"gathered for their passes, and their gradients reduce-scattered after backward: FSDP2",
+			[]string{"full"}, &o.Sharding},
+		{"replicas", "with `sharding` full, groups of ranks that hold all shards, whose gradients are all-reduced: " +
+			"HSDP", nil, &o.Replicas},
+		{"reshard-after-forward", "with `sharding` full, gathered blocks are freed after forward and gathered again " +
+			"for backward; without, they are kept until then", nil, &o.ReshardAfterForward},
 		{"all-reduce", "optimizer that is not sharded: gradients are all-reduced in backward hooks, by " +
 			"buckets, or each in the optimizer's step", []string{"hook", "step"}, &o.AllReduce},
 		{"step-order", "of parameters in a sharded optimizer; explicit is small ones first",

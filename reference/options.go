@@ -53,6 +53,7 @@ type Loop struct {
 	ClipGradNorm        float64 // largest norm of the gradient; 0 for no clipping
 	ForeachClip         bool    // clip all gradients in one call, not one by one
 	ReduceLoss          bool    // all-reduce the sum of losses, for the log
+	Checkpoint          string  // activation checkpointing: full for that of every block; "" for none
 }
 
 // Host says what the host of a rank does that leaves its device without work. A delay is a
@@ -73,7 +74,8 @@ func Defaults() Options {
 		Batching: Batching{WorldSize: 2, LocalBatchSize: 4, GlobalBatchSize: 32, MaxSteps: 12},
 		Loop: Loop{Normalization: "global", LossReduction: "mean", Backward: "micro-batch", Sync: "last",
 			GradSync: "accumulate-then-reduce", StepOrder: "forward", ForeachClip: true},
-		Policy: gradients.Policy{GradReduction: "mean", AllReduce: "hook", BucketBytes: 64 << 10, BucketView: true},
+		Policy: gradients.Policy{GradReduction: "mean", AllReduce: "hook", BucketBytes: 64 << 10, BucketView: true,
+			Replicas: 1, ReshardAfterForward: true},
 		Hyperparameters: optim.Hyperparameters{Optimizer: "adamw", LearningRate: 3e-3, Beta1: 0.9, Beta2: 0.95,
 			Epsilon: 1e-8, WeightDecay: 0.1, AdamEvery: 1, MasterWeights: true},
 		Seed: 1, DType: "float32",

@@ -162,6 +162,7 @@ func TestOracleClip(t *testing.T) {
 	eachOracle(t, func(t *testing.T, c *oracle.Case, e *oracle.Expected, p precision) {
 		for _, changes := range [][]reference.Change{
 			nil, {{"scale", "loss"}}, {{"scale", "clip"}}, {{"scale", "foreach"}},
+			{{"sharding", "full"}, {"reshard-after-forward", "false"}},
 			{{"reduce-scatter", "hook"}, {"sync", "last"}}, {{"grad-sync", "reduce-then-accumulate"},
 				{"scale", "clip"}},
 		} {
@@ -184,7 +185,8 @@ func TestOracleTrajectories(t *testing.T) {
 	eachOracle(t, func(t *testing.T, c *oracle.Case, e *oracle.Expected, p precision) {
 		for name, settings := range e.Optimizers {
 			for _, sharded := range [][]reference.Change{nil, {{"reduce-scatter", "hook"}, {"sync", "last"}},
-				{{"reduce-scatter", "step"}, {"sync", "last"}, {"step-order", "explicit"}}} {
+				{{"reduce-scatter", "step"}, {"sync", "last"}, {"step-order", "explicit"}},
+				{{"sharding", "full"}}} {
 				t.Run(fmt.Sprint(name, sharded), func(t *testing.T) {
 					trajectory(t, c, e.Trajectory[name], settings, name, sharded, p)
 				})

@@ -116,6 +116,7 @@ func (p *plan) ranges() error {
 		{"weight-decay", p.WeightDecay, 0, 1e6},
 		{"adam-every", float64(p.AdamEvery), 1, 1 << 20},
 		{"clip-grad-norm", p.ClipGradNorm, 0, math.MaxFloat64},
+		{"replicas", float64(p.Replicas), 1, 1024},
 	} {
 		if !(r.value >= r.from && r.value <= r.to) { // NaN is in no range
 			return &OptionError{r.option, fmt.Sprintf("%g is out of range", r.value),
@@ -139,8 +140,11 @@ func (p *plan) ranges() error {
 // fill supplies defaults that depend on other choices.
 func (p *plan) fill() error {
 	p.Shape = p.Shape.Filled()
-	if p.GradSync == "reduce-then-accumulate" && p.ReduceScatter == "" {
+	if p.GradSync == "reduce-then-accumulate" && p.ReduceScatter == "" && !p.Full() {
 		p.ReduceScatter = "hook"
+	}
+	if p.Full() && p.everyMicroBatch() {
+		p.GradSync = "reduce-then-accumulate" // its gradients are those of shards
 	}
 	if p.AllReduce == "" {
 		p.AllReduce = "hook"

@@ -59,7 +59,7 @@ func newRank(shared *run, m device.Member) *rank {
 	o := r.makeParams()
 	r.s = newScalars(dev, p.accumulation)
 	r.norm = newNormalizer(p, dev, r.s, r.follow)
-	r.clip = newClipper(p, dev, r.s, len(r.grads.Params()))
+	r.clip = newClipper(p, dev, r.s, r.grads)
 	r.one = dev.Scalar()
 	r.sum = dev.Scalar()
 	r.part = dev.Scalar()
@@ -234,6 +234,7 @@ func (r *rank) forward(j int) *autograd.Tape {
 	defer r.span("forward", j)()
 	defer r.dev.Range("user_annotation", fmt.Sprintf("gaprof.tokens=%d", r.in.valid[j]))()
 	t := autograd.NewTape(r.dev, r.grads)
+	t.Hooks, t.Checkpoint = r.grads.Hooks, r.plan.Checkpoint == "full"
 	r.norm.loss(t, r.net.Forward(t, r.in.tokens[j]), r.in.targets[j], j)
 	return t
 }
@@ -320,8 +321,10 @@ func (r *rank) exportWeights() {
 	}
 	var list []Tensor
 	for _, p := range r.grads.Params() {
-		values := make([]float64, p.Value.N)
-		r.dev.Download(device.Host{Floats: values}, p.Value)
+		whole, free := r.grads.Whole(p)
+		values := make([]float64, whole.N)
+		r.dev.Download(device.Host{Floats: values}, whole)
+		free()
 		list = append(list, Tensor{p.Name, p.Shape, values})
 	}
 	r.dev.StreamSynchronize(r.dev.Compute)

@@ -29,9 +29,10 @@ func (e *gradientExport) add(step int, p *gradients.Param) {
 	if !e.wanted || !p.Group.Due(step) {
 		return
 	}
-	e.grads.Gather(p)
-	values := make([]float64, p.Grad.N)
-	e.dev.Download(device.Host{Floats: values}, p.Grad)
+	whole, free := e.grads.Gather(p)
+	values := make([]float64, whole.N)
+	e.dev.Download(device.Host{Floats: values}, whole)
+	free()
 	e.list = append(e.list, exported{p.Index, Tensor{p.Name, p.Shape, values}})
 }
 

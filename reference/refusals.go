@@ -20,7 +20,7 @@ func (p *plan) refuse() error {
 		return nil
 	}
 	for _, r := range slices.Concat(p.skipRefusals(), p.scaleRefusals(), p.syncRefusals(), p.allReduceRefusals(),
-		p.earlyRefusals(), p.rareRefusals()) {
+		p.shardingRefusals(), p.earlyRefusals(), p.rareRefusals()) {
 		if r.when {
 			return &OptionError{r.option, r.reason, r.wayOut}
 		}
@@ -73,7 +73,7 @@ func (p *plan) everyMicroBatch() bool {
 func (p *plan) syncRefusals() []refusal {
 	reduceFirst := p.GradSync == "reduce-then-accumulate"
 	return []refusal{
-		{p.Sharded() && p.WorldSize == 1, "reduce-scatter",
+		{p.ReduceScatter != "" && p.WorldSize == 1, "reduce-scatter",
 			"there is one rank only, nothing is sharded", "take `world-size` 2"},
 		{reduceFirst && p.ReduceScatter == "step", "grad-sync",
 			"reduce-then-accumulate reduces in backward, `reduce-scatter` step after it", "take `reduce-scatter` hook"},
@@ -84,8 +84,9 @@ func (p *plan) syncRefusals() []refusal {
 			"what has been summed over ranks is accumulated and summed again: " +
 				"earlier micro-batches count several times",
 			"take `sync` last, or `grad-reduction` mean"},
-		{p.StepOrder != "forward" && !p.Sharded(), "step-order",
-			"it orders a sharded optimizer only", "give `reduce-scatter`"},
+		{p.StepOrder != "forward" && p.ReduceScatter == "", "step-order",
+			"it orders the updates of a sharded optimizer that gathers each parameter after its own",
+			"give `reduce-scatter`"},
 	}
 }
 
@@ -94,7 +95,7 @@ func (p *plan) allReduceRefusals() []refusal {
 	return []refusal{
 		{inStep && p.WorldSize == 1, "all-reduce",
 			"there is one rank only, nothing is reduced", "take `world-size` 2"},
-		{inStep && p.Sharded(), "all-reduce", "gradients of a sharded optimizer are reduce-scattered",
+		{inStep && p.ReduceScatter != "", "all-reduce", "gradients of a sharded optimizer are reduce-scattered",
 			"leave out `all-reduce`, or take `reduce-scatter` step alone"},
 		{inStep && p.everyMicroBatch(), "sync",
 			"the optimizer's step reduces once, what all micro-batches have added up",
@@ -102,6 +103,32 @@ func (p *plan) allReduceRefusals() []refusal {
 		{p.InStep() && p.ClipGradNorm > 0, "clip-grad-norm",
 			"the norm needs reduced gradients before the step, and they are reduced inside it",
 			"take `reduce-scatter` hook, or `all-reduce` hook"},
+	}
+}
+
+// shardingRefusals: with full sharding, parameters are gathered and gradients reduced by block.
+func (p *plan) shardingRefusals() []refusal {
+	const option = "sharding"
+	full := p.Full()
+	return []refusal{
+		{p.Checkpoint != "" && p.Model == "mlp", "activation-checkpoint",
+			"it is that of blocks, and an mlp has none", "take `model` gpt, or leave it out"},
+		{full && p.ReduceScatter != "", option,
+			"full reduces gradients to shards by itself, by blocks in backward", "leave out `reduce-scatter`"},
+		{full && p.AllReduce == "step", option,
+			"full reduces gradients to shards in backward", "leave out `all-reduce`"},
+		{full && p.OptimizerInBackward, option,
+			"gradients of a block are reduced after its backward, in which the optimizer would step",
+			"leave out `optimizer-in-backward`"},
+		{full && !p.BucketView, option,
+			"full has no buckets", "leave out `gradient-as-bucket-view`"},
+		{!full && p.Replicas > 1, "replicas",
+			"without full sharding every rank is a replica", "give `sharding` full, or leave it out"},
+		{full && p.WorldSize%max(1, p.Replicas) != 0, "replicas",
+			fmt.Sprintf("%d ranks are not %d replicas of as many shards", p.WorldSize, p.Replicas),
+			"take a divisor of `world-size`"},
+		{!full && !p.ReshardAfterForward, "reshard-after-forward",
+			"without full sharding nothing is gathered for a forward pass", "give `sharding` full, or leave it out"},
 	}
 }
 

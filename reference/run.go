@@ -52,7 +52,8 @@ func Run(ctx context.Context, o Options, b device.Backend, d Data, c Callbacks) 
 }
 
 func deviceConfig(p *plan, c Callbacks) device.Config {
-	config := device.Config{World: p.WorldSize, Slowdown: p.slow, Equal: p.equal()}
+	config := device.Config{World: p.WorldSize, Slowdown: p.slow, Equal: p.equal(),
+		Groups: p.Groups(p.WorldSize)}
 	if c.Recorder != nil {
 		for rank := range p.WorldSize {
 			config.Record = append(config.Record, c.Recorder(rank))

@@ -104,6 +104,8 @@ func TestGlobalWaysAgree(t *testing.T) {
 			"backward=step grad-sync=reduce-then-accumulate scale=optimizer",
 			"read-loss=micro-batch empty-cache=true", "read-loss=micro-batch backward=step", "read-loss=step",
 			"launch-delay=1us loader-delay=1=1us",
+			"sharding=full", "sharding=full sync=every-micro-batch scale=foreach clip-grad-norm=1e9",
+			"sharding=full replicas=2 reshard-after-forward=false", "activation-checkpoint=full",
 			"plant=GS004", "plant=GS006", "plant=AC002", // what they do changes nothing but the time
 		} {
 			t.Run(counts+" "+way, func(t *testing.T) {
@@ -177,7 +179,11 @@ func sameBits(a, b []reference.Tensor) bool {
 func TestBitsRepeat(t *testing.T) {
 	for _, way := range []string{"dtype=float32", "dtype=float32 reduce-scatter=hook scale=pass clip-grad-norm=0.5",
 		"grad-sync=reduce-then-accumulate sync=every-micro-batch",
-		"dtype=float32 world-size=3 global-batch-size=12 reduce-scatter=step step-order=explicit"} {
+		"dtype=float32 world-size=3 global-batch-size=12 reduce-scatter=step step-order=explicit",
+		"sharding=full layers=3 sync=every-micro-batch activation-checkpoint=full",
+		"sharding=full layers=3 world-size=4 replicas=2 clip-grad-norm=0.5 dtype=float32",
+		"sharding=full backward=step reshard-after-forward=false",
+	} {
 		first := train(t, small(t, strings.Fields(way)...), nil, cpu.Backend{})
 		for _, b := range []cpu.Backend{{}, {Poison: true}, {Cores: 1}, {Cores: 4}} {
 			again := train(t, small(t, strings.Fields(way)...), nil, b)

@@ -33,7 +33,7 @@ func (u *updater) step(step int, fold *device.Buffer) {
 			continue
 		}
 		end := u.dev.Range("user_annotation", g.StepName())
-		if u.plan.Sharded() {
+		if u.plan.ReduceScatter != "" {
 			u.stepSharded(step, g, fold)
 		} else {
 			u.stepWhole(step, g, fold)
@@ -42,7 +42,7 @@ func (u *updater) step(step int, fold *device.Buffer) {
 	}
 }
 
-// stepWhole updates all parameters of a group in one launch.
+// stepWhole updates all parameters of a group, or the shards of all, in one launch.
 func (u *updater) stepWhole(step int, g *optim.Group, fold *device.Buffer) {
 	params := u.grads.Of(g)
 	if u.plan.AllReduce == "step" {

@@ -42,12 +42,35 @@ func (s *sorter) collect(source int, groups map[groupKey][]*sequence) (out leftO
 		q.items = append(q.items, s.item(int32(i), c, kernels[c.Kernel], base))
 	}
 	for _, q := range own {
-		slices.SortStableFunc(q.items, func(a, b item) int {
-			return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
-		})
+		q.sort()
 		q.hash()
 	}
 	return out
+}
+
+// sort puts items into the order in which they were asked for. That of their starts is the
+// same if they are on one stream; on several, as with FSDP, each rank has its own.
+func (q *sequence) sort() {
+	numbered := q.numbered()
+	slices.SortStableFunc(q.items, func(a, b item) int {
+		if numbered && a.seq != b.seq {
+			return cmp.Compare(a.seq, b.seq)
+		}
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
+	})
+}
+
+// numbered reports whether all items have numbers of one communicator.
+func (q *sequence) numbered() bool {
+	comms := make(map[int64]uint64, len(q.items))
+	for i := range q.items {
+		it := &q.items[i]
+		if of, ok := comms[it.seq]; it.seq < 0 || ok && of != it.comms {
+			return false
+		}
+		comms[it.seq] = it.comms
+	}
+	return true
 }
 
 // grouped reports of each kernel whether process groups launch it.

@@ -18,7 +18,8 @@ type Source struct {
 	Assigned bool        // ID was made up, so it says nothing about membership in groups
 }
 
-// sequence is the collectives of one rank in one process group, in order of start.
+// sequence is the collectives of one rank in one process group, in order of
+// start, or of their numbers where all have one.
 type sequence struct {
 	source int // index of the rank among the sources
 	items  []item

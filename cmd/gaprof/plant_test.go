@@ -35,7 +35,8 @@ func trainQuick(t *testing.T, o reference.Options) *trained {
 // ranks of a run share them, so one waits while another is held up, and learns late that a
 // collective is over; a small model is launch-bound, and so is its clipping. They are left out of what a
 // test expects unless it plants just that.
-var ofTheMachine = []string{"ST001", "OV001", "OV008", "OV009", "OP001", "GS003", "CL001", "TH005", "ID005"}
+var ofTheMachine = []string{"ST001", "OV001", "OV003", "OV008", "OV009", "OP001", "GS003", "CL001",
+	"TH005", "ID005"}
 
 // found returns the rules whose findings are in a report and are at least this severe,
 // but for those of the machine.
@@ -119,6 +120,9 @@ func TestCleanRuns(t *testing.T) {
 		"optimizer=sgd",
 		"reduce-scatter=hook", "reduce-scatter=hook step-order=explicit clip-grad-norm=1", "dtype=float64", "model=mlp",
 		"grad-reduction=sum", "adam-every=2", "optimizer-in-backward=true global-batch-size=-1",
+		"sharding=full layers=2", "sharding=full layers=2 reshard-after-forward=false clip-grad-norm=1",
+		"sharding=full layers=2 world-size=4 replicas=2", "sharding=full layers=2 activation-checkpoint=full",
+		"activation-checkpoint=full layers=2", "sharding=full world-size=1 global-batch-size=-1",
 	} {
 		t.Run(options, func(t *testing.T) {
 			o := small()

@@ -75,7 +75,7 @@ func (j *trainJob) callbacks(out *trained) reference.Callbacks {
 	return reference.Callbacks{
 		Recorder: func(rank int) device.Recorder { return j.ranks[rank] },
 		Open: func(o reference.Options, accumulation int, devices []device.Properties) {
-			j.run = kineto.Run{World: o.WorldSize, Devices: devices,
+			j.run = kineto.Run{World: o.WorldSize, Groups: o.Groups(o.WorldSize), Devices: devices,
 				BaseTime: time.Now().Truncate(time.Second).UnixNano(), Options: runHeader(o, accumulation)}
 			if j.opened != nil {
 				j.opened(o, accumulation)

@@ -1,6 +1,10 @@
 package autograd
 
-import "github.com/gaprof/gaprof/reference/device"
+import (
+	"strings"
+
+	"github.com/gaprof/gaprof/reference/device"
+)
 
 // Hooks are what a module does around its forward and backward pass, as FSDP does with the
 // parameters of a block: gather them before they are used, and free them afterwards.
@@ -18,27 +22,44 @@ type Hooks interface {
 // that Hooks has for its name. x is nil for the whole network, whose input needs no
 // gradient: its PostBackward is called at the end of a backward pass, after that of all others.
 func (t *Tape) Module(name string, x *Value, f func(x *Value) *Value) *Value {
-	var h Hooks
-	if t.Hooks != nil {
-		h = t.Hooks(name)
-	}
-	if h == nil {
-		return f(x)
-	}
+	h := t.hooksOf(name)
 	h.PreForward()
-	if x != nil {
-		x = t.postBackward(x, h)
-	} else {
+	if x == nil {
 		t.atEnd = append(t.atEnd, h)
+	} else if h != Hooks(none{}) {
+		x = t.postBackward(x, h)
 	}
 	first := len(t.nodes)
-	y := f(x)
+	var y *Value
+	if t.Checkpoint && x != nil {
+		y = t.checkpointed(x, f)
+	} else {
+		y = f(x)
+	}
 	h.PostForward()
 	if len(t.nodes) > first {
 		t.nodes[len(t.nodes)-1].precede(h.PreBackward)
 	}
 	return y
 }
+
+// hooksOf returns the hooks of a module, none if it has none.
+func (t *Tape) hooksOf(name string) Hooks {
+	if t.Hooks != nil {
+		if h := t.Hooks(name); h != nil {
+			return h
+		}
+	}
+	return none{}
+}
+
+// none are hooks that do nothing.
+type none struct{}
+
+func (none) PreForward()       {}
+func (none) PostForward()      {}
+func (none) PreBackward()      {}
+func (none) PostBackward(bool) {}
 
 // precede has f called before the node runs, and before what an inner module calls there.
 func (n *node) precede(f func()) {
@@ -58,4 +79,19 @@ func (t *Tape) postBackward(x *Value, h Hooks) *Value {
 		t.refs[y.grad]++
 		t.give(x, y.grad)
 	})
+}
+
+// ModuleOf returns the module whose forward pass is recorded as one that a parameter is in, by its name: blocks.0 of
+// blocks.0.ln1.weight, and "" outside of all blocks, which
+// are those of a list of modules, named by their numbers.
+func ModuleOf(param string) string {
+	end := 0
+	for part := range strings.SplitSeq(param, ".") {
+		end += len(part)
+		if part != "" && strings.Trim(part, "0123456789") == "" {
+			return param[:end]
+		}
+		end++
+	}
+	return ""
 }

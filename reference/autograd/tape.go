@@ -38,7 +38,10 @@ type Tape struct {
 	last   bool    // no other tape contributes to the backward pass
 	// Hooks returns those of a module by its name, "" for the whole network; nil for none.
 	Hooks func(module string) Hooks
-	refs  map[*device.Buffer]int // references to gradients of activations
+	// Checkpoint says that blocks save their inputs only, and run forward again in backward.
+	Checkpoint bool
+	counter    *partial               // counts calls of the device; nil outside of a checkpoint
+	refs       map[*device.Buffer]int // references to gradients of activations
 }
 
 // node is the backward of one operation.
@@ -49,6 +52,7 @@ type node struct {
 	run  func()
 
 	before func() // called before the node runs; nil for none
+	calls  int    // of the device up to here, in a checkpoint
 }
 
 // Value is an activation. It belongs to the tape, which frees it in backward.
@@ -65,7 +69,11 @@ func NewTape(rank *device.Rank, params Accumulator) *Tape {
 
 // push appends a node. Its output and the buffers it keeps are freed when it has run.
 func (t *Tape) push(name string, out *Value, run func(), keep ...*device.Buffer) *Value {
-	t.nodes = append(t.nodes, node{name: name, out: out, keep: keep, run: run})
+	n := node{name: name, out: out, keep: keep, run: run}
+	if t.counter != nil {
+		n.calls = t.counter.calls
+	}
+	t.nodes = append(t.nodes, n)
 	return out
 }
 
@@ -146,6 +154,10 @@ func (t *Tape) free(n node) {
 	if !n.out.static {
 		t.rank.Free(n.out.Buffer)
 	}
+	t.freeKept(n)
+}
+
+func (t *Tape) freeKept(n node) {
 	for _, b := range n.keep {
 		t.rank.Free(b)
 	}

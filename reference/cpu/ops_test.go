@@ -231,6 +231,25 @@ func TestSmallOps(t *testing.T) {
 	}
 }
 
+// What ranks put together for collectives, and take apart after them: three rows are two of one
+// rank, one and padding of the other.
+func TestShards(t *testing.T) {
+	for _, dt := range []device.DType{device.F32, device.F64} {
+		l := newLab(t, dt)
+		a, b := l.put([]float64{1, 2, 3, 4, 5, 6}, 3, 2), l.put([]float64{7}, 1)
+		flat := l.empty(10)
+		whole := []*device.Buffer{l.empty(4, 2), l.empty(2)}
+		l.run(ops.ChunkCat{Y: flat, X: []*device.Buffer{a, b}, Ranks: 2},
+			ops.SplitWithSizesCopy{Y: whole, X: flat, Ranks: 2})
+		again := []*device.Buffer{l.empty(4, 2), l.empty(2)}
+		l.run(ops.ForeachCopy{Y: again, X: whole})
+		const want = "[1 2 3 4 7 5 6 0 0 0] [1 2 3 4 5 6 0 0] [7 0]"
+		if got := fmt.Sprint(l.read(flat), l.read(again[0]), l.read(again[1])); got != want {
+			t.Errorf("%s: %s, want %s", dt, got, want)
+		}
+	}
+}
+
 // An operation that is not in the table, or fails, is an error of the device.
 func TestFailures(t *testing.T) {
 	for name, fail := range map[string]func(l *lab){

@@ -11,12 +11,18 @@ type Rank struct {
 	Index   int    // of this rank, from 0
 	World   int    // number of ranks
 	DType   DType  // of parameters, activations and gradients; losses and moments have DType.Kept()
+
+	member Member
 }
+
+// In returns the communicator of the group of this rank with a comment, see Member.In.
+func (r *Rank) In(comment string) Communicator { return r.member.In(comment) }
 
 // NewRank creates the streams of a rank. The one for collectives has the higher priority,
 // because a late reduction delays all ranks.
 func NewRank(m Member, dt DType) *Rank {
-	r := &Rank{Device: m.Device, Comm: m.Comm, Index: m.Comm.Rank(), World: m.Comm.Size(), DType: dt}
+	r := &Rank{Device: m.Device, Comm: m.Comm, Index: m.Comm.Rank(), World: m.Comm.Size(), DType: dt,
+		member: m}
 	r.Compute = r.StreamCreateWithPriority(0)
 	if r.World > 1 {
 		r.Comms = r.StreamCreateWithPriority(-1)
@@ -50,6 +56,10 @@ func (r *Rank) Upload(dst *Buffer, src Host) { r.MemcpyHtoDAsync(r.Compute, dst,
 
 // Download enqueues a copy to the host on the compute stream.
 func (r *Rank) Download(dst Host, src *Buffer) { r.MemcpyDtoHAsync(r.Compute, dst, src) }
+
+// After makes everything enqueued on s from now on wait for what is enqueued on the other
+// stream so far.
+func (r *Rank) After(s, other Stream) { r.StreamWaitEvent(s, r.EventRecord(other)) }
 
 // Fork makes Comms wait for everything enqueued on Compute so far.
 func (r *Rank) Fork() { r.StreamWaitEvent(r.Comms, r.EventRecord(r.Compute)) }

@@ -9,6 +9,8 @@
 //	event.go   what is done to a gradient, for those who follow it
 //	bucket.go  all-reduce of neighbouring gradients
 //	shard.go   reduce-scatter, and gathering of shards
+//	full.go    full sharding like fully_shard (FSDP2): its streams, and memory that they share
+//	unit.go    a block whose parameters are gathered and reduced together
 //
 // A Set is the autograd.Accumulator of its rank. It owns the memory of parameters and
 // gradients, and makes the compute stream wait for reductions where results are used;

@@ -19,6 +19,7 @@ type Param struct {
 	place   *device.Buffer // its slot in the bucket; nil if Grad is a view of that
 	shard   *shard         // nil if not sharded
 	reduced *reduction     // most recent reduction; nil before the first
+	unit    *unit          // with which it is gathered; nil unless sharding is full
 }
 
 // shard is a rank's rows of a parameter. Parameters whose rows cannot be divided evenly
@@ -29,6 +30,7 @@ type shard struct {
 	grad               *device.Buffer // reduced, accumulated over micro-batches
 	fresh              *device.Buffer // the latest reduction, about to be added to grad
 	has                bool           // grad is set
+	flat               *flat          // with full sharding: what grad is part of; nil while there is no grad
 }
 
 // reduction is a collective that the compute stream may yet have to wait for.
@@ -50,5 +52,8 @@ func (p *Param) Clear() {
 	p.has = false
 	if p.shard != nil {
 		p.shard.has = false
+	}
+	if p.unit != nil {
+		p.unit.drop(p)
 	}
 }

@@ -19,6 +19,9 @@ func (s *Set) Gradient(of *autograd.Param) *device.Buffer {
 	if p.shard != nil {
 		s.Await(p) // a reduction may still be reading
 	}
+	if p.Grad == nil {
+		p.Grad = s.rank.Alloc(p.Shape...)
+	}
 	w := written{p: p}
 	if p.has || p.seen > 0 {
 		w.fresh = s.rank.Alloc(p.Shape...)
@@ -73,7 +76,7 @@ func (s *Set) Accumulate() {
 
 // ready is the hook that runs after AccumulateGrad.
 func (s *Set) ready(p *Param) {
-	if s.rank.World > 1 && s.sync && p.Group.Due(s.step) {
+	if s.rank.World > 1 && s.full == nil && s.sync && p.Group.Due(s.step) {
 		switch {
 		case s.policy.ReduceScatter == "hook":
 			s.ReduceScatter(p)

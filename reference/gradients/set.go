@@ -30,6 +30,7 @@ type Set struct {
 	policy Policy
 	hooks  Hooks
 	params []*Param
+	full   *full // nil unless sharding is full
 
 	// State of the current backward pass.
 	step    int
@@ -41,19 +42,27 @@ var _ autograd.Accumulator = (*Set)(nil)
 
 // New returns an empty Set.
 func New(rank *device.Rank, policy Policy, hooks Hooks) *Set {
-	return &Set{rank: rank, policy: policy, hooks: hooks}
+	s := &Set{rank: rank, policy: policy, hooks: hooks}
+	if policy.Full() {
+		s.full = newFull(s)
+	}
+	return s
 }
 
 // Insert allocates a parameter and uploads its initial values.
 func (s *Set) Insert(name string, shape []int, group *optim.Group, values []float64) {
 	p := &Param{Param: autograd.Param{Name: name, Index: len(s.params), Shape: shape}, Group: group}
-	if s.policy.Sharded() {
+	s.params = append(s.params, p)
+	switch {
+	case s.full != nil:
+		s.full.insert(p, values)
+		return
+	case s.policy.Sharded():
 		s.makeShard(p)
-	} else {
+	default:
 		p.Value = s.rank.Alloc(shape...)
 	}
 	s.rank.Upload(p.Value, device.Host{Floats: values})
-	s.params = append(s.params, p)
 }
 
 // Complete allocates the gradients of all parameters. It comes after the last Insert
@@ -139,4 +148,31 @@ func (s *Set) Await(p *Param) {
 		p.reduced.waited = true
 		s.rank.StreamWaitEvent(s.rank.Compute, p.reduced.event)
 	}
+}
+
+// Hooks are what a module does around its passes: autograd.Tape calls them. They are nil if
+// parameters are whole, or it has none.
+func (s *Set) Hooks(module string) autograd.Hooks {
+	if s.full == nil {
+		return nil
+	}
+	for _, u := range s.full.units {
+		if u.name == module {
+			return u
+		}
+	}
+	return nil
+}
+
+// Shards returns the communicator of the ranks that together have all gradients, once those
+// are reduced; nil if this rank has all of them.
+func (s *Set) Shards() device.Communicator {
+	c := s.rank.Comm
+	if s.full != nil {
+		c = s.full.shards
+	}
+	if !s.policy.Sharded() || c.Size() == 1 {
+		return nil
+	}
+	return c
 }

@@ -53,14 +53,26 @@ func (s *Set) ReduceScatter(p *Param) {
 	p.reduced = &reduction{event: s.rank.EventRecord(comms)}
 }
 
-// Gather restores the whole reduced gradient of a sharded parameter on every rank, in
-// place of the one that this rank computed alone. It does nothing if p is not sharded.
-func (s *Set) Gather(p *Param) {
-	if p.shard == nil {
-		return
+// Gather returns the whole reduced gradient of a parameter, which is gathered first if it is
+// sharded: in place of the one that this rank computed alone, or with full sharding in memory
+// that free gives back.
+func (s *Set) Gather(p *Param) (all *device.Buffer, free func()) {
+	if p.unit != nil {
+		return s.full.whole(p, p.shard.grad)
 	}
-	s.Await(p)
-	s.rank.Collective(func() { s.rank.Comm.AllGather(s.rank.Comms, p.shard.grad, p.shard.paddedGrad) })
+	if p.shard != nil {
+		s.Await(p)
+		s.rank.Collective(func() { s.rank.Comm.AllGather(s.rank.Comms, p.shard.grad, p.shard.paddedGrad) })
+	}
+	return p.Grad, func() {}
+}
+
+// Whole returns a parameter as a whole, in memory that free gives back with full sharding.
+func (s *Set) Whole(p *Param) (all *device.Buffer, free func()) {
+	if p.unit != nil {
+		return s.full.whole(p, p.shard.value)
+	}
+	return p.Value, func() {}
 }
 
 // GatherValue restores a whole parameter after its shards were updated. The compute

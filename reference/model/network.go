@@ -82,7 +82,7 @@ func gptForward(n *Network, t *autograd.Tape, tokens *device.Buffer) *autograd.V
 	x := t.AddPositions(t.Embedding(p["tok.weight"], tokens), p["pos.weight"])
 	for i := range n.shape.Layers {
 		name := blockName(i)
-		x = t.Module(BlockOf(name), x, func(x *autograd.Value) *autograd.Value {
+		x = t.Module(autograd.ModuleOf(name), x, func(x *autograd.Value) *autograd.Value {
 			return n.block(t, x, name, tokens.Shape[0])
 		})
 	}

@@ -106,6 +106,14 @@ var all = []struct {
 	{Scale{X: f32(6, 5), Factor: f32()}, "gaprof_scale_f32 aten::mul_ 30 240 [6 5]:float []:float"},
 	{ForeachScale{X: both(f64), Factor: f64()},
 		"gaprof_multi_tensor_scale_f64 aten::_foreach_mul_ 10 160 [[2 3] [4]] []:double"},
+	// 10 elements are read and written.
+	{ForeachCopy{Y: both(f32), X: both(f32)},
+		"gaprof_multi_tensor_copy_f32 aten::_foreach_copy_ 0 80 [[2 3] [4]] [[2 3] [4]]"},
+	{SplitWithSizesCopy{Y: both(f64), X: f64(10), Ranks: 2}, "gaprof_split_with_sizes_copy_f64 " +
+		"aten::split_with_sizes_copy 0 160 [2 5]:double []:ScalarList Scalar=1 [[2 3] [2 2]]"},
+	// Padding makes 4 rows of 3 and 4 more elements of 3 rows of 3 and 4 elements: 16 are written, 13 read.
+	{ChunkCat{Y: f32(16), X: []*device.Buffer{f32(3, 3), f32(4)}, Ranks: 2},
+		"gaprof_chunk_cat_f32 aten::_chunk_cat 0 116 [[3 3] [4]] Scalar=0 []:Scalar [2 8]:float"},
 	{ForeachScaleBy{X: both(f32), Value: 0.25},
 		"gaprof_multi_tensor_scale_by_f32 aten::_foreach_mul_ 10 80 [[2 3] [4]] Scalar=0.25"},
 	{ForeachNorm{Norms: f64(2), X: both(f64)},
