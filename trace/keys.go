@@ -46,6 +46,8 @@ const (
 	KeyMemoryDeviceType
 	KeyTotalAllocated
 	KeyTotalReserved
+	KeySrcRank
+	KeyDstRank
 	numFixedKeys
 )
 
@@ -89,6 +91,8 @@ var keyNames = [numFixedKeys]string{
 	KeyMemoryDeviceType: "Device Type",
 	KeyTotalAllocated:   "Total Allocated",
 	KeyTotalReserved:    "Total Reserved",
+	KeySrcRank:          "Src Rank",
+	KeyDstRank:          "Dst Rank",
 }
 
 // FixedKey returns the key called name; ok is false where it is not one of the constants

@@ -71,6 +71,9 @@ func whatIfSentences(r *report.WhatIf) []sentence {
 	if p.Broken > 0 {
 		fit += fmt.Sprintf("; %s closed a circle and were left out", units.Count(p.Broken, "inferred edge"))
 	}
+	if p.TransfersApart > 0 {
+		fit += fmt.Sprintf("; of sends and receives %d lack the other side", p.TransfersApart)
+	}
 	list := []sentence{{"REPLAY", fit}}
 	if len(r.Edits) == 1 && !r.Edits[0].Legal {
 		return append(list, sentence{"REFUSED", r.Edits[0].Edit + ": " + r.Edits[0].Reason})

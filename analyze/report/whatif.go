@@ -41,6 +41,10 @@ type WhatIfReplay struct {
 
 	Joined int `json:"joined_collectives"` // of several ranks that are one in the graph
 	Apart  int `json:"apart_collectives"`  // whose times contradict each other: each rank keeps its own
+
+	// Sends and receives between ranks. Those that are not joined stay as recorded.
+	Transfers      int `json:"joined_transfers"` // sends that are one with their receive
+	TransfersApart int `json:"apart_transfers"`  // sends and receives without a counterpart
 }
 
 // WhatIfWaits is what is known of streams that wait for each other.

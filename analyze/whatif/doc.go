@@ -23,9 +23,11 @@
 //	hoists.go        reduce-scatters whose gradients are ready before they are launched
 //	scales.go        passes that scale gradients
 //	transfer.go      what collectives of a single rank take without waiting
+//	p2p.go           sends and receives, and who the other rank is
 //	rank.go          Of: the graph of one rank, by all of these
 //	steps.go         how long steps take
 //	world.go         Together: the graphs of all ranks in one
+//	p2p_join.go      sends and receives of several ranks as one
 //	change.go        a graph that is being edited, and its replay
 //	measure.go       how well the graph fits
 //	edit.go          Edit

@@ -30,6 +30,7 @@ type Rank struct {
 	Hoists    []Hoist                   // reduce-scatters that could be launched when their gradient is ready
 	Uses      map[graph.Node]graph.Node // by collective on a stream that computes: what uses its result
 	Same      map[graph.Node]graph.Node // ops launched before the recording, and the same one period later
+	Messages  []Message                 // sends and receives
 	Scales    []Pass                    // passes that scale gradients
 	OnCompute bool                      // reduce-scatters stand between compute on one stream
 	Why       string                    // why there is no graph, "" where there is one
@@ -130,11 +131,12 @@ type Pass struct {
 // World is the graphs of all ranks of a run in one, in which the members of a collective end
 // together.
 type World struct {
-	Ranks  []*Rank
-	Graph  *graph.Graph
-	Joined int // collectives of several ranks that are one in the graph
-	Apart  int // collectives of several ranks whose times contradict each other: each rank keeps its own
-	Broken int // inferred edges that were taken out because they closed a circle
+	Ranks     []*Rank
+	Graph     *graph.Graph
+	Joined    int       // collectives of several ranks that are one in the graph
+	Apart     int       // collectives of several ranks whose times contradict each other: each rank keeps its own
+	Transfers Transfers // sends and receives of several ranks
+	Broken    int       // inferred edges that were taken out because they closed a circle
 
 	nodes []graph.Node // by rank: where its nodes begin
 	edges []int32

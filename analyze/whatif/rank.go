@@ -25,6 +25,7 @@ func Of(x *timeline.Rank, f *facts.Rank) *Rank {
 	b.hoists()
 	findScales(b)
 	findUses(b)
+	findMessages(b)
 	return r
 }
 

@@ -28,6 +28,7 @@ func replayRow(w *World, f *Fit) report.WhatIfReplay {
 		Gaps: f.Gaps, ComputeGaps: f.ComputeGaps, WorstGap: f.WorstGap,
 		Events: report.WhatIfWaits{Recorded: f.Waits.Recorded, Inferred: f.Waits.Inferred, Unknown: f.Waits.Unknown},
 		ByTime: f.Inferred[graph.Time], Broken: w.Broken, Joined: w.Joined, Apart: w.Apart,
+		Transfers: w.Transfers.Joined, TransfersApart: w.Transfers.Apart,
 	}
 }
 

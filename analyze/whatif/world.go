@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"sort"
 
@@ -33,7 +34,9 @@ func Together(list []*Rank, matched *ranks.Result) *World {
 		for _, g := range matched.Groups {
 			w.join(g)
 		}
+		joinMessages(w)
 	}
+	w.release()
 	w.findSteps()
 	w.base, w.circle = w.Plan(w.Graph)
 	w.Broken = w.broken
@@ -45,11 +48,25 @@ func (w *World) add(r *Rank, shift int64) {
 	node, edge, _ := w.Graph.Append(&r.Graph)
 	w.nodes, w.edges, w.shift = append(w.nodes, node), append(w.edges, edge), append(w.shift, shift)
 	for n := range r.Start {
-		at := node + graph.Node(n)
-		if r.Graph.Release[n] != 0 {
-			w.Graph.Release[at] += shift
-		}
 		w.Seen.Start, w.Seen.End = append(w.Seen.Start, r.Start[n]+shift), append(w.Seen.End, r.End[n]+shift)
+	}
+}
+
+// release lets what waits for nothing start when it did, and nothing before the recording.
+func (w *World) release() {
+	waits, first := make([]bool, w.Graph.Len()), int64(math.MaxInt64)
+	for _, start := range w.Seen.Start {
+		first = min(first, start)
+	}
+	for _, to := range w.Graph.To {
+		if to != graph.None {
+			waits[to] = true
+		}
+	}
+	for n := range waits {
+		if w.Graph.Release[n] = first; !waits[n] {
+			w.Graph.Release[n] = w.Seen.Start[n]
+		}
 	}
 }
 
@@ -114,7 +131,10 @@ func (w *World) Plan(g *graph.Graph) (*graph.Plan, error) {
 			return nil, err
 		}
 		w.broken++
-		g.Cut(weakest)
+		to := g.To[weakest]
+		if g.Cut(weakest); !slices.Contains(g.To, to) && int(to) < len(w.Seen.Start) {
+			g.Release[to] = w.Seen.Start[to]
+		}
 	}
 }
 
@@ -150,9 +170,6 @@ func (w *World) move(rank int, by int64) {
 		at := from + graph.Node(n)
 		w.Seen.Start[at] += by
 		w.Seen.End[at] += by
-		if w.Graph.Release[at] != 0 {
-			w.Graph.Release[at] += by
-		}
 	}
 }
 

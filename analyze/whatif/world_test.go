@@ -31,7 +31,7 @@ func TestCircles(t *testing.T) {
 	c := g.Add(graph.None, 1)
 	g.Connect(b, c, graph.Event, 0)
 	g.Connect(c, a, graph.Time, 0)
-	w := &World{Graph: &g}
+	w := &World{Graph: &g, Seen: &graph.Times{}}
 	p, err := w.Plan(&g)
 	if err != nil || w.broken != 1 || p.Replay().Start[c] != 2 {
 		t.Errorf("%v, %d edges broken", err, w.broken)

@@ -35,6 +35,8 @@ var aliases = []struct {
 	{"module", trace.KeyModule},
 	{"phase", trace.KeyAutogradPhase},
 	{"grid", trace.KeyGrid},
+	{"src", trace.KeySrcRank},
+	{"dst", trace.KeyDstRank},
 }
 
 var aliasKeys, keyAliases = func() (map[string]trace.Key, map[trace.Key]string) {
