@@ -1,4 +1,4 @@
-.PHONY: build test lint house mutate bench profile fuzz golden interop
+.PHONY: build test lint house mutate closedloop bench profile fuzz golden interop
 FUZZTIME ?= 10s
 N ?= 60
 SEED ?= 1
@@ -20,6 +20,9 @@ house: # limits of files, types and functions; what is over them
 
 mutate: # would the tests of PKG notice a fault? docs/testing.md
 	go run -C tools ./mutate -n $(N) -seed $(SEED) $(MUTATE) $(PKG)
+
+closedloop: # faults of the trainer, what whatif predicts without them, and what is measured: docs/whatif.md
+	go test ./cmd/gaprof -run TestClosedLoop -closedloop 10 -timeout 60m
 
 bench: # several shapes and sizes; compare runs with benchstat
 	go test -run '^$$' -bench . -benchmem ./...

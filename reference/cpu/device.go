@@ -157,11 +157,8 @@ func (d *dev) Range(cat, name string, operands ...device.Operand) func() {
 
 // Sleep implements device.Device.
 func (d *dev) Sleep(t time.Duration) {
-	switch {
-	case t >= time.Millisecond:
+	if t > 0 {
 		d.sleep(t)
-	case t > 0:
-		nap(t)
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// longestNap is from where on timers are exact enough.
+const longestNap = 20 * time.Millisecond
+
 // nap lets the thread sleep for less than Go's timers can do, which round up to a
 // millisecond.
 func nap(t time.Duration) {
