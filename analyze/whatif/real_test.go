@@ -73,11 +73,12 @@ func TestReplayOfRealTraces(t *testing.T) {
 			if w.Joined < c.joined || w.Apart > 0 || w.Broken > 0 {
 				t.Errorf("%d collectives joined, %d apart, %d edges broken", w.Joined, w.Apart, w.Broken)
 			}
-			t.Logf("span %.3f ms, with usual lags %+.3f %%", float64(f.Span)/1e6, 100*float64(f.Usual-f.Span)/float64(f.Span))
+			off := f.Usual - f.Span
+			t.Logf("span %.3f ms, with usual lags %+.3f %%", float64(f.Span)/1e6, 100*float64(off)/float64(f.Span))
 			if f.Gaps > c.gaps || f.WorstGap > c.longest {
 				t.Errorf("%d gaps, the longest %d ns", f.Gaps, f.WorstGap)
 			}
-			if off := f.Usual - f.Span; 500*max(off, -off) > f.Span && len(w.Ranks) == 1 && c.longest == 0 {
+			if 500*max(off, -off) > f.Span && len(w.Ranks) == 1 && c.longest == 0 {
 				t.Errorf("with the usual time on each edge the span is off by %d of %d ns", off, f.Span)
 			}
 		})

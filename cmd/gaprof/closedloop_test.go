@@ -32,6 +32,7 @@ var loops = []struct {
 	{"world-size=1 launch-delay=100us", "world-size=1", "cuda-graph", false},
 	{"world-size=1 read-loss=micro-batch", "world-size=1", "drop-host-sync", false},
 	{"world-size=1 scale=pass", "world-size=1 scale=optimizer", "fold-scale", false},
+	{"world-size=1 scale=pass", "world-size=1 scale=foreach", "foreach-scale", false},
 	{"loader-delay=20ms", "", "hide-data-loading", false},
 	{"loader-delay=1=20ms", "", "no-straggler=1", false},
 	{"host-delay=1=40ms", "", "no-straggler=1", false},
@@ -70,8 +71,9 @@ func TestClosedLoop(t *testing.T) {
 			}
 			right := middleOf(measured[l.right], (*loopRun).before)
 			low, high := middleOf(fault, (*loopRun).low), middleOf(fault, (*loopRun).high)
-			fmt.Printf("| `%s` | `%s` | %.2f | %.2f | %.2f | %.2f (%.2f to %.2f) | %.2f | %+.2f | %.2f |\n",
-				l.fault, l.edit, before, after, right, before-after, low, high, before-right, right-after, spreadOf(measured[l.right]))
+			const row = "| `%s` | `%s` | %.2f | %.2f | %.2f | %.2f (%.2f to %.2f) | %.2f | %+.2f | %.2f |\n"
+			fmt.Printf(row, l.fault, l.edit, before, after, right, before-after, low, high, before-right, right-after,
+				spreadOf(measured[l.right]))
 		})
 	}
 }
