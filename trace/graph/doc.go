@@ -26,6 +26,13 @@
 //     like any other, of the kind Order, whose lag is the gap between the two.
 //   - Where several edges allow the same start, the one of the lowest number binds.
 //
+// A Run is a replay on a Machine, on whose domains (devices) nodes get in each other's way:
+//
+//   - A Transfer (a collective) does not start while a node of at least its priority fills its
+//     domain, but may start when that ends: what computes next does not come before it.
+//   - What computes is slower while a Transfer moves data on its domain, which one that waits
+//     for the other members of its group does not do yet.
+//
 // The package knows neither traces nor trainers. Graphs are columns, planning and replaying
 // are linear in nodes and edges, and a plan can be replayed any number of times with other
 // durations and lags.
@@ -36,5 +43,8 @@
 //	plan.go    Plan: the order of a replay, found once
 //	cycle.go   what a graph that has no order looks like
 //	replay.go  Times: when everything starts and ends
+//	machine.go Machine: domains, and what nodes do to others there
+//	run.go     a replay in the order of time
+//	queue.go   what is going to happen, in that order
 //	path.go    the path that decides when a node ends
 package graph
