@@ -54,6 +54,7 @@ var parts = [][2]string{
 	{"analyze/render/plots", "analyze/render"},
 	{"reference/cpu/simd", "reference/cpu"},
 	{"reference/cpu/gemm", "reference/cpu"},
+	{"reference/sim/nccl", "reference/sim"},
 	{"reference/autograd", "reference"},
 	{"reference/model", "reference"},
 	{"reference/optim", "reference"},

@@ -104,6 +104,7 @@ const (
 type Result struct {
 	Steps    int           // completed by all ranks
 	Tokens   int64         // valid targets of those steps
+	Ranks    int           // that were run; in a simulation, the first stands for all others
 	End      string        // EndSteps, EndData or EndCancel
 	Duration time.Duration // of training, on the clock of the devices, without opening them
 }

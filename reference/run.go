@@ -121,7 +121,8 @@ func (r *run) train(ctx context.Context, members []device.Member) (Result, error
 		return Result{End: r.gate.end()}, err
 	}
 	c.release(begin)
-	result := Result{Steps: c.steps, Tokens: c.tokens, End: r.gate.end(), Duration: lasted(begin, ends)}
+	result := Result{Steps: c.steps, Tokens: c.tokens, Ranks: len(members), End: r.gate.end(),
+		Duration: lasted(begin, ends)}
 	if result.End == EndData && r.gate.partial && r.callbacks.Message != nil {
 		r.callbacks.Message(fmt.Sprintf("Ran out of data inside an accumulation of %d micro-batches; "+
 			"last step was canceled. %d steps are done.", r.plan.accumulation, result.Steps))

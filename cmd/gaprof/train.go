@@ -69,6 +69,8 @@ func (f *trainFlags) add(flags *pflag.FlagSet) {
 		"write the gradients of every step as safetensors; shards are gathered first, which adds collectives")
 	flags.IntVar(&f.dataset, "dataset-size", 0, "size of the data set in micro-batches, over all ranks; 0: endless")
 	flags.StringVar(&f.device.name, "device", "cpu", "what to train on: "+deviceUsage())
+	flags.StringArrayVar(&f.device.set, "set", nil,
+		"figures of a simulated machine: hbm=2.0TB/s,launch=6us; may be given several times")
 	flags.IntVarP(&f.device.cores, "jobs", "j", 0, "cores to use (default: all cores)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no notes on stderr")
 	flags.StringVar(&f.progress, "progress", "auto", "progress on stderr: auto (on a terminal), plain or off")
@@ -145,6 +147,7 @@ func flagText(text string) string {
 }
 
 func runTrain(ctx context.Context, s streams, f trainFlags) error {
+	f.device.seed = f.options.Seed
 	backend, err := f.device.open()
 	if err != nil {
 		return err
@@ -206,12 +209,25 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 func (t *trained) summary(folder *runFolder) string {
 	var b strings.Builder
 	r := t.result
-	fmt.Fprintf(&b, "trained %s on %d ranks, %d of %d steps, %d tokens in %.1f s", t.options.Model,
-		t.options.WorldSize, r.Steps, t.options.MaxSteps, r.Tokens, r.Duration.Seconds())
+	verb, clock := "trained", "s"
+	if t.options.Target.Epoch != 0 {
+		verb, clock = "simulated", "s of simulated time"
+	}
+	fmt.Fprintf(&b, "%s %s on %d ranks, %d of %d steps, %d tokens in %.1f %s", verb, t.options.Model,
+		t.options.WorldSize, r.Steps, t.options.MaxSteps, r.Tokens, r.Duration.Seconds(), clock)
 	if n := len(t.steps); n > 0 && !t.options.Target.Shapes {
 		fmt.Fprintf(&b, ", loss %.4f -> %.4f", t.steps[0].Loss, t.steps[n-1].Loss)
 	}
-	fmt.Fprintf(&b, "\nwrote %s\nnext: gaprof analyze %s\n", escape.Control(strings.Join(folder.wrote, ", ")),
+	fmt.Fprintf(&b, "\nwrote %s\nnext: gaprof analyze %s\n", escape.Control(listed(folder.wrote)),
 		escape.Control(folder.dir))
 	return b.String()
+}
+
+// listed joins names, of many those in the middle left out.
+func listed(names []string) string {
+	const most = 20
+	if n := len(names); n > most {
+		return fmt.Sprintf("%s, ... (%d files), %s", strings.Join(names[:3], ", "), n, strings.Join(names[n-3:], ", "))
+	}
+	return strings.Join(names, ", ")
 }

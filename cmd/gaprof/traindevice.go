@@ -5,12 +5,15 @@ import (
 
 	"github.com/gaprof/gaprof/reference/cpu"
 	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/sim"
 )
 
 // deviceFlags say what a run trains on.
 type deviceFlags struct {
 	name  string
-	cores int // of the cpu; 0 is all
+	cores int      // of the cpu; 0 is all
+	set   []string // figures of a simulated machine
+	seed  int
 }
 
 // backends are what --device can name: a name, or a name and a colon before a preset.
@@ -20,6 +23,7 @@ var backends = []struct {
 	open  func(f deviceFlags, preset string) (device.Backend, error)
 }{
 	{"cpu", "cpu, which computes", openCPU},
+	{"sim", "sim:DEVICE, which simulates GPUs: sim:h100, sim:h100x8 for 8 a node, sim:h200x8@ib-ndr", openSim},
 }
 
 // deviceUsage names the devices for the help.
@@ -48,5 +52,28 @@ func openCPU(f deviceFlags, preset string) (device.Backend, error) {
 	if preset != "" {
 		return nil, usage("write cpu", "--device %s: a cpu has no presets", f.name)
 	}
+	if len(f.set) > 0 {
+		return nil, usage("leave it out, or take --device sim:h100", "--set changes a simulated machine, and a cpu is none")
+	}
 	return cpu.Backend{Cores: f.cores}, nil
+}
+
+func openSim(f deviceFlags, preset string) (device.Backend, error) {
+	devices := "devices are " + strings.Join(sim.Devices(), ", ") + "; networks " + strings.Join(sim.Networks(), ", ")
+	if preset == "" {
+		return nil, usage(devices, "--device %s names no device", f.name)
+	}
+	if f.cores != 0 {
+		return nil, usage("leave it out", "-j is for --device cpu; a simulation computes nothing")
+	}
+	m, err := sim.Lookup(preset)
+	if err != nil {
+		return nil, usage(devices, "--device %s: %v", f.name, err)
+	}
+	if len(f.set) > 0 {
+		if err := m.Set(strings.Join(f.set, ",")); err != nil {
+			return nil, usage("figures are listed in docs/simulation.md", "--set: %v", err)
+		}
+	}
+	return sim.Backend{Machine: m, Seed: f.seed}, nil
 }

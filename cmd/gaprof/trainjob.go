@@ -61,6 +61,10 @@ func (j *trainJob) train(ctx context.Context) (*trained, error) {
 		data = finite{text, j.dataset, effective.WorldSize}
 	}
 	for rank := range effective.WorldSize {
+		if j.options.Target.Epoch != 0 { // nothing in a simulation depends on this process
+			j.ranks = append(j.ranks, kineto.NewIn(1, rank, j.window))
+			continue
+		}
 		j.ranks = append(j.ranks, kineto.New(rank, j.window))
 	}
 	out := &trained{options: effective, job: j}
@@ -76,7 +80,7 @@ func (j *trainJob) callbacks(out *trained) reference.Callbacks {
 		Recorder: func(rank int) device.Recorder { return j.ranks[rank] },
 		Open: func(o reference.Options, accumulation int, devices []device.Properties) {
 			j.run = kineto.Run{World: o.WorldSize, Groups: o.Groups(o.WorldSize), Devices: devices,
-				BaseTime: time.Now().Truncate(time.Second).UnixNano(), Options: runHeader(o, accumulation)}
+				BaseTime: epoch(o.Target), Options: runHeader(o, accumulation)}
 			if j.opened != nil {
 				j.opened(o, accumulation)
 			}
@@ -91,6 +95,14 @@ func (j *trainJob) callbacks(out *trained) reference.Callbacks {
 		Message:   j.message,
 		Span:      j.span,
 	}
+}
+
+// epoch is what the times of traces are relative to, in ns since the Unix epoch.
+func epoch(t device.Traits) int64 {
+	if t.Epoch != 0 {
+		return t.Epoch
+	}
+	return time.Now().Truncate(time.Second).UnixNano()
 }
 
 // fail keeps the first error of a callback. The run continues.
@@ -122,7 +134,12 @@ func runHeader(o reference.Options, accumulation int) map[string]any {
 }
 
 // trace returns the trace of a rank.
-func (t *trained) trace(rank int) *trace.Trace { return t.job.ranks[rank].Trace(t.job.run) }
+func (t *trained) trace(rank int) *trace.Trace {
+	if rank < t.result.Ranks {
+		return t.job.ranks[rank].Trace(t.job.run)
+	}
+	return t.job.ranks[0].TraceAs(rank, t.job.run)
+}
 
 // tokens returns the token log: every micro-batch of every rank, as counted by the loop.
 func (t *trained) tokens() []sidecar.TokenCount {

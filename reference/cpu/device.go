@@ -29,15 +29,9 @@ func (d *dev) Properties() device.Properties {
 	return device.Properties{Backend: "cpu", Name: runtime.GOOS + "/" + runtime.GOARCH + " cpu", SMs: cap(d.cores)}
 }
 
-// StreamCreateWithPriority implements device.Device. Priorities have no effect. The first
-// two streams have the numbers of PyTorch's compute and NCCL streams.
+// StreamCreateWithPriority implements device.Device. Priorities have no effect.
 func (d *dev) StreamCreateWithPriority(int) device.Stream {
-	numbers := []int{7, 20}
-	id := 20 + len(d.streams)
-	if len(d.streams) < len(numbers) {
-		id = numbers[len(d.streams)]
-	}
-	s := &stream{d: d, id: id, queue: make(chan task, queued), done: make(chan struct{})}
+	s := &stream{d: d, id: device.StreamID(len(d.streams)), queue: make(chan task, queued), done: make(chan struct{})}
 	d.streams = append(d.streams, s)
 	go s.run()
 	return s

@@ -12,12 +12,23 @@ type Stream interface {
 // stream before it has run.
 type Event interface{}
 
+// StreamID returns the number that the i-th stream of a device has in traces: the first two
+// have those of PyTorch's compute and NCCL streams.
+func StreamID(i int) int {
+	if numbers := []int{7, 20}; i < len(numbers) {
+		return numbers[i]
+	}
+	return 20 + i
+}
+
 // Properties describe a device for the header of a trace.
 type Properties struct {
 	Backend string // cpu, sim, cuda
 	Name    string // as reported by the driver
 	Memory  int64  // bytes; 0 if unknown
 	SMs     int    // streaming multiprocessors; the cores of a cpu
+
+	Capability float64 // compute capability, 9.0; 0 for what is no GPU
 }
 
 // Device is the device of one rank. Only one goroutine may call its methods: the rank's
@@ -127,6 +138,7 @@ type Traits struct {
 	Name   string  // cpu, sim, cuda
 	Types  []DType // of the models that it runs
 	Shapes bool    // tensors have shapes and no contents: losses, norms and gradients are unknown
+	Epoch  int64   // ns since the Unix epoch when the clock of the devices begins; 0 if that is the wall clock
 	Memory int64   // bytes that all ranks together may take from the host; 0 unlimited
 }
 

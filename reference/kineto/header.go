@@ -3,6 +3,7 @@ package kineto
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 
 	"github.com/gaprof/gaprof/reference/device"
 	"github.com/gaprof/gaprof/trace"
@@ -50,27 +51,54 @@ type groupEntry struct {
 }
 
 // Trace returns the trace of the rank. Recording must be over.
-func (r *Rank) Trace(run Run) *trace.Trace {
+func (r *Rank) Trace(run Run) *trace.Trace { return r.log.Trace(r.meta(run)) }
+
+// meta is the header of the trace.
+func (r *Rank) meta(run Run) trace.Meta {
 	groups := r.groups(run)
 	meta := trace.Meta{Format: "kineto", BaseTime: run.BaseTime}
-	for rank, p := range run.Devices[:run.World] {
+	for _, rank := range r.visible(run) {
+		p := run.Devices[rank]
 		meta.Devices = append(meta.Devices, trace.Device{ID: int64(rank), Name: p.Name, MemoryBytes: p.Memory})
 	}
 	info := r.distributed(run, groups)
 	meta.Distributed = &trace.Distributed{Backend: info.Backend, Rank: int64(r.rank), WorldSize: int64(run.World),
 		Groups: groups}
 	meta.Extra = []trace.Extra{
-		entry("deviceProperties", properties(run)), entry("distributedInfo", info),
+		entry("deviceProperties", r.properties(run)), entry("distributedInfo", info),
 		{Key: "record_shapes", JSON: "1"}, {Key: "profile_memory", JSON: "1"}, entry("gaprof", run.Options),
 	}
-	return r.log.Trace(meta)
+	return meta
 }
 
-func properties(run Run) []deviceProperties {
-	list := make([]deviceProperties, run.World)
-	for rank, p := range run.Devices[:run.World] {
-		list[rank] = deviceProperties{ID: rank, Name: p.Name, TotalGlobalMem: p.Memory,
-			MaxThreadsPerBlock: 1, MaxThreadsPerMultiprocessor: 1, WarpSize: 1, NumSMs: p.SMs}
+// visible are the devices that the rank sees: all on one host, and its own of a simulation,
+// where there may be very many.
+func (r *Rank) visible(run Run) []int {
+	if gpu(run) {
+		return []int{r.rank}
+	}
+	list := make([]int, run.World)
+	for rank := range list {
+		list[rank] = rank
+	}
+	return list
+}
+
+// gpu reports whether the devices are GPUs.
+func gpu(run Run) bool { return run.Devices[0].Capability > 0 }
+
+func (r *Rank) properties(run Run) []deviceProperties {
+	var list []deviceProperties
+	for _, rank := range r.visible(run) {
+		p := run.Devices[rank]
+		d := deviceProperties{ID: rank, Name: p.Name, TotalGlobalMem: p.Memory, MaxThreadsPerBlock: 1,
+			MaxThreadsPerMultiprocessor: 1, WarpSize: 1, NumSMs: p.SMs}
+		if gpu(run) {
+			d.ComputeMajor, d.ComputeMinor = int(p.Capability), int(math.Round(p.Capability*10))%10
+			d.MaxThreadsPerBlock, d.MaxThreadsPerMultiprocessor, d.WarpSize = 1024, 2048, 32
+			d.RegsPerBlock, d.SharedMemPerBlock = 65536, 49152
+		}
+		list = append(list, d)
 	}
 	return list
 }
@@ -93,10 +121,14 @@ func (r *Rank) groups(run Run) []trace.ProcessGroup {
 
 // distributed describes the process groups of the rank.
 func (r *Rank) distributed(run Run, groups []trace.ProcessGroup) distributedInfo {
-	info := distributedInfo{Backend: "gaprof", Rank: r.rank, WorldSize: run.World, Count: len(groups)}
+	name, config := "gaprof", run.Devices[0].Backend+":gaprof"
+	if gpu(run) {
+		name, config = "nccl", "cuda:nccl"
+	}
+	info := distributedInfo{Backend: name, Rank: r.rank, WorldSize: run.World, Count: len(groups)}
 	for _, g := range groups {
-		info.Groups = append(info.Groups, groupEntry{Name: g.Name, Desc: g.Desc,
-			Backend: run.Devices[0].Backend + ":gaprof", Size: int(g.Size), Ranks: g.Ranks})
+		info.Groups = append(info.Groups, groupEntry{Name: g.Name, Desc: g.Desc, Backend: config, Size: int(g.Size),
+			Ranks: g.Ranks})
 	}
 	return info
 }

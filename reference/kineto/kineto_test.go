@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -99,7 +100,7 @@ func TestWritten(t *testing.T) {
 	coll := `"Collective name": "_reduce_scatter_base", "In msg nelems": 8, "Out msg nelems": 4, "Group size": 2, ` +
 		`"dtype": "Float", "Process Group Name": "0", ` +
 		`"Process Group Description": "default_pg", "Process Group Ranks": "[0, 1]", "Seq": 3`
-	pid := fmt.Sprint(tracks(1)[hostTrack].PID)
+	pid := fmt.Sprint(tracks(int64(os.Getpid()), 1)[hostTrack].PID)
 	host := `"pid": ` + pid + `, "tid": ` + pid
 	for _, want := range []string{
 		`"distributedInfo": {"backend": "gaprof", "rank": 1, "world_size": 2, "pg_count": 1, ` +

@@ -8,6 +8,7 @@ package kineto
 
 import (
 	"math"
+	"os"
 	"sync/atomic"
 
 	"github.com/gaprof/gaprof/reference/device"
@@ -31,6 +32,7 @@ func (w Window) holds(step int) bool { return w.From <= step && step < w.To }
 // Rank records one rank. Times are ns since the Unix epoch.
 type Rank struct {
 	rank    int
+	process int64
 	window  Window
 	log     *record.Log
 	streams *streamTracks
@@ -43,9 +45,13 @@ type Rank struct {
 var _ device.Recorder = (*Rank)(nil)
 
 // New returns a recorder for a rank. It records nothing before Begin.
-func New(rank int, w Window) *Rank {
-	log := record.New(tracks(rank))
-	return &Rank{rank: rank, window: w, log: log,
+func New(rank int, w Window) *Rank { return NewIn(int64(os.Getpid()), rank, w) }
+
+// NewIn is New for a rank of another process, by its id: that of a simulation, say, in which
+// nothing may depend on this one.
+func NewIn(process int64, rank int, w Window) *Rank {
+	log := record.New(tracks(process, rank))
+	return &Rank{rank: rank, process: process, window: w, log: log,
 		streams: &streamTracks{rank: rank, log: log, more: make(map[int]int32)}}
 }
 

@@ -2,7 +2,6 @@ package kineto
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"sync"
 
@@ -25,10 +24,10 @@ const (
 const waitStream, computeStream, commStream = -1, 7, 20
 
 // hostThread returns the track of the dispatch thread. Ranks are goroutines of one process,
-// but tools identify ranks by process, so each gets a process id of its own: the real one
-// with four digits for the rank appended.
-func hostThread(rank int) record.Track {
-	pid := int64(os.Getpid())*10000 + int64(rank)
+// but tools identify ranks by process, so each gets a process id of its own: that of the
+// process with four digits for the rank appended.
+func hostThread(process int64, rank int) record.Track {
+	pid := process*10000 + int64(rank)
 	return record.Track{PID: pid, TID: pid, Process: "gaprof", Labels: "CPU", ProcessSort: pid,
 		Thread: fmt.Sprintf("thread %d (dispatch of rank %d)", pid, rank), ThreadSort: pid}
 }
@@ -40,9 +39,9 @@ func streamOf(rank int, stream int64) record.Track {
 }
 
 // tracks returns the tracks that every rank has.
-func tracks(rank int) []record.Track {
+func tracks(process int64, rank int) []record.Track {
 	list := make([]record.Track, numTracks)
-	list[hostTrack] = hostThread(rank)
+	list[hostTrack] = hostThread(process, rank)
 	list[waitTrack] = streamOf(rank, waitStream)
 	list[computeTrack] = streamOf(rank, computeStream)
 	list[commTrack] = streamOf(rank, commStream)

@@ -17,6 +17,13 @@ import (
 //  3. Each device event is tied to its launch by a flow.
 //  4. The window of the recording is written as Kineto does.
 func (l *Log) Trace(meta trace.Meta) *trace.Trace {
+	return l.TraceAs(meta, nil, func(a Args) Args { return a })
+}
+
+// TraceAs is Trace with other tracks in the place of those of the Log, as many of them, and with
+// the arguments that args returns for those of an event: what one process did, as another one
+// that did the same. nil tracks are those of the Log.
+func (l *Log) TraceAs(meta trace.Meta, tracks []Track, args func(Args) Args) *trace.Trace {
 	b := trace.NewBuilder()
 	*b.Meta() = meta
 	if l == nil {
@@ -24,8 +31,11 @@ func (l *Log) Trace(meta trace.Meta) *trace.Trace {
 	}
 	events := l.linked()
 	separate(events)
-	m := maker{b: b, base: meta.BaseTime, args: ArgWriter{b: b}}
-	m.nameTracks(l.tracks)
+	m := maker{b: b, base: meta.BaseTime, args: ArgWriter{b: b}, as: args}
+	if tracks == nil {
+		tracks = l.tracks
+	}
+	m.nameTracks(tracks)
 	for i := range events {
 		m.add(&events[i])
 	}
@@ -96,6 +106,7 @@ type maker struct {
 	base   int64
 	tracks []trace.TrackID
 	args   ArgWriter
+	as     func(Args) Args
 }
 
 func (m *maker) intern(s string) trace.StringID { return m.b.Intern([]byte(s)) }
@@ -124,7 +135,7 @@ func (m *maker) add(e *Event) {
 	}
 	if e.Args != nil {
 		m.args.list = m.args.list[:0]
-		e.Args.Write(&m.args)
+		m.as(e.Args).Write(&m.args)
 		row.Args = m.args.list
 	}
 	m.b.Add(&row)

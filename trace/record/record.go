@@ -68,6 +68,13 @@ func (l *Log) Track(t Track) int32 {
 	return int32(len(l.tracks) - 1)
 }
 
+// Tracks returns the tracks that there are.
+func (l *Log) Tracks() []Track {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.tracks)
+}
+
 // Add records an event. It may be called by several goroutines at once.
 func (l *Log) Add(e Event) {
 	if l == nil {

@@ -121,27 +121,31 @@ func (f *Fabric) bandwidth(c Collective, a Algorithm, p Protocol, g Group) float
 	if g.Nodes > 1 {
 		ll = Volta // the bound is that of the host's processor then, of which this is Intel's
 	}
-	per := channels[f.Generation]
-	switch {
-	case a == Ring && p == LL:
-		bus = min(llMost[ll][scale], bus*0.5)
-	case a == Ring && p == LL128:
-		bus = min(bus*0.92, per*ringLL128Most[f.Generation][scale])
-	case a == Tree:
-		bus = min(bus*0.92, per*treeMost[f.Generation][scale])
-	}
-	switch {
-	case a == Tree && p == LL:
-		bus = min(bus/3.8, llMost[ll][scale])
-	case a == Tree && p == LL128 && g.Nodes == 1:
-		bus = min(bus*7/9, per*treeLL128Most[f.Generation][scale])
-	case a == Tree && p == LL128:
-		bus = min(bus*120/128, per*treeLL128Most[f.Generation][scale])
-	}
 	if a == Tree {
-		return bus / 2
+		return f.tree(bus, p, g, llMost[ll][scale], scale) / 2
+	}
+	switch p {
+	case LL:
+		bus = min(llMost[ll][scale], bus*0.5)
+	case LL128:
+		bus = min(bus*0.92, channels[f.Generation]*ringLL128Most[f.Generation][scale])
 	}
 	return bus * float64(g.Ranks) / float64(steps(c, g))
+}
+
+// tree is the bandwidth of a tree, of which each byte goes up and down.
+func (f *Fabric) tree(bus float64, p Protocol, g Group, ll float64, scale int) float64 {
+	per := channels[f.Generation]
+	bus = min(bus*0.92, per*treeMost[f.Generation][scale])
+	switch {
+	case p == LL:
+		return min(bus/3.8, ll)
+	case p == LL128 && g.Nodes == 1:
+		return min(bus*7/9, per*treeLL128Most[f.Generation][scale])
+	case p == LL128:
+		return min(bus*120/128, per*treeLL128Most[f.Generation][scale])
+	}
+	return bus
 }
 
 // latency is that of a collective in us.
