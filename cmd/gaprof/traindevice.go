@@ -53,7 +53,8 @@ func openCPU(f deviceFlags, preset string) (device.Backend, error) {
 		return nil, usage("write cpu", "--device %s: a cpu has no presets", f.name)
 	}
 	if len(f.set) > 0 {
-		return nil, usage("leave it out, or take --device sim:h100", "--set changes a simulated machine, and a cpu is none")
+		return nil, usage("leave it out, or take --device sim:h100",
+			"--set changes a simulated machine, and a cpu is none")
 	}
 	return cpu.Backend{Cores: f.cores}, nil
 }

@@ -93,7 +93,7 @@ var params = [numParams]struct {
 	loader:            {"loader", aTime, 0, 1e12, "taking a micro-batch from its loader"},
 	queue:             {"queue", aNumber, 1, 1 << 20, "launches that can be queued before the host blocks"},
 	jitter:            {"jitter", aRatio, 0, 1, "standard deviation of the durations of kernels; makes ranks differ"},
-	skew:              {"skew", aTime, 0, 1e10, "by which the host of a rank is late in a step, at most; makes ranks differ"},
+	skew:              {"skew", aTime, 0, 1e10, "most that the host of a rank is late in a step; makes ranks differ"},
 	kernel:            {"kernel", aTime, 1, 1e9, "the shortest kernel"},
 	gap:               {"gap", aTime, 0, 1e9, "between dependent kernels"},
 	start:             {"start", aTime, 0, 1e9, "from a launch to the start on an idle device"},

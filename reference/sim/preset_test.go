@@ -27,7 +27,8 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := fmt.Sprint(Devices(), Networks()); got != "[a100 b200 h100 h100-pcie h200 mi300x] [ib-hdr ib-ndr ib-xdr]" {
+	const want = "[a100 b200 h100 h100-pcie h200 mi300x] [ib-hdr ib-ndr ib-xdr]"
+	if got := fmt.Sprint(Devices(), Networks()); got != want {
 		t.Error(got)
 	}
 }
@@ -126,8 +127,10 @@ func TestFile(t *testing.T) {
 		{"a:\n  is: A\n  from: [h100]\nb:\n  is: B\n  from: [h200]\n", ":a", "A 3.35TB/s"},
 		{"a:\n  is: A\n  from: [h100]\nb:\n  is: B\n  from: [h200]\n", "x4", "B 4.8TB/s"},
 		{"mine:\n  from: [h100]\n", "", "NVIDIA H100 80GB HBM3 3.35TB/s"},
-		{"mine:\n  is: A\n  from: [h100]\n  hbm: [3 TB, measured]\n", "", `mine: hbm is bytes per second, and "TB" is no unit`},
-		{"mine:\n  is: A\n  from: [h100]\n  hbn: [3 TB/s, measured]\n", "", "mine: there is no figure hbn; did you mean hbm?"},
+		{"mine:\n  is: A\n  from: [h100]\n  hbm: [3 TB, measured]\n", "",
+			`mine: hbm is bytes per second, and "TB" is no unit`},
+		{"mine:\n  is: A\n  from: [h100]\n  hbn: [3 TB/s, measured]\n", "",
+			"mine: there is no figure hbn; did you mean hbm?"},
 		{"mine:\n  is: A\n  from: [h100]\n  hbm: 3 TB/s\n", "", "mine: hbm: write [figure, where it is from]"},
 		{"mine:\n  is: A\n  hbm: [3 TB/s, measured]\n", "", "lacks the figure"},
 		{"mine:\n  is: A\n  from: [yours]\n", "", "there is no preset yours"},
