@@ -23,7 +23,7 @@ func (c call) end() int { return c.start + c.dur }
 // numbers that all clash.
 func drawLaunches(rng *rand.Rand) (calls []call, events []event, source string) {
 	var b strings.Builder
-	b.WriteString("1/1 0 +1 cpu_op a\n")
+	device := []string{"0", "9"}[rng.IntN(2)] // "9": the first row of the trace is a call
 	for i := range 3 + rng.IntN(8) {
 		c := call{rng.IntN(2), 10*i + 1, 1 + rng.IntN(14), rng.IntN(7), rng.IntN(3), rng.IntN(4) == 0, false}
 		calls = append(calls, c)
@@ -36,7 +36,7 @@ func drawLaunches(rng *rand.Rand) (calls []call, events []event, source string) 
 	for i := range 2 + rng.IntN(8) {
 		e := event{rng.IntN(2), 10*rng.IntN(12) + i, 1 + rng.IntN(3), rng.IntN(8), rng.IntN(3), i}
 		events = append(events, e)
-		fmt.Fprintf(&b, "0/%d %d +%d kernel k%d corr=%d ext=%d\n", 7+e.stream, e.start, e.dur, i, e.corr, e.ext)
+		fmt.Fprintf(&b, "%s/%d %d +%d kernel k%d corr=%d ext=%d\n", device, 7+e.stream, e.start, e.dur, i, e.corr, e.ext)
 	}
 	return calls, events, b.String()
 }
@@ -150,6 +150,7 @@ func checkCounts(t *testing.T, r *Rank, calls []call, events []event) {
 	if ns, n := r.LeastDelay(); ns != int64(least) || n != pairs {
 		t.Errorf("least delay %d of %d, want %d of %d", ns, n, least, pairs)
 	}
+	checkLost(t, r, calls, events)
 	for i := range calls {
 		for _, id := range r.Host {
 			track := r.Trace.Tracks()[id]
@@ -159,6 +160,31 @@ func checkCounts(t *testing.T, r *Rank, calls []call, events []event) {
 				}
 			}
 		}
+	}
+}
+
+// checkLost counts the calls of whose ids neither an event nor another call that has one is there: each
+// id once.
+func checkLost(t *testing.T, r *Rank, calls []call, events []event) {
+	t.Helper()
+	there, used, unused, kernels := map[int]bool{}, map[int]bool{}, map[int]bool{}, 0
+	for _, e := range events {
+		there[e.corr] = true
+		used[launchOf(calls, e)] = true
+	}
+	for i, c := range calls {
+		if c.corr == 0 {
+			continue
+		}
+		if used[i] {
+			kernels++
+		} else if !there[c.corr] {
+			unused[c.corr] = true
+		}
+	}
+	want := Launches{kernels + len(unused), len(unused)}
+	if got := r.LaunchesIn(func(int64) bool { return true }); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 

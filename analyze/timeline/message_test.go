@@ -66,6 +66,7 @@ func TestMessage(t *testing.T) {
 func TestClosures(t *testing.T) {
 	const node = ` cpu_op "autograd::engine::evaluate_function: MulBackward0"` + "\n"
 	const source = "1/1 5 +3" + node + `
+1/1 0 +1 cpu_op aten::mm
 1/1 10 +20 user_annotation Optimizer.step#A.step
 1/1 12 +1 cuda_runtime cudaLaunchKernel corr=1
 1/1 40 +50 user_annotation Optimizer.step#LBFGS.step
@@ -76,7 +77,7 @@ func TestClosures(t *testing.T) {
 1/1 80 +1 cuda_runtime cudaLaunchKernel corr=5
 1/1 90 +20 user_annotation Optimizer.step#C.step
 1/1 92 +1 cuda_runtime cudaLaunchKernel corr=6
-1/1 110 +3` + node + `
+1/1 110 +3` + node + "1/1 110 +3" + node + `
 0/7 100 +1 kernel k corr=1
 0/7 110 +1 kernel k corr=2
 0/7 120 +1 kernel k corr=3
