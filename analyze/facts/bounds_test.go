@@ -60,7 +60,8 @@ func TestBoundsOfWaits(t *testing.T) {
 		}
 	}
 	for launch, want := range map[string]int{"+29490": 1, "+29491": 1, "+29501": 1, "+29502": 1, "+29503": 0} {
-		source := strings.ReplaceAll(strings.ReplaceAll(recycling, "COPY", "50002"), "1/2 500 +10 ", "1/2 500 "+launch+" ")
+		source := strings.ReplaceAll(strings.ReplaceAll(recycling, "COPY", "50002"), "1/2 500 +10 ",
+			"1/2 500 "+launch+" ")
 		if r := one(t, source); len(r.BufferWaits) != want {
 			t.Errorf("launched until %s: %d waits, want %d", launch, len(r.BufferWaits), want)
 		}
@@ -71,7 +72,8 @@ func TestBoundsOfWaits(t *testing.T) {
 // sum unknown.
 func TestNothingToSend(t *testing.T) {
 	for _, test := range []struct{ sizes, want string }{
-		{"0", "0"}, {"0 0", "0"}, {"0 8", "8"}, {"8 0", "8"}, {"8 16", "24"}, {"-1 8", "-1"}, {"8 -1", "-1"}, {"0 -1 8", "-1"}, {"1", "1"},
+		{"0", "0"}, {"0 0", "0"}, {"0 8", "8"}, {"8 0", "8"}, {"8 16", "24"}, {"-1 8", "-1"}, {"8 -1", "-1"},
+		{"0 -1 8", "-1"}, {"1", "1"},
 	} {
 		sum := int64(0)
 		for word := range strings.FieldsSeq(test.sizes) {
@@ -116,10 +118,13 @@ func TestSuspectShares(t *testing.T) {
 // TestWarmupOfGraphs: one graph that is made is one.
 func TestWarmupOfGraphs(t *testing.T) {
 	const step = "\n1/1 60 +5 user_annotation Optimizer.step#A.step"
-	if w := one(t, "1/1 10 +20 cuda_runtime cudaGraphInstantiate"+step).Warmup; !w.Graphs || fmt.Sprint(w.Compiling) != "[20]" {
+	if w := one(t, "1/1 10 +20 cuda_runtime cudaGraphInstantiate"+step).Warmup; !w.Graphs ||
+		fmt.Sprint(w.Compiling) != "[20]" {
 		t.Errorf("%+v", w)
 	}
-	if w := one(t, "1/1 10 +20 cpu_op compile_fx\n1/1 15 +25 cpu_op inductor_compile\n1/1 70 +5 cpu_op compile_fx"+step).Warmup; w.Graphs ||
+	if w := one(t,
+		"1/1 10 +20 cpu_op compile_fx\n1/1 15 +25 cpu_op inductor_compile\n"+
+			"1/1 70 +5 cpu_op compile_fx"+step).Warmup; w.Graphs ||
 		fmt.Sprint(w.Compiling) != "[30]" || len(w.Compiled) != 2 {
 		t.Errorf("%+v", w)
 	}

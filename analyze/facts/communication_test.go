@@ -55,14 +55,16 @@ func TestCommunication(t *testing.T) {
 	for i := range r.Collectives {
 		c := &r.Collectives[i]
 		e := r.Communication.Event(i)
-		fmt.Fprintf(&b, "%s %s/%s %d +%d: %d bytes, step %d, asked %d, %s, %s, linked %t\n", c.Kind, e.Process, e.Thread,
+		fmt.Fprintf(&b, "%s %s/%s %d +%d: %d bytes, step %d, asked %d, %s, %s, linked %t\n", c.Kind, e.Process,
+			e.Thread,
 			e.Start, e.Duration, c.Bytes, c.Step, c.Asked, c.Site.Site, c.Phase, c.Linked)
 		if want := []string{allReduce, allGather, scatterKernel}; !strings.Contains(strings.Join(want, " "), e.Name) {
 			t.Errorf("collective %d is %s", i, e.Name)
 		}
 	}
 	for _, g := range r.Groups {
-		fmt.Fprintf(&b, "%v of step %d at %s: %d bytes, members %v, %v, first %v\n", g.Kind, g.Step, g.Site.Site, g.Bytes,
+		fmt.Fprintf(&b, "%v of step %d at %s: %d bytes, members %v, %v, first %v\n", g.Kind, g.Step, g.Site.Site,
+			g.Bytes,
 			g.Members, g.Overlap, g.First)
 	}
 	fmt.Fprintln(&b, r.SelfOverlap, r.OnCompute, r.Streams)
@@ -113,7 +115,9 @@ func TestUnlinkedAreInferred(t *testing.T) {
 		for step := range test.steps {
 			for i, letter := range "abc" {
 				corr := 10*step + i + 1
-				fmt.Fprintf(&b, "1/2 %dus +5us cpu_op \"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\"\n", at)
+				fmt.Fprintf(&b,
+					"1/2 %dus +5us cpu_op \"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\"\n",
+					at)
 				fmt.Fprintf(&b, "1/2 %dus +1us cpu_op torch::autograd::AccumulateGrad\n", at+1)
 				fmt.Fprintf(&b, "1/2 %dus +1us cuda_runtime cudaLaunchKernelExC corr=%d\n", at+3, corr)
 				kernel(letter, fmt.Sprintf("corr=%d", corr))
@@ -152,14 +156,17 @@ func TestStreams(t *testing.T) {
 		shared       int
 	}{
 		{"apart", "0/7 0 +9 kernel gemm\n0/20 0 +9 kernel " + allReduce, false, 0},
-		{"half of the compute", "0/7 0 +9 kernel gemm\n0/20 0 +9 kernel gemm\n0/20 20 +9 kernel " + allReduce, false, 1},
+		{"half of the compute", "0/7 0 +9 kernel gemm\n0/20 0 +9 kernel gemm\n0/20 20 +9 kernel " + allReduce, false,
+			1},
 		{"less than half", "0/7 0 +10 kernel gemm\n0/20 0 +9 kernel gemm\n0/20 20 +9 kernel " + allReduce, false, 0},
 		{"one after the other", "0/20 0 +20 kernel gemm\n0/20 20 +9 kernel " + allReduce, false, 1},
 		{"one over the other", "0/20 0 +21 kernel gemm\n0/20 20 +9 kernel " + allReduce, true, 1},
-		{"a little over the other", "0/7 0 +90 kernel gemm\n0/20 0 +21 kernel gemm\n0/20 20 +9 kernel " + allReduce, true, 1},
+		{"a little over the other", "0/7 0 +90 kernel gemm\n0/20 0 +21 kernel gemm\n0/20 20 +9 kernel " + allReduce,
+			true, 1},
 		{"copies are no compute", "0/20 0 +20 gpu_memcpy \"Memcpy DtoD\"\n0/20 20 +9 kernel " + allReduce, false, 0},
 		{"of no process group", "0/20 0 +20 kernel gemm\n0/20 20 +9 kernel \"" + custom + "\"", false, 0},
-		{"two", "0/20 0 +20 kernel gemm\n0/20 20 +9 kernel " + allReduce + "\n0/20 40 +9 kernel " + allGather, false, 2},
+		{"two", "0/20 0 +20 kernel gemm\n0/20 20 +9 kernel " + allReduce + "\n0/20 40 +9 kernel " + allGather, false,
+			2},
 		{"two streams", "0/20 0 +20 kernel gemm\n0/21 20 +20 kernel gemm\n0/20 20 +9 kernel " + allReduce +
 			"\n0/21 50 +9 kernel " + allGather, false, 2},
 	} {

@@ -21,7 +21,8 @@ func passes(all ...[]string) string {
 			}
 			at += 10
 		}
-		fmt.Fprintf(&b, "1/1 %dus +9us cpu_op \"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\"\n", at)
+		fmt.Fprintf(&b,
+			"1/1 %dus +9us cpu_op \"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\"\n", at)
 		fmt.Fprintf(&b, "1/1 %dus +5us cpu_op torch::autograd::AccumulateGrad dims=[[4,4]] type=[\"float\"]\n", at+1)
 		at += 20
 	}
@@ -31,7 +32,8 @@ func passes(all ...[]string) string {
 
 // TestLossOfPasses: what all backward passes have in common is said, and nothing else.
 func TestLossOfPasses(t *testing.T) {
-	const nll, mul, by4, by5 = "NllLossBackward0", "MulBackward0", "DivBackward0 aten::div 4", "DivBackward0 aten::div 5"
+	const nll, mul, by4, by5 = "NllLossBackward0", "MulBackward0", "DivBackward0 aten::div 4",
+		"DivBackward0 aten::div 5"
 	views := func(n int) []string { return strings.Fields(strings.Repeat("ViewBackward0 ", n)) }
 	for _, test := range []struct {
 		name   string
@@ -41,19 +43,27 @@ func TestLossOfPasses(t *testing.T) {
 		{"plain", [][]string{{nll}, {nll}}, "known true, multiplied false, divided false by NaN"},
 		{"all divided", [][]string{{by4, nll}, {by4, nll}}, "known true, multiplied false, divided true by 4"},
 		{"divided by others", [][]string{{by4, nll}, {by5, nll}}, "known true, multiplied false, divided true by NaN"},
-		{"the third by another", [][]string{{by4, nll}, {by4, nll}, {by5, nll}}, "known true, multiplied false, divided true by NaN"},
+		{"the third by another", [][]string{{by4, nll}, {by4, nll}, {by5, nll}},
+			"known true, multiplied false, divided true by NaN"},
 		{"one divided", [][]string{{by4, nll}, {nll}}, "known false, multiplied false, divided false by NaN"},
 		{"the second divided", [][]string{{nll}, {by4, nll}}, "known false, multiplied false, divided false by NaN"},
 		{"the second multiplied", [][]string{{nll}, {mul, nll}}, "known false, multiplied false, divided false by NaN"},
-		{"all multiplied and divided", [][]string{{mul, by5, nll}, {mul, by5, nll}}, "known true, multiplied true, divided true by 5"},
-		{"the second unknown", [][]string{{nll}, {"MyBackward", nll}}, "known false, multiplied false, divided false by NaN"},
+		{"all multiplied and divided", [][]string{{mul, by5, nll}, {mul, by5, nll}},
+			"known true, multiplied true, divided true by 5"},
+		{"the second unknown", [][]string{{nll}, {"MyBackward", nll}},
+			"known false, multiplied false, divided false by NaN"},
 		{"eight nodes", [][]string{append(views(7), nll)}, "known true, multiplied false, divided false by NaN"},
 		{"nine nodes", [][]string{append(views(8), nll)}, "known false, multiplied false, divided false by NaN"},
-		{"sums and casts", [][]string{{"AddBackward0", "ToCopyBackward0", nll}}, "known true, multiplied false, divided false by NaN"},
-		{"the inverse", [][]string{{"DivBackward0 aten::mul 0.5", nll}}, "known true, multiplied false, divided true by 2"},
-		{"another operator", [][]string{{"DivBackward0 aten::sum 0.5", nll}}, "known true, multiplied false, divided true by NaN"},
-		{"by nothing", [][]string{{"DivBackward0 aten::div 0", nll}}, "known true, multiplied false, divided true by NaN"},
-		{"by no number", [][]string{{"DivBackward0 aten::div x", nll}}, "known true, multiplied false, divided true by NaN"},
+		{"sums and casts", [][]string{{"AddBackward0", "ToCopyBackward0", nll}},
+			"known true, multiplied false, divided false by NaN"},
+		{"the inverse", [][]string{{"DivBackward0 aten::mul 0.5", nll}},
+			"known true, multiplied false, divided true by 2"},
+		{"another operator", [][]string{{"DivBackward0 aten::sum 0.5", nll}},
+			"known true, multiplied false, divided true by NaN"},
+		{"by nothing", [][]string{{"DivBackward0 aten::div 0", nll}},
+			"known true, multiplied false, divided true by NaN"},
+		{"by no number", [][]string{{"DivBackward0 aten::div x", nll}},
+			"known true, multiplied false, divided true by NaN"},
 	} {
 		l := one(t, passes(test.passes...)).Loss
 		got := fmt.Sprintf("known %t, multiplied %t, divided %t by %v", l.Known, l.Multiplied, l.Divided, l.Divisor)

@@ -69,7 +69,8 @@ func overlongAmong(first, second string) string {
 		if i == 0 {
 			one, two = first, second
 		}
-		fmt.Fprintf(&b, "0/7 %d +%s kernel gemm\n1/8 %d +%s kernel \"void add<float>(int)\"\n", 100+10*i, one, 100+10*i, two)
+		fmt.Fprintf(&b, "0/7 %d +%s kernel gemm\n1/8 %d +%s kernel \"void add<float>(int)\"\n", 100+10*i, one,
+			100+10*i, two)
 	}
 	return b.String()
 }
@@ -85,8 +86,10 @@ func TestProblems(t *testing.T) {
 		{"half of them", launched(20, 10, "1ms"), ""},
 		{"too few", launched(19, 19, "1ms"), ""},
 		{"with steps, the longest is said", launched(20, 11, "1ms") + step,
-			"steps_from_profiler 2 / suspect_time_unit 1 most launches last a millisecond or more, the longest step 1.1 s"},
-		{"most launches last less than 10 ns", launched(20, 11, "9"), "suspect_time_unit 1 most launches last less than 10 ns"},
+			"steps_from_profiler 2 / suspect_time_unit 1 most launches last " +
+				"a millisecond or more, the longest step 1.1 s"},
+		{"most launches last less than 10 ns", launched(20, 11, "9"),
+			"suspect_time_unit 1 most launches last less than 10 ns"},
 		{"10 ns", launched(20, 11, "10"), ""},
 		{"no time at all", launched(20, 11, "0"), ""},
 		{"1 ns", launched(20, 11, "1"), "suspect_time_unit 1 most launches last less than 10 ns"},
@@ -97,7 +100,8 @@ func TestProblems(t *testing.T) {
 		{"just below 5 ms", kernels(20, 11, "4999us"), strings.TrimSpace(unlinked)},
 		{"half of the kernels", kernels(20, 10, "5ms"), strings.TrimSpace(unlinked)},
 		{"too few kernels", kernels(19, 19, "5ms"), "unlinked_device_events 19"},
-		{"launches decide where there are any", launched(20, 0, "") + strings.ReplaceAll(kernels(19, 19, "5ms"), "0/7", "0/9"),
+		{"launches decide where there are any", launched(20, 0, "") + strings.ReplaceAll(kernels(19, 19, "5ms"),
+			"0/7", "0/9"),
 			"unlinked_device_events 19"},
 
 		{"a kernel in 4 is missing", stepsOfLaunches(5), "lost_device_events 1 1 of 4 in complete steps"},
@@ -108,7 +112,8 @@ func TestProblems(t *testing.T) {
 		{"quarter of the events last no time", kernels(20, 5, "0"), strings.TrimSpace(unlinked)},
 		{"more than a quarter", kernels(20, 6, "0"), unlinked + "/ device_events_of_no_length 6 6 of 20"},
 		{"more than a quarter of a few", kernels(19, 6, "0"), "unlinked_device_events 19"},
-		{"a collective never lasts no time", "0/7 1us +0 kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL\n0/8 1us +0 kernel k",
+		{"a collective never lasts no time",
+			"0/7 1us +0 kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL\n0/8 1us +0 kernel k",
 			"unlinked_device_events 2 / device_events_of_no_length 1 collectives"},
 		{"a collective that lasts", "0/7 1us +1 kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL\n0/8 1us +0 kernel k",
 			"unlinked_device_events 2"},
@@ -123,13 +128,17 @@ func TestProblems(t *testing.T) {
 			"1/1 5us +1us cuda_runtime cudaLaunchKernel corr=2\n" +
 			"0/7 12s +3us kernel k corr=1\n0/7 9us +3us kernel k corr=2", ""},
 		{"long delays where the unit is wrong anyway", strings.ReplaceAll(strings.ReplaceAll(launched(20, 20, "2ms"),
-			"0/7 ", "0/7 9"), "ms +1us kernel", "s +1us kernel"), "suspect_time_unit 1 most launches last a millisecond or more"},
+			"0/7 ", "0/7 9"), "ms +1us kernel", "s +1us kernel"),
+			"suspect_time_unit 1 most launches last a millisecond or more"},
 
-		{"the recorder dropped events", "recording dropped=3\n0/7 5us +3us kernel k", "unlinked_device_events 1 / dropped_device_events 3"},
-		{"ProfilerStep", "1/1 1us +9us user_annotation ProfilerStep#3\n1/1 12us +9us user_annotation ProfilerStep#4", "steps_from_profiler 2"},
+		{"the recorder dropped events", "recording dropped=3\n0/7 5us +3us kernel k",
+			"unlinked_device_events 1 / dropped_device_events 3"},
+		{"ProfilerStep", "1/1 1us +9us user_annotation ProfilerStep#3\n1/1 12us +9us user_annotation ProfilerStep#4",
+			"steps_from_profiler 2"},
 		{"events of two ranks", `
 1/1 0 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=3 gsize=4
-1/1 10 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=1 gsize=4`, "several_ranks_in_one_process 2 ranks [1 3]"},
+1/1 10 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=1 gsize=4`,
+			"several_ranks_in_one_process 2 ranks [1 3]"},
 		{"before their launches", `
 1/1 10 +2 cuda_runtime cudaLaunchKernel corr=1
 1/1 20 +2 cuda_runtime cudaLaunchKernel corr=2
@@ -141,9 +150,11 @@ func TestProblems(t *testing.T) {
 		{"the longest of two", overlongAmong("2500000000", "3ms"),
 			"overlong_device_event 2 gemm on stream 7 of device 0, recorded with 2.5 s / unlinked_device_events 24"},
 		{"the longest is the second", overlongAmong("999999999", "1s"),
-			"overlong_device_event 2 add<float> on stream 8 of device 1, recorded with 1.0 s / unlinked_device_events 24"},
+			"overlong_device_event 2 add<float> on stream 8 of device 1, recorded " +
+				"with 1.0 s / unlinked_device_events 24"},
 		{"an hour", overlongAmong("3600s", "2"),
-			"overlong_device_event 1 gemm on stream 7 of device 0, recorded with 1.0 hours / unlinked_device_events 24"},
+			"overlong_device_event 1 gemm on stream 7 of device 0, recorded with " +
+				"1.0 hours / unlinked_device_events 24"},
 		{"less than an hour", overlongAmong("3599s", "2"),
 			"overlong_device_event 1 gemm on stream 7 of device 0, recorded with 3599.0 s / unlinked_device_events 24"},
 	} {

@@ -25,7 +25,9 @@ func TestTokenNotes(t *testing.T) {
 	if got, want := fmt.Sprint(r.TokenNotes), "[{0 0 59} {0 1 0} {0 2 4294967295} {1 0 59}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if r := one(t, "1/1 1us +1 user_annotation tokens=59\n1/1 10us +5us user_annotation Optimizer.step#A.step"); r.TokenNotes != nil {
+	if r := one(t,
+		"1/1 1us +1 user_annotation tokens=59\n"+
+			"1/1 10us +5us user_annotation Optimizer.step#A.step"); r.TokenNotes != nil {
 		t.Error(r.TokenNotes)
 	}
 }

@@ -108,7 +108,8 @@ func TestClears(t *testing.T) {
 			inside = append(inside, fmt.Sprint(z.Step, " ", z.Event.Name))
 		}
 		got := []string{clears(r.Kept, false), clears(r.Blank, true), fmt.Sprint(inside), fmt.Sprint(r.ZeroSteps)}
-		if want := []string{test.kept, test.blank, test.inside, test.zeros}; strings.Join(got, " ") != strings.Join(want, " ") {
+		if want := []string{test.kept, test.blank, test.inside, test.zeros}; strings.Join(got,
+			" ") != strings.Join(want, " ") {
 			t.Errorf("%s:\ngot  %q\nwant %q", test.loop, got, want)
 		}
 	}
@@ -116,7 +117,8 @@ func TestClears(t *testing.T) {
 
 // TestCleared: by zero_grad or by a pass that fills all gradients with zeros, in that step.
 func TestCleared(t *testing.T) {
-	r := one(t, loop(t, "forward, sets, step, zero_grad, forward, sets, step, forward, sets, zeros, step, forward, sets, mark, step"))
+	r := one(t, loop(t,
+		"forward, sets, step, zero_grad, forward, sets, step, forward, sets, zeros, step, forward, sets, mark, step"))
 	var got []bool
 	for i := range r.Steps {
 		got = append(got, r.Cleared(i))
@@ -144,7 +146,8 @@ func TestRunsOfOptimizers(t *testing.T) {
 0/8 55 +3 kernel third corr=3
 0/7 110 +5 kernel fourth corr=4
 `
-	want := "A step 0: 3 events [55,100) idle 12\nB step 0: 1 events [110,115) idle 0\nA step 1: 0 events [0,0) idle 0\n"
+	want := "A step 0: 3 events [55,100) idle 12\nB step 0: 1 events [110,115) idle 0\n" +
+		"A step 1: 0 events [0,0) idle 0\n"
 	if got := runsText(one(t, source)); got != want {
 		t.Errorf("got:\n%swant:\n%s", got, want)
 	}
@@ -153,7 +156,8 @@ func TestRunsOfOptimizers(t *testing.T) {
 		t.Error(got)
 	}
 	backward := one(t, loop(t, "forward, in backward, forward, in backward"))
-	if names := fmt.Sprint(backward.InBackward(0), backward.InBackward(1), backward.InBackward(2), r0(t).InBackward(0)); names !=
+	if names := fmt.Sprint(backward.InBackward(0), backward.InBackward(1), backward.InBackward(2),
+		r0(t).InBackward(0)); names !=
 		"map[B:true] map[B:true] map[] map[]" {
 		t.Error(names)
 	}

@@ -51,11 +51,13 @@ func TestReducedAgain(t *testing.T) {
 	}
 	list := []HostCollective{
 		c(0, 0, timeline.AllReduce, 8, true), c(0, 1, timeline.AllReduce, 8, true),
-		c(1, 2, timeline.AllReduce, 8, true), c(1, 2, timeline.AllReduce, 9, true), c(1, 3, timeline.AllReduce, 8, true),
+		c(1, 2, timeline.AllReduce, 8, true), c(1, 2, timeline.AllReduce, 9, true), c(1, 3, timeline.AllReduce, 8,
+			true),
 		c(2, 4, timeline.ReduceScatter, 8, true), c(2, 5, timeline.AllReduce, 8, true),
 		c(3, 6, timeline.AllReduce, 8, false), c(3, 7, timeline.AllReduce, 8, true),
 		c(4, 8, timeline.AllReduce, 8, true), c(4, 9, timeline.AllReduce, 8, false),
-		c(5, 10, timeline.AllReduce, 8, true), c(5, 11, timeline.AllReduce, 8, true), c(5, 12, timeline.AllReduce, 8, true),
+		c(5, 10, timeline.AllReduce, 8, true), c(5, 11, timeline.AllReduce, 8, true), c(5, 12, timeline.AllReduce, 8,
+			true),
 		c(-1, 13, timeline.AllReduce, 8, true), c(-1, 14, timeline.AllReduce, 8, true),
 	}
 	markAgain(list)
@@ -142,8 +144,10 @@ func TestFirstOperands(t *testing.T) {
 		ops  []timeline.Operand
 		want bool
 	}{
-		{nil, false}, {[]timeline.Operand{of(true, []int64{8}, []int64{9})}, true}, {[]timeline.Operand{of(true, []int64{8})}, false},
-		{[]timeline.Operand{of(true, []int64{8, 2}, []int64{9})}, false}, {[]timeline.Operand{of(false, []int64{8}, []int64{9})}, false},
+		{nil, false}, {[]timeline.Operand{of(true, []int64{8}, []int64{9})}, true}, {[]timeline.Operand{of(true,
+			[]int64{8})}, false},
+		{[]timeline.Operand{of(true, []int64{8, 2}, []int64{9})}, false}, {[]timeline.Operand{of(false, []int64{8},
+			[]int64{9})}, false},
 	} {
 		if got := flatPieces(test.ops); got != test.want {
 			t.Errorf("%v: %v", test.ops, got)
@@ -184,7 +188,8 @@ func TestInstanceArithmetic(t *testing.T) {
 		votes map[int]int
 		want  int
 	}{
-		{nil, Unknown}, {map[int]int{2: 1}, 2}, {map[int]int{2: 5, 3: 4}, 2}, {map[int]int{2: 5, 3: 5}, 3}, {map[int]int{1: 1, 2: 3, 4: 2}, 2},
+		{nil, Unknown}, {map[int]int{2: 1}, 2}, {map[int]int{2: 5, 3: 4}, 2}, {map[int]int{2: 5, 3: 5}, 3},
+		{map[int]int{1: 1, 2: 3, 4: 2}, 2},
 	} {
 		if got := mostVoted(test.votes); got != test.want {
 			t.Errorf("%v: %d, want %d", test.votes, got, test.want)
@@ -198,7 +203,8 @@ func TestInstanceArithmetic(t *testing.T) {
 		passes []Backward
 		want   int
 	}{
-		{"nothing", nil, 0}, {"one", []Backward{sets}, 0}, {"set twice", []Backward{sets, sets}, 1}, {"added", []Backward{sets, adds}, 0},
+		{"nothing", nil, 0}, {"one", []Backward{sets}, 0}, {"set twice", []Backward{sets, sets}, 1}, {"added",
+			[]Backward{sets, adds}, 0},
 		{"set, then added to", []Backward{sets, sets, adds}, 1},
 		{"set in part", []Backward{sets, pass([]int{4, 0, 6}, []int{1, 0, 0})}, 1},
 		{"added to in part", []Backward{sets, pass([]int{4, 0, 6}, []int{3, 0, 0})}, 0},

@@ -36,24 +36,29 @@ func TestWhatSeparatesUpdates(t *testing.T) {
 			"1/1 26 +2 user_annotation Optimizer.step#A.step\n1/2 30 +2 " + evaluate +
 			"1/1 40 +5 user_annotation Optimizer.step#A.step",
 			"A [10,28) 18 for [20,28) false\nA [28,45) 17 for [40,45) true\n"},
-		{"bare nodes on two threads", "1/3 10 +2 cpu_op MulBackward0\n1/1 20 +5 user_annotation Optimizer.step#A.step\n" +
-			"1/2 30 +2 cpu_op MulBackward0\n1/1 40 +5 user_annotation Optimizer.step#B.step\n" +
-			"1/3 50 +2 cpu_op MulBackward0\n1/1 60 +5 user_annotation Optimizer.step#C.step",
+		{"bare nodes on two threads",
+			"1/3 10 +2 cpu_op MulBackward0\n1/1 20 +5 user_annotation Optimizer.step#A.step\n" +
+				"1/2 30 +2 cpu_op MulBackward0\n1/1 40 +5 user_annotation Optimizer.step#B.step\n" +
+				"1/3 50 +2 cpu_op MulBackward0\n1/1 60 +5 user_annotation Optimizer.step#C.step",
 			"A [10,25) 15 for [20,25) false\nB [25,45) 20 for [40,45) true\nC [45,65) 20 for [60,65) true\n"},
 		{"one bare node", "1/1 20 +5 user_annotation Optimizer.step#A.step\n" +
 			"1/2 30 +2 cpu_op MulBackward0\n1/1 40 +5 user_annotation Optimizer.step#B.step",
 			"A [20,25) 5 for [20,25) false\nB [25,45) 20 for [40,45) true\n"},
-		{"nothing between others", "1/1 20 +5 user_annotation Optimizer.step#A.step\n1/1 40 +5 user_annotation Optimizer.step#B.step",
+		{"nothing between others",
+			"1/1 20 +5 user_annotation Optimizer.step#A.step\n1/1 40 +5 user_annotation Optimizer.step#B.step",
 			"A+B [20,45) 25 for [20,45) false\n"},
-		{"one node of a kind decides, whatever others do", "1/1 20 +5 user_annotation Optimizer.step#A.step\n1/2 30 +2 " + evaluate +
-			"1/1 40 +5 user_annotation Optimizer.step#B.step\n1/2 50 +2 cpu_op MulBackward0\n1/1 60 +5 user_annotation Optimizer.step#C.step",
+		{"one node of a kind decides, whatever others do",
+			"1/1 20 +5 user_annotation Optimizer.step#A.step\n1/2 30 +2 " + evaluate +
+				"1/1 40 +5 user_annotation Optimizer.step#B.step\n1/2 50 +2 cpu_op MulBackward0\n" +
+				"1/1 60 +5 user_annotation Optimizer.step#C.step",
 			"A [20,25) 5 for [20,25) false\nB+C [25,65) 40 for [40,65) true\n"},
 		{"accumulations on two threads", "1/3 10 +2 cpu_op torch::autograd::AccumulateGrad\n" +
 			"1/1 20 +5 user_annotation Optimizer.step#A.step\n1/2 30 +2 cpu_op torch::autograd::AccumulateGrad\n" +
 			"1/1 40 +5 user_annotation Optimizer.step#A.step\n1/3 50 +2 cpu_op torch::autograd::AccumulateGrad\n" +
 			"1/1 60 +5 user_annotation Optimizer.step#A.step",
 			"A [10,25) 15 for [20,25) true\nA [25,45) 20 for [40,45) true\nA [45,65) 20 for [60,65) true\n"},
-		{"one accumulation decides, not nodes", "1/2 10 +2 " + evaluate + "1/1 12 +2 cpu_op torch::autograd::AccumulateGrad\n" +
+		{"one accumulation decides, not nodes", "1/2 10 +2 " + evaluate +
+			"1/1 12 +2 cpu_op torch::autograd::AccumulateGrad\n" +
 			"1/1 20 +5 user_annotation Optimizer.step#A.step\n1/2 30 +2 " + evaluate +
 			"1/1 40 +5 user_annotation Optimizer.step#A.step",
 			"A [10,45) 35 for [20,45) false\n"},
@@ -63,28 +68,36 @@ func TestWhatSeparatesUpdates(t *testing.T) {
 			"A [10,25) 15 for [20,25) true\nA [25,45) 20 for [40,45) true\n"},
 		{"a closure ends an update of its own", "1/1 5 +2 cpu_op torch::autograd::AccumulateGrad\n" +
 			"1/1 10 +20 user_annotation Optimizer.step#L.step\n1/1 12 +4 " + evaluate +
-			"1/1 13 +2 cpu_op torch::autograd::AccumulateGrad\n1/1 40 +20 user_annotation Optimizer.step#L.step\n1/1 42 +4 " + evaluate +
+			"1/1 13 +2 cpu_op torch::autograd::AccumulateGrad\n1/1 40 +20 user_annotation Optimizer.step#L.step\n" +
+			"1/1 42 +4 " + evaluate +
 			"1/1 43 +2 cpu_op torch::autograd::AccumulateGrad",
 			"L [5,30) 25 for [16,30) false\nL [30,60) 30 for [46,60) true\n"},
-		{"the first event of any thread, if it lasts", "1/3 3 i - marker\n1/3 8 +1 cpu_op aten::mm\n1/2 6 +1 cpu_op aten::mm\n" +
-			"1/1 9 +1 cpu_op aten::mm\n1/1 20 +5 user_annotation Optimizer.step#A.step",
+		{"the first event of any thread, if it lasts",
+			"1/3 3 i - marker\n1/3 8 +1 cpu_op aten::mm\n1/2 6 +1 cpu_op aten::mm\n" +
+				"1/1 9 +1 cpu_op aten::mm\n1/1 20 +5 user_annotation Optimizer.step#A.step",
 			"A [6,25) 19 for [20,25) false\n"},
 		{"one step of the profiler", "1/1 5 +40 user_annotation ProfilerStep#7", " [5,45) 40 for [5,45) false\n"},
-		{"steps of the profiler on two threads", "1/2 5 +40 user_annotation ProfilerStep#7\n1/1 50 +30 user_annotation ProfilerStep#8\n" +
-			"1/2 90 +20 user_annotation ProfilerStep#9",
+		{"steps of the profiler on two threads",
+			"1/2 5 +40 user_annotation ProfilerStep#7\n1/1 50 +30 user_annotation ProfilerStep#8\n" +
+				"1/2 90 +20 user_annotation ProfilerStep#9",
 			" [5,45) 40 for [5,45) false\n [45,80) 35 for [50,80) true\n [80,110) 30 for [90,110) true\n"},
-		{"what is cut short is not complete", "problem truncated\n1/1 5 +40 user_annotation ProfilerStep#7\n1/1 50 +30 user_annotation ProfilerStep#8",
+		{"what is cut short is not complete",
+			"problem truncated\n1/1 5 +40 user_annotation ProfilerStep#7\n1/1 50 +30 user_annotation ProfilerStep#8",
 			" [5,45) 40 for [5,45) false\n [45,80) 35 for [50,80) false\n"},
-		{"damaged compression cuts it", "problem compression_damage\n1/1 5 +40 user_annotation ProfilerStep#7\n1/1 50 +30 user_annotation ProfilerStep#8",
+		{"damaged compression cuts it",
+			"problem compression_damage\n1/1 5 +40 user_annotation ProfilerStep#7\n" +
+				"1/1 50 +30 user_annotation ProfilerStep#8",
 			" [5,45) 40 for [5,45) false\n [45,80) 35 for [50,80) false\n"},
-		{"other damage does not", "problem bad_escape\n1/1 5 +40 user_annotation ProfilerStep#7\n1/1 50 +30 user_annotation ProfilerStep#8",
+		{"other damage does not",
+			"problem bad_escape\n1/1 5 +40 user_annotation ProfilerStep#7\n1/1 50 +30 user_annotation ProfilerStep#8",
 			" [5,45) 40 for [5,45) false\n [45,80) 35 for [50,80) true\n"},
 	} {
 		var b strings.Builder
 		s := one(t, test.source)
 		for i := range s.List {
 			step := &s.List[i]
-			fmt.Fprintf(&b, "%s [%d,%d) %d for [%d,%d) %v\n", strings.Join(step.Optimizers, "+"), step.HostStart, step.HostEnd,
+			fmt.Fprintf(&b, "%s [%d,%d) %d for [%d,%d) %v\n", strings.Join(step.Optimizers, "+"), step.HostStart,
+				step.HostEnd,
 				step.HostDuration(), step.Update.Start, step.Update.End, step.Complete)
 		}
 		if b.String() != test.want {
@@ -102,7 +115,8 @@ func TestSameLaunchAtZero(t *testing.T) {
 1/1 20 +5 user_annotation Optimizer.step#A.step
 2/7 3 +4 kernel a corr=1
 2/8 3 +9 kernel b corr=2`)
-	if w := s.List[0].Windows; s.List[0].LinkedEvents != 2 || len(w) != 1 || w[0].Start != 3 || w[0].End != 12 || w[0].Ledger[0] != 9 {
+	if w := s.List[0].Windows; s.List[0].LinkedEvents != 2 || len(w) != 1 || w[0].Start != 3 || w[0].End != 12 ||
+		w[0].Ledger[0] != 9 {
 		t.Errorf("%+v", s.List[0])
 	}
 }
@@ -125,7 +139,8 @@ func TestSource(t *testing.T) {
 // pass, which ends where operators run that are neither its own, nor an optimizer's, on any thread.
 func TestForwardBetweenUpdatesInBackward(t *testing.T) {
 	pass := func(at int) string {
-		return fmt.Sprintf("1/2 %d +20 cpu_op \"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\"\n"+
+		return fmt.Sprintf("1/2 %d +20 cpu_op \"autograd::engine::evaluate_function: "+
+			"torch::autograd::AccumulateGrad\"\n"+
 			"1/2 %d +1 cpu_op torch::autograd::AccumulateGrad\n1/2 %d +9 user_annotation Optimizer.step#A.step\n"+
 			"1/2 %d +1 cpu_op aten::mul_\n1/2 %d +1 cpu_op aten::add_\n", at, at+1, at+5, at+6, at+16)
 	}

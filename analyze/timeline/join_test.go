@@ -36,7 +36,8 @@ func drawLaunches(rng *rand.Rand) (calls []call, events []event, source string) 
 	for i := range 2 + rng.IntN(8) {
 		e := event{rng.IntN(2), 10*rng.IntN(12) + i, 1 + rng.IntN(3), rng.IntN(8), rng.IntN(3), i}
 		events = append(events, e)
-		fmt.Fprintf(&b, "%s/%d %d +%d kernel k%d corr=%d ext=%d\n", device, 7+e.stream, e.start, e.dur, i, e.corr, e.ext)
+		fmt.Fprintf(&b, "%s/%d %d +%d kernel k%d corr=%d ext=%d\n", device, 7+e.stream, e.start, e.dur, i, e.corr,
+			e.ext)
 	}
 	return calls, events, b.String()
 }
@@ -122,7 +123,8 @@ func checkCounts(t *testing.T, r *Rank, calls []call, events []event) {
 			for _, other := range events {
 				first = first && (launchOf(calls, other) < 0 || other.start >= e.start)
 			}
-			want.UnlinkedAtStart += oneIf(first && slices.ContainsFunc(events, func(o event) bool { return launchOf(calls, o) >= 0 }))
+			want.UnlinkedAtStart += oneIf(first && slices.ContainsFunc(events,
+				func(o event) bool { return launchOf(calls, o) >= 0 }))
 			continue
 		}
 		if delay := e.start - calls[l].start; pairs == 0 || delay < least {
@@ -221,23 +223,31 @@ func TestLost(t *testing.T) {
 		want         Launches
 	}{
 		{"none", "1/1 0 +1 cuda_runtime cudaLaunchKernel corr=1\n0/7 5 +3 kernel k corr=1", Launches{1, 0}},
-		{"one of two", "1/1 0 +1 cuda_runtime cudaLaunchKernel corr=1\n1/1 2 +1 cuda_runtime cudaLaunchKernel corr=2\n" +
-			"0/7 5 +3 kernel k corr=1", Launches{2, 1}},
-		{"the first of two", "1/1 0 +1 cuda_runtime cudaLaunchKernel corr=1\n1/1 2 +1 cuda_runtime cudaLaunchKernel corr=2\n" +
-			"0/7 5 +3 kernel k corr=2", Launches{2, 1}},
+		{"one of two",
+			"1/1 0 +1 cuda_runtime cudaLaunchKernel corr=1\n1/1 2 +1 cuda_runtime cudaLaunchKernel corr=2\n" +
+				"0/7 5 +3 kernel k corr=1", Launches{2, 1}},
+		{"the first of two",
+			"1/1 0 +1 cuda_runtime cudaLaunchKernel corr=1\n1/1 2 +1 cuda_runtime cudaLaunchKernel corr=2\n" +
+				"0/7 5 +3 kernel k corr=2", Launches{2, 1}},
 		{"no device at all", "1/1 0 +1 cuda_runtime cudaLaunchKernel corr=1", Launches{}},
-		{"on two threads", "1/2 0 +1 cuda_runtime cudaLaunchKernel corr=1\n1/1 2 +1 cuda_runtime cudaLaunchKernel corr=2\n" +
-			"1/2 4 +1 cuda_runtime cudaLaunchKernel corr=3\n0/7 5 +3 kernel k corr=1\n0/7 9 +3 kernel k corr=2", Launches{3, 1}},
+		{"on two threads",
+			"1/2 0 +1 cuda_runtime cudaLaunchKernel corr=1\n1/1 2 +1 cuda_runtime cudaLaunchKernel corr=2\n" +
+				"1/2 4 +1 cuda_runtime cudaLaunchKernel corr=3\n0/7 5 +3 kernel k corr=1\n0/7 9 +3 kernel k corr=2",
+			Launches{3, 1}},
 		{"copies", "1/1 0 +1 cuda_runtime cudaMemcpyAsync corr=1\n1/1 2 +1 cuda_runtime cudaLaunchKernel corr=2\n" +
 			"0/7 5 +3 kernel k corr=2", Launches{1, 0}},
-		{"a driver call within", "1/1 0 +5 cuda_runtime cudaLaunchKernel corr=1\n1/1 1 +2 cuda_driver cuLaunchKernel corr=1\n" +
-			"0/7 5 +3 kernel k corr=1", Launches{1, 0}},
-		{"captured", "1/1 0 +1 cuda_runtime cudaLaunchKernel corr=1\n1/1 2 +5 cuda_runtime cudaGraphInstantiate corr=9\n" +
-			"1/1 8 +1 cuda_runtime cudaLaunchKernel corr=2\n0/7 9 +3 kernel k corr=2", Launches{1, 0}},
-		{"while one is made", "1/1 3 +1 cuda_runtime cudaLaunchKernel corr=1\n1/1 2 +5 cuda_runtime cudaGraphInstantiate corr=9\n" +
-			"1/1 7 +1 cuda_runtime cudaLaunchKernel corr=2\n0/7 9 +3 kernel k corr=3", Launches{1, 1}},
-		{"later than asked for", "1/1 0 +1 cuda_runtime cudaLaunchKernel corr=1\n1/1 90 +1 cuda_runtime cudaLaunchKernel corr=2\n" +
-			"0/7 95 +3 kernel k corr=1", Launches{1, 0}},
+		{"a driver call within",
+			"1/1 0 +5 cuda_runtime cudaLaunchKernel corr=1\n1/1 1 +2 cuda_driver cuLaunchKernel corr=1\n" +
+				"0/7 5 +3 kernel k corr=1", Launches{1, 0}},
+		{"captured",
+			"1/1 0 +1 cuda_runtime cudaLaunchKernel corr=1\n1/1 2 +5 cuda_runtime cudaGraphInstantiate corr=9\n" +
+				"1/1 8 +1 cuda_runtime cudaLaunchKernel corr=2\n0/7 9 +3 kernel k corr=2", Launches{1, 0}},
+		{"while one is made",
+			"1/1 3 +1 cuda_runtime cudaLaunchKernel corr=1\n1/1 2 +5 cuda_runtime cudaGraphInstantiate corr=9\n" +
+				"1/1 7 +1 cuda_runtime cudaLaunchKernel corr=2\n0/7 9 +3 kernel k corr=3", Launches{1, 1}},
+		{"later than asked for",
+			"1/1 0 +1 cuda_runtime cudaLaunchKernel corr=1\n1/1 90 +1 cuda_runtime cudaLaunchKernel corr=2\n" +
+				"0/7 95 +3 kernel k corr=1", Launches{1, 0}},
 	} {
 		got := only(t, test.source).LaunchesIn(func(at int64) bool { return at < 90 })
 		if got != test.want {

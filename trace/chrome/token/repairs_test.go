@@ -87,7 +87,8 @@ func TestValues(t *testing.T) {
 		{`;`, broken + "0", broken + "0"},
 	} {
 		for mode, want := range map[Mode]string{Strict: test.strict, Careful: test.careful} {
-			for name, kind := range map[string]Kind{"NUM": Number, "LIST": List, "BOOL": Bool, "NULL": Null, "TEXT": Text} {
+			for name, kind := range map[string]Kind{"NUM": Number, "LIST": List, "BOOL": Bool, "NULL": Null,
+				"TEXT": Text} {
 				if rest, ok := strings.CutPrefix(want, name+" "); ok {
 					want = fmt.Sprint(kind, " ", rest)
 				}
@@ -102,7 +103,8 @@ func TestValues(t *testing.T) {
 // TestCutValues: a value that reaches to the end of the window is judged once more has been read,
 // and one that ends the text is whole.
 func TestCutValues(t *testing.T) {
-	s := &Scanner{Window: input.NewWindow(strings.NewReader("12" + strings.Repeat("3", 2*input.WindowSize))), Mode: Strict}
+	s := &Scanner{Window: input.NewWindow(strings.NewReader("12" + strings.Repeat("3", 2*input.WindowSize))),
+		Mode: Strict}
 	s.Fill()
 	if _, next := s.Value(0, '}'); next >= 0 || ^next < s.N {
 		t.Errorf("a number that may go on ends at %d of %d", next, s.N)
