@@ -151,3 +151,11 @@ func TestNoPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestAlone: a trace of one rank that no other is compared with is not measured for that.
+func TestAlone(t *testing.T) {
+	alone, compared := ComputeAlone(index(t, communicating))[0], one(t, communicating)
+	if len(alone.Work.Devices) != 0 || len(compared.Work.Devices) == 0 || len(alone.Steps) != len(compared.Steps) {
+		t.Errorf("%+v, compared %+v", alone.Work, compared.Work)
+	}
+}
