@@ -158,6 +158,16 @@ func TestPartition(t *testing.T) {
 0/7 30 +5 kernel a corr=1 ext=1
 1/7 30 +5 kernel b
 1/7 40 +5 kernel c`, "10: 0 a; 20: 1 b,c", trace.UnknownDeviceShare, 2},
+		{"two devices without any launch go to a process each", `
+10/10 1 +2 cuda_runtime cudaLaunchKernel corr=1
+20/20 1 +2 cuda_runtime cudaLaunchKernel corr=2
+0/7 30 +5 kernel a`, "10: 0 a; 20:", trace.UnknownDeviceShare, 1},
+		{"at the time of its launch an event can be its", `
+10/10 30 +2 cuda_runtime cudaLaunchKernel corr=1
+20/20 31 +2 cuda_runtime cudaLaunchKernel corr=1
+20/20 1 +2 cuda_runtime cudaLaunchKernel corr=2
+1/7 30 +5 kernel a corr=1
+0/7 50 +5 kernel b corr=2`, "10: 1 a; 20: 0 b", "", 0},
 		{"where none is left, to the first", twoProcesses + `
 0/7 30 +5 kernel a corr=1 ext=1
 1/7 30 +5 kernel b corr=1 ext=2
