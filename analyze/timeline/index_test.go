@@ -158,7 +158,7 @@ func TestPartition(t *testing.T) {
 0/7 30 +5 kernel a corr=1 ext=1
 1/7 30 +5 kernel b
 1/7 40 +5 kernel c`, "10: 0 a; 20: 1 b,c", trace.UnknownDeviceShare, 2},
-		{"two devices without any launch go to a process each", `
+		{"a device that is alone goes to the first process", `
 10/10 1 +2 cuda_runtime cudaLaunchKernel corr=1
 20/20 1 +2 cuda_runtime cudaLaunchKernel corr=2
 0/7 30 +5 kernel a`, "10: 0 a; 20:", trace.UnknownDeviceShare, 1},
@@ -184,6 +184,19 @@ func TestPartition(t *testing.T) {
 				t.Errorf("problems %+v, want %d of %q", x.Problems, test.count, test.problem)
 			}
 		})
+	}
+}
+
+// TestDevicesInOrder: devices without any launch go to a process each.
+func TestDevicesInOrder(t *testing.T) {
+	x := index(t, `
+10/10 1 +2 cuda_runtime cudaLaunchKernel corr=1
+20/20 1 +2 cuda_runtime cudaLaunchKernel corr=2
+0/7 30 +5 kernel a
+1/7 30 +5 kernel b
+2/7 30 +5 kernel c`)
+	if got := layout(x); got != "10: 0 a 2 c; 20: 1 b" || len(x.Problems) != 3 || x.Problems[0].Offset != -1 {
+		t.Errorf("%s, %+v", got, x.Problems)
 	}
 }
 
