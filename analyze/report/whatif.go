@@ -35,6 +35,7 @@ type WhatIfReplay struct {
 	// The same replay with each edge taking the usual time of its class instead of its own.
 	UsualError float64 `json:"usual_span_error"`
 
+	Queue  WhatIfQueue `json:"launch_queue"`
 	Events WhatIfWaits `json:"stream_waits"`
 	ByTime int         `json:"edges_by_time"` // inferred from what ends just before
 	Broken int         `json:"broken_edges"`  // inferred ones that closed a circle and were taken out
@@ -45,6 +46,13 @@ type WhatIfReplay struct {
 	// Sends and receives between ranks. Those that are not joined stay as recorded.
 	Transfers      int `json:"joined_transfers"` // sends that are one with their receive
 	TransfersApart int `json:"apart_transfers"`  // sends and receives without a counterpart
+}
+
+// WhatIfQueue is what is known of the queues in which launched operations wait for their stream.
+type WhatIfQueue struct {
+	Depth   int `json:"deepest"`             // operations of a stream not started when a call returned, at most
+	Blocked int `json:"blocked_launches"`    // calls that waited for room
+	Full    int `json:"command_buffer_full"` // events of that name, with which the profiler notes it
 }
 
 // WhatIfWaits is what is known of streams that wait for each other.

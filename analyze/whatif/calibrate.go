@@ -54,14 +54,14 @@ func (r *Rank) slack(e int32) int64 {
 }
 
 // usually is the usual time of an edge. A call that is open for longer launches later, too: it
-// loads code, or waits for room in the queue.
+// loads code.
 func (r *Rank) usually(e int32, usual *[numClasses]int64) int64 {
 	c := r.classOf(e)
 	if c != classLaunch {
 		return usual[c]
 	}
 	call := r.Graph.From[e]
-	open := r.End[call] - r.Start[call]
+	open := r.Graph.Work[call] // without waiting for room in the queue
 	if next := int(call) + 1; next < len(r.What) && r.What[next] == Return {
 		open = r.End[next] - r.Start[call]
 	}

@@ -141,6 +141,10 @@ func (c *critical) hop(n graph.Node, e int32) graph.Node {
 		c.charge(PartLaunch, c.Seen.Start[from], graph.None)
 		return from
 	}
+	if g.Kind[e] == graph.Queue {
+		c.charge(PartHost, c.Seen.Start[from], graph.None)
+		return from
+	}
 	c.charge(c.partOfEdge(n, e), c.Seen.End[from], graph.None)
 	from = c.plan.Decides(c.Seen, from)
 	c.charge(c.partOf(from), c.Seen.Start[from], from)

@@ -16,6 +16,7 @@
 //	builder.go       what is needed to build the graph of a rank; what calls of the runtime do
 //	host.go          calls of the host
 //	device.go        operations of devices; what ends just before others start
+//	queue.go         calls that wait for room in the queue of launches
 //	events.go        streams that wait for each other
 //	image.go         operations launched before the recording, and the same one period later
 //	waits.go         calls that wait for the device

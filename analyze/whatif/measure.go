@@ -17,6 +17,7 @@ type Fit struct {
 	Usual        int64 // ns of span if each edge took its usual time, and no delay of its own
 	Inferred     [graph.NumKinds]int
 	Waits        Waits
+	Queue        Queue // the deepest, and the sums of all ranks
 }
 
 // add adds what the graph of a rank does not explain.
@@ -31,6 +32,9 @@ func (f *Fit) add(r *Rank) {
 	for k, n := range r.Inferred {
 		f.Inferred[k] += n
 	}
+	f.Queue.Depth = max(f.Queue.Depth, r.Queue.Depth)
+	f.Queue.Blocked += r.Queue.Blocked
+	f.Queue.Full += r.Queue.Full
 	f.Waits.Recorded += r.Waits.Recorded
 	f.Waits.Inferred += r.Waits.Inferred
 	f.Waits.Unknown += r.Waits.Unknown

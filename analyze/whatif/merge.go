@@ -27,7 +27,8 @@ func merge(c *Change, lists [][]graph.Node, works []int64) {
 		c.G.Work[last] = works[i]
 	}
 	for e, from := range c.G.From {
-		if last, merged := into[from]; merged && c.G.Kind[e] != graph.Order && c.G.To[e] != last {
+		last, merged := into[from]
+		if kind := c.G.Kind[e]; merged && kind != graph.Order && !kind.FromStart() && c.G.To[e] != last {
 			c.G.From[e] = last
 		}
 	}
@@ -98,7 +99,7 @@ func launchOf(c *Change, p *graph.Plan, n graph.Node) (at int64, known bool) {
 func firstUse(c *Change, of func(n graph.Node) bool) map[graph.Node]int64 {
 	used := make(map[graph.Node]int64)
 	for e, from := range c.G.From {
-		if from == graph.None || c.G.Kind[e] == graph.Order || c.G.Kind[e] == graph.Launch || !of(from) {
+		if from == graph.None || c.G.Kind[e] == graph.Order || c.G.Kind[e].FromStart() || !of(from) {
 			continue
 		}
 		at := askedFor(c, c.G.To[e])

@@ -30,6 +30,7 @@ type Rank struct {
 	Hoists    []Hoist                   // reduce-scatters that could be launched when their gradient is ready
 	Uses      map[graph.Node]graph.Node // by collective on a stream that computes: what uses its result
 	Same      map[graph.Node]graph.Node // ops launched before the recording, and the same one period later
+	Queue     Queue                     // of launches
 	Messages  []Message                 // sends and receives
 	Scales    []Pass                    // passes that scale gradients
 	OnCompute bool                      // reduce-scatters stand between compute on one stream

@@ -27,6 +27,7 @@ func replayRow(w *World, f *Fit) report.WhatIfReplay {
 		SpanError: share(f.Replayed), Worst: f.Worst, UsualError: share(f.Usual),
 		Gaps: f.Gaps, ComputeGaps: f.ComputeGaps, WorstGap: f.WorstGap,
 		Events: report.WhatIfWaits{Recorded: f.Waits.Recorded, Inferred: f.Waits.Inferred, Unknown: f.Waits.Unknown},
+		Queue:  report.WhatIfQueue{Depth: f.Queue.Depth, Blocked: f.Queue.Blocked, Full: f.Queue.Full},
 		ByTime: f.Inferred[graph.Time], Broken: w.Broken, Joined: w.Joined, Apart: w.Apart,
 		Transfers: w.Transfers.Joined, TransfersApart: w.Transfers.Apart,
 	}

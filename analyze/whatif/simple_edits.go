@@ -67,6 +67,11 @@ var cudaGraph = Edit{
 				c.G.Lag[e] = min(c.G.Lag[e], c.Ranks[rank].Loading[own])
 			}
 		})
+		for e, kind := range c.G.Kind { // one launch of a graph takes one place in the queue
+			if kind == graph.Queue && c.G.To[e] != graph.None {
+				c.G.Cut(int32(e))
+			}
+		}
 	},
 }
 

@@ -141,7 +141,7 @@ func (w *World) Plan(g *graph.Graph) (*graph.Plan, error) {
 // strength orders kinds of edges by how sure they are.
 func strength(k graph.Kind) int {
 	switch k {
-	case graph.Time:
+	case graph.Time, graph.Queue:
 		return 0
 	case graph.Event:
 		return 1

@@ -50,7 +50,7 @@ func (p *Plan) cycle(w *walk) *CycleError {
 func (p *Plan) missing(w *walk, n Node) int32 {
 	for _, e := range p.in.of(n) {
 		from := p.g.From[e]
-		if w.left[from] > 0 || p.g.Kind[e] != Launch && p.waiting(w, from) != from {
+		if w.left[from] > 0 || !p.g.Kind[e].FromStart() && p.waiting(w, from) != from {
 			return e
 		}
 	}

@@ -17,7 +17,7 @@
 // The rules of a replay, all in integer nanoseconds:
 //
 //   - A node starts at the latest of its Release and, over its edges, the end of the source
-//     (for a Launch: its start) plus the edge's lag. A lag may be negative: a kernel that is
+//     (for a Launch and a Queue: its start) plus the edge's lag. A lag may be negative: a kernel that is
 //     launched programmatically begins before the one that it depends on has ended.
 //   - It ends its Work after its start. The members of a group (a collective on several ranks,
 //     a send and its receive) start one by one but end their own Work after the start of the last

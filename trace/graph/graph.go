@@ -11,20 +11,24 @@ const None = -1
 // Kind is why one node waits for another.
 type Kind uint8
 
-// The kinds of edges. Launch counts from the start of its source, all others from its end.
+// The kinds of edges. Launch and Queue count from the start of their source, all others from its end.
 const (
 	Order  Kind = iota // the source runs before on the same resource
 	Launch             // the source is the host's call that launches the node
 	Event              // the source's stream records an event that the node's stream waits for
 	Sync               // the host waits for the source
 	Time               // no cause is recorded: what ends just before, by time
+	Queue              // the host's call has room in the queue of launches once the source starts
 	NumKinds
 )
 
 // String is the kind in words.
 func (k Kind) String() string {
-	return [...]string{"order", "launch", "event", "sync", "time"}[k]
+	return [...]string{"order", "launch", "event", "sync", "time", "queue"}[k]
 }
+
+// FromStart reports whether edges of the kind count from the start of their source.
+func (k Kind) FromStart() bool { return k == Launch || k == Queue }
 
 // Graph is work that waits for other work. Columns by node and by edge are exported so that
 // changing a duration or a lag is an assignment; what refers to nodes changes by methods. The
@@ -39,7 +43,7 @@ type Graph struct {
 
 	// By edge. Lag may be written to at any time.
 	From, To []Node  // None where the edge was cut
-	Lag      []int64 // ns from the end of From, for a Launch its start, to the start of To at the earliest
+	Lag      []int64 // ns from the end of From, or its start (see FromStart), to the start of To at the earliest
 	Kind     []Kind
 
 	last   []Node // by resource: its last node

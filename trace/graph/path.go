@@ -54,7 +54,7 @@ func (p *Plan) Path(t *Times, end Node) []Hop {
 			slices.Reverse(path)
 			return path
 		}
-		if n = p.g.From[e]; p.g.Kind[e] != Launch { // of a call only the start counts, which no peer decides
+		if n = p.g.From[e]; !p.g.Kind[e].FromStart() { // only its start counts, which no peer decides
 			n = p.Decides(t, n)
 		}
 	}

@@ -114,7 +114,7 @@ func (w *walk) start(order []int32, n Node) []int32 {
 // release takes away one source from all that wait for the start, or the end, of a node.
 func (w *walk) release(order []int32, n Node, start bool) []int32 {
 	for _, e := range w.out.of(n) {
-		if (w.g.Kind[e] == Launch) != start {
+		if w.g.Kind[e].FromStart() != start {
 			continue
 		}
 		to := w.g.To[e]

@@ -54,7 +54,7 @@ func randomGraph(data []byte, back bool) *Graph {
 
 func connected(g *Graph, a, b Node) bool {
 	for e := range g.From {
-		if g.From[e] == a && g.To[e] == b && g.Kind[e] != Launch {
+		if g.From[e] == a && g.To[e] == b && g.Kind[e] != Launch && g.Kind[e] != Queue {
 			return true
 		}
 	}
@@ -75,7 +75,7 @@ func (n *naive) startOf(node Node) int64 {
 	for e := range n.g.From {
 		switch {
 		case n.g.To[e] != node:
-		case n.g.Kind[e] == Launch:
+		case n.g.Kind[e] == Launch || n.g.Kind[e] == Queue:
 			at = max(at, n.startOf(n.g.From[e])+n.g.Lag[e])
 		default:
 			at = max(at, n.endOf(n.g.From[e])+n.g.Lag[e])
@@ -126,7 +126,7 @@ func checkPath(p *Plan, t *Times, node Node) error {
 	for i, hop := range path {
 		if i > 0 {
 			at += p.g.Lag[hop.Edge]
-			if p.g.Kind[hop.Edge] != Launch {
+			if p.g.Kind[hop.Edge] != Launch && p.g.Kind[hop.Edge] != Queue {
 				at += p.g.Work[p.g.From[hop.Edge]]
 			}
 		}

@@ -33,7 +33,7 @@ func (p *Plan) ReplayInto(t *Times) {
 // reach is when an edge allows its target to start.
 func (g *Graph) reach(t *Times, edge int32) int64 {
 	from := g.From[edge]
-	if g.Kind[edge] == Launch {
+	if g.Kind[edge].FromStart() {
 		return t.Start[from] + g.Lag[edge]
 	}
 	return t.End[from] + g.Lag[edge]
