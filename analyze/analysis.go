@@ -21,11 +21,13 @@ func Run(inputs []Input, o Options) *report.Report {
 
 // Analysis takes traces in one by one, in any order and from several goroutines at
 // once, and keeps of each only its facts: what is held at a time are the traces at
-// hand and, of every trace before, a few rows.
+// hand and, of every trace before, a few rows. Small traces stay until the report is
+// made, since findings may ask for a replay.
 type Analysis struct {
-	o     Options
-	mu    sync.Mutex
-	files []placed
+	o      Options
+	mu     sync.Mutex
+	files  []placed
+	events int64 // of all files
 }
 
 // New returns an Analysis without traces.
@@ -41,6 +43,8 @@ func (a *Analysis) AddReduced(place int, r *Reduced) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.files = append(a.files, placed{r, place})
+	a.events += r.Events
+	a.forget()
 }
 
 // Result is what an analysis comes to.
@@ -78,6 +82,8 @@ func assemble(files []placed, o *Options) *Result {
 		peak:          o.PeakBandwidth,
 	}
 	findings, skipped := findingsOf(o.Rules, pass, limits{o.MinCost, o.MinShare})
+	replayed := &replays{list: list, matched: matched, o: o}
+	replayed.predict(findings)
 	if normalized = pass.Normalized; len(normalized) > 0 {
 		describeDecision(&normalization, normalized[0].Decision)
 	}
@@ -115,5 +121,5 @@ func assemble(files []placed, o *Options) *Result {
 		r.Health.TimeUnknown = timeUnknown(list)
 	}
 	nameChoices(r, o.Choices)
-	return &Result{r, normalized, worldOf(list, matched, o), placesOf(files, list)}
+	return &Result{r, normalized, replayed.asked(), placesOf(files, list)}
 }

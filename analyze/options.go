@@ -10,8 +10,9 @@ import (
 type Input struct {
 	File  string       // its name, for the report and for Options.RankOf
 	Bytes int64        // of the file as stored; of several traces of a file one has them
-	Trace *trace.Trace // read only while its ranks are reduced; nothing keeps it
+	Trace *trace.Trace // read only; kept for replays while the traces of an analysis are small
 	Alone bool         // no other trace is analyzed with it: what only a comparison of ranks needs is left out
+	Lean  bool         // memory is short: nothing is kept of Trace for replays
 }
 
 // Options are the choices of a run. The zero value describes all ranks and steps and runs no

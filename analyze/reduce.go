@@ -24,8 +24,11 @@ func Reduce(in Input, o *Options) *Reduced {
 				one.Timeline = timelineOf(of, rank, o.Steps)
 				one.Memory = memorySeries(of, rank, o.Steps)
 			}
-			if o.Graph {
+			switch {
+			case o.Graph:
 				one.Graph = whatif.Of(of, rank)
+			case !in.Lean:
+				one.graph = func() *whatif.Rank { return whatif.Of(of, rank) }
 			}
 			r.Ranks = append(r.Ranks, one)
 		}

@@ -7,7 +7,8 @@ import (
 )
 
 // Reduced is all that a report needs of one trace: a value that can be written down and
-// read back, and holds no reference into the trace.
+// read back, and holds no reference into the trace. Only for replays the trace has to be at
+// hand: an [Analysis] keeps small ones, and what was read back has none.
 type Reduced struct {
 	File   string        // its name
 	Format string        // that the reader took the file for
@@ -24,6 +25,8 @@ type ReducedRank struct {
 
 	Memory []report.MemorySeries // nor in these; none unless asked for
 	Graph  *whatif.Rank          // nil unless asked for
+
+	graph func() *whatif.Rank // makes Graph of the trace, which it keeps; nil where that is gone
 }
 
 // placed is what is kept of a trace, with its place among the others.

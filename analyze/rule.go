@@ -11,6 +11,10 @@ type Rule struct {
 	Needs []Need      // all must be met, else the rule is reported as skipped
 	Run   func(*Pass) // claims time and reports findings through the Pass
 
+	// Edit names the edit of package whatif that does what Doc.Fix says: the saving of its
+	// findings is then that of a replay where one can be made. "" for none.
+	Edit string
+
 	// Weighs says of a finding that gradients of micro-batches do not add up as losses do. Then
 	// no log of losses tells how much a token counts.
 	Weighs bool

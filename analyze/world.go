@@ -9,16 +9,67 @@ type Place struct {
 	Rank  int64 // its number in the run
 }
 
-// worldOf joins the execution graphs of all ranks, nil where none was asked for.
-func worldOf(list []*Rank, m *Matched, o *Options) *whatif.World {
-	if !o.Graph || len(list) == 0 {
+// What is kept of traces for replays, in events: so many of one trace, and of several together,
+// which take up to 250 bytes each. Of more nothing is kept, whatever the order in which they come.
+const (
+	mostAlone    = 1 << 22
+	mostTogether = 1 << 19
+)
+
+// forget lets go of the traces where they are more than may be kept.
+func (a *Analysis) forget() {
+	most := int64(mostTogether)
+	if len(a.files) == 1 {
+		most = mostAlone
+	}
+	if a.events <= most {
+		return
+	}
+	for _, f := range a.files {
+		for i := range f.Ranks {
+			f.Ranks[i].graph = nil
+		}
+	}
+}
+
+// replays makes the execution graph of a run when something asks for it.
+type replays struct {
+	list    []*Rank
+	matched *Matched
+	o       *Options
+	made    bool
+	of      *whatif.World // nil where there is none
+}
+
+// asked is the graph where the caller wants it.
+func (r *replays) asked() *whatif.World {
+	if !r.o.Graph {
 		return nil
 	}
-	var graphs []*whatif.Rank
-	for _, r := range list {
-		graphs = append(graphs, r.reduced.Graph)
+	return r.world()
+}
+
+// world joins the execution graphs of all ranks; nil without ranks, and where the trace of one
+// is gone.
+func (r *replays) world() *whatif.World {
+	if r.made || len(r.list) == 0 {
+		return r.of
 	}
-	return whatif.Together(graphs, m.Result)
+	r.made = true
+	var graphs []*whatif.Rank
+	for _, rank := range r.list {
+		g := rank.reduced.Graph
+		switch {
+		case g != nil:
+		case rank.reduced.graph == nil:
+			return nil
+		default:
+			g = rank.reduced.graph()
+		}
+		graphs = append(graphs, g)
+	}
+	r.of = whatif.Together(graphs, r.matched.Result)
+	return r.of
 }
 
 // placesOf says where each rank was read.

@@ -182,8 +182,8 @@ func verdict(r *report.Report) []saying {
 	}
 	f := &r.Findings[0]
 	next := f.Fix
-	if f.Saving != nil && f.Saving.High > 0 {
-		next += fmt.Sprintf("; saves at most %s/step", units.Milliseconds(f.Saving.High))
+	if text := savingText(f); text != "" {
+		next += "; " + text
 	}
 	list := []saying{
 		{"VERDICT", f.Message, f.Rule + " " + string(f.Severity), f.Severity},
@@ -230,6 +230,9 @@ func details(b *strings.Builder, f *report.Finding) {
 		escape.Control(f.Title), escape.Control(f.Why), escape.Control(f.Fix))
 	for _, l := range changed(f) {
 		fmt.Fprintf(b, "    %s\n", escape.Control(l))
+	}
+	if text := predictedText(f); text != "" {
+		fmt.Fprintf(b, "  replay: %s\n", escape.Control(text))
 	}
 	for _, c := range f.Caveats {
 		fmt.Fprintf(b, "  but: %s\n", escape.Control(c))

@@ -19,7 +19,7 @@ type Finding struct {
 	// has no cost in time; Saving.High is at most Cost.
 	Cost   *int64   `json:"cost_ns"`
 	Share  *float64 `json:"cost_share"`
-	Saving *Range   `json:"saving_ns"` // null unknown
+	Saving *Range   `json:"saving_ns"` // null unknown; a bound, or by Predicted where that is there
 	Kinds  []string `json:"kinds"`     // of the steps that cost anything
 
 	// CostBytes is what the finding holds of the peak memory of a device, in bytes, and
@@ -27,6 +27,11 @@ type Finding struct {
 	// finding is not about memory, or memory was not recorded.
 	CostBytes   *int64 `json:"cost_bytes,omitempty"`
 	SavingBytes *Range `json:"saving_bytes,omitempty"`
+
+	// Predicted is what a replay of the run says of the change. Saving is then its range, cut
+	// to 0..Cost. Absent where nothing was replayed: findings that are notes, those that no edit
+	// answers, runs that have no execution graph or are too large to be replayed beside the analysis.
+	Predicted *Predicted `json:"predicted,omitempty"`
 
 	Also     []string   `json:"also"`             // rules that apply to the time claimed here
 	Evidence []Evidence `json:"evidence"`         // events to look at; empty where there are none
@@ -43,6 +48,25 @@ type Finding struct {
 type Change struct {
 	Before string `json:"before"`
 	After  string `json:"after"`
+}
+
+// Predicted is what a replay of the run with an edit comes to, as the command whatif has it.
+type Predicted struct {
+	Edit    string            `json:"edit"`    // as whatif is asked for it
+	Gain    WhatIfRange       `json:"gain_ns"` // mean over the complete steps of the finding's Kinds; negative: longer
+	Kinds   []WhatIfKindRange `json:"kinds"`   // the same by kind of step
+	Bound   bool              `json:"bound"`   // it bounds what a family of changes can gain
+	Assumes string            `json:"assumes"`
+
+	// Most is what the change could save at most, in ns per step, where the edit may do only
+	// part of what the finding asks for; else absent.
+	Most *int64 `json:"at_most_ns,omitempty"`
+}
+
+// WhatIfKindRange is a gain in steps of one kind.
+type WhatIfKindRange struct {
+	Kind string      `json:"kind"`
+	Gain WhatIfRange `json:"gain_ns"` // of the mean step
 }
 
 // Range is a least and a greatest value, in the unit of the field that has it.

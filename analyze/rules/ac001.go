@@ -23,6 +23,7 @@ var AC001 = analyze.Rule{
 		Fix: "run all micro-batches but the last, forward and backward, under DistributedDataParallel.no_sync()",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
+	Edit:  "sync-last-micro-batch",
 	Run: func(p *analyze.Pass) {
 		runSyncEvery(p, timeline.AllReduce, "all-reduce",
 			"one all-reduce in the last micro-batch would average them just as well")
@@ -41,6 +42,7 @@ var AC004 = analyze.Rule{
 			"(FSDP1: no_sync()), if there is memory for the unsharded gradients",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
+	Edit:  "sync-last-micro-batch",
 	Run: func(p *analyze.Pass) {
 		runSyncEvery(p, timeline.ReduceScatter, "reduce-scatter", "that saves memory and costs communication")
 	},

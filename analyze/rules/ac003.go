@@ -25,6 +25,7 @@ var AC003 = analyze.Rule{
 			"FSDP1 with HYBRID_SHARD: no_sync() defers both reductions and keeps unsharded gradients",
 	},
 	Needs: []analyze.Need{needOptimizerSteps, needBackward},
+	Edit:  "sync-last-micro-batch",
 	Run:   runAC003,
 }
 

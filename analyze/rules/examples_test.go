@@ -63,8 +63,8 @@ func checkFindings(t *testing.T, r *report.Report, example string) {
 		for _, rule := range f.Also {
 			also = append(also, f.Rule+" "+rule)
 		}
-		if f.Cost != nil && f.Saving != nil && f.Saving.High > *f.Cost {
-			t.Errorf("%s saves more than it costs", f.Rule)
+		if s := f.Saving; f.Cost != nil && s != nil && (s.Low < 0 || s.Low > s.High || s.High > *f.Cost) {
+			t.Errorf("%s costs %d and saves %d to %d", f.Rule, *f.Cost, s.Low, s.High)
 		}
 	}
 	compare(t, "findings", findings(r), wanted(example, "want", ", "))

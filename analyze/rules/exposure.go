@@ -82,7 +82,8 @@ func exposureRule(id string, doc analyze.Doc, e exposure) analyze.Rule {
 			analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps,
 			analyze.NeedLaunches,
 		},
-		Run: e.run,
+		Edit: "free-collective", // what hiding all communication could save
+		Run:  e.run,
 	}
 }
 

@@ -19,6 +19,7 @@ var GS001 = analyze.Rule{
 			"out when gradient_accumulation_steps is 1; keep the token count for logging",
 	},
 	Needs: gradientNeeds,
+	Edit:  "drop-scale-pass",
 	Run:   runGS001,
 }
 

@@ -24,6 +24,7 @@ var GS002 = analyze.Rule{
 			"finding names the other folds that are legal for the trace",
 	},
 	Needs: gradientNeeds,
+	Edit:  "fold-scale",
 	Run:   runGS002,
 }
 

@@ -23,6 +23,7 @@ var GS006 = analyze.Rule{
 			"if coefficient < 1. On a single rank, train without DistributedDataParallel",
 	},
 	Needs: gradientNeeds,
+	Edit:  "drop-scale-pass",
 	Run:   runGS006,
 }
 

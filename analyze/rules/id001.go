@@ -21,6 +21,7 @@ var ID001 = analyze.Rule{
 			"or cheaper transforms",
 	},
 	Needs: idleNeeds,
+	Edit:  "hide-data-loading",
 	Run:   idleRule{idle.LateData, "data loading leaves the device idle", loading, moreWorkers}.run,
 }
 

@@ -21,6 +21,7 @@ var ID002 = analyze.Rule{
 			"pin_memory=True with .to(device, non_blocking=True); no barrier and no synchronize() in the loop",
 	},
 	Needs: idleNeeds,
+	Edit:  "drop-host-sync",
 	Run:   idleRule{idle.WaitingHost, "synchronization leaves the device idle", waiting, nil}.run,
 }
 

@@ -20,6 +20,7 @@ var ID004 = analyze.Rule{
 			"fused=True; larger batches",
 	},
 	Needs: idleNeeds,
+	Edit:  "cuda-graph",
 	Run:   idleRule{idle.LaunchBound, "launch-bound: the device waits for launches", launching, nil}.run,
 }
 

@@ -22,6 +22,7 @@ var OP001 = analyze.Rule{
 		Fix: "pass fused=True or foreach=True to the optimizer, or compile its step with torch.compile",
 	},
 	Needs: []analyze.Need{analyze.NeedDevice, needOptimizerSteps, analyze.NeedLaunches},
+	Edit:  "cuda-graph",
 	Run:   runOP001,
 }
 

@@ -27,7 +27,8 @@ var OV004 = analyze.Rule{
 		analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams, analyze.NeedSteps,
 		analyze.NeedLaunches, analyze.NeedSites, analyze.NeedCaptures,
 	},
-	Run: runOV004,
+	Edit: "hoist-reduce-scatter",
+	Run:  runOV004,
 }
 
 func runOV004(p *analyze.Pass) {
@@ -52,7 +53,7 @@ func runOV004(p *analyze.Pass) {
 			Evidence: mostExposed(p.Ranks, late),
 			Caveats: append([]string{
 				waitCaveat(p),
-				"the saving is an upper bound: the reductions of the gradients " +
+				"the exposed time is an upper bound of the saving: the reductions of the gradients " +
 					"that backward finishes last have little compute left to hide behind",
 				"with gradient accumulation the hook must wait for the last micro-batch",
 			}, graphCaveat(p.Ranks)...),

@@ -18,6 +18,10 @@ func Page(r analyze.Rule, choices map[string]string) string {
 	if text := body(r.ID); text != "" {
 		b.WriteString("\n## The change\n\n" + text)
 	}
+	if r.Edit != "" {
+		fmt.Fprintf(&b, "\n**Saving.** That of a replay with the edit `%s` where the run can be replayed "+
+			"(docs/whatif.md), else at most the cost.\n", r.Edit)
+	}
 	b.WriteString("\n## What it needs\n\n" + needs(r) + "\n")
 	for _, e := range []struct {
 		which Which

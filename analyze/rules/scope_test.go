@@ -21,7 +21,7 @@ func together(t *testing.T, examples ...string) *report.Report {
 		if err != nil {
 			t.Fatal(err)
 		}
-		inputs = append(inputs, analyze.Input{File: fmt.Sprint(i), Trace: tr})
+		inputs = append(inputs, analyze.Input{File: fmt.Sprint(i), Trace: tr, Lean: true})
 	}
 	number := func(file string) (rank int64, ok bool) {
 		_, err := fmt.Sscan(file, &rank)

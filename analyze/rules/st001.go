@@ -33,7 +33,8 @@ var ST001 = analyze.Rule{
 		analyze.NeedRanks, analyze.NeedDevice, analyze.NeedCollectives, analyze.NeedOneRank, analyze.NeedStreams,
 		analyze.NeedSteps, analyze.NeedWaits,
 	},
-	Run: runST001,
+	Edit: "no-straggler",
+	Run:  runST001,
 }
 
 // standsOut is how many times more waiting than any other rank a straggler causes: in

@@ -16,9 +16,8 @@ import (
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
-// manyTraces calls do with every trace at hand: examples and cases, small samples,
-// those of a current PyTorch, and the real ones where they are.
-func manyTraces(t *testing.T, do func(t *testing.T, name string, inputs []analyze.Input)) {
+// smallTraces calls do with every example and case.
+func smallTraces(t *testing.T, do func(t *testing.T, name string, inputs []analyze.Input)) {
 	t.Helper()
 	for _, pattern := range []string{"examples/*/*.txt", "testdata/cases/*.txt"} {
 		files, _ := filepath.Glob(pattern)
@@ -37,6 +36,13 @@ func manyTraces(t *testing.T, do func(t *testing.T, name string, inputs []analyz
 			do(t, file, []analyze.Input{{File: file, Trace: tr}})
 		}
 	}
+}
+
+// manyTraces calls do with every trace at hand: examples and cases, small samples,
+// those of a current PyTorch, and the real ones where they are.
+func manyTraces(t *testing.T, do func(t *testing.T, name string, inputs []analyze.Input)) {
+	t.Helper()
+	smallTraces(t, do)
 	dirs := []string{"../../traces", "../../interop/testdata"}
 	for _, dir := range []string{"gpu", "torch-cpu", "damaged", "idle"} {
 		if path := filepath.Join("..", "..", "..", "shared", "traces", dir); !testing.Short() && exists(path) {
@@ -104,7 +110,8 @@ func sameReport(t *testing.T, name, got, want string) {
 }
 
 // What is kept of a trace is a value: written down and read back it gives the same
-// report, byte for byte, of one trace and of several ranks.
+// report, byte for byte, of one trace and of several ranks. Replays are left out: they need
+// the trace itself.
 func TestReducedIsAValue(t *testing.T) {
 	o := analyze.Options{Rules: rules.All(), Drawing: true}
 	n := 0
@@ -112,6 +119,7 @@ func TestReducedIsAValue(t *testing.T) {
 		n++
 		back := analyze.New(o)
 		for i, in := range inputs {
+			inputs[i].Lean = true
 			back.AddReduced(i, writtenAndRead(t, analyze.Reduce(in, &o)))
 		}
 		sameReport(t, name, asJSON(t, back.Result().Report), asJSON(t, analyze.Run(inputs, o)))

@@ -11,6 +11,8 @@ type Edit struct {
 
 	Bound  bool // it bounds a family of changes rather than predicting one
 	turn   turn // when it is applied, of several
+	Part   bool // it may do only part of what findings of which it is the answer ask for
+	Peers  bool // it says next to nothing where the traces of other ranks are missing
 	check  func(arg string) error
 	refuse func(w *World, arg string) string
 	apply  func(c *Change, arg string)

@@ -49,8 +49,8 @@ type outcome struct{ before, after, gain []int64 }
 // peers that are never late.
 func (w *World) outcomes(p *Prediction) ([]outcome, error) {
 	var list []outcome
-	for _, base := range w.bases() {
-		before, err := base().Replay()
+	for i, base := range w.bases() {
+		before, err := w.unchanged(i, base)
 		if err != nil {
 			return nil, err
 		}
@@ -126,8 +126,20 @@ func replayOf(c *Change, edits []func(*Change)) (*graph.Times, error) {
 	return c.Replay()
 }
 
-func (w *World) outcome(before, after *graph.Times) outcome {
-	o := outcome{w.durations(before), w.durations(after), w.periods(before)}
+// unchanged replays the i-th base without an edit, once for all predictions.
+func (w *World) unchanged(i int, base func() *Change) (paces, error) {
+	if i == len(w.before) {
+		t, err := base().Replay()
+		if err != nil {
+			return paces{}, err
+		}
+		w.before = append(w.before, paces{w.durations(t), w.periods(t)})
+	}
+	return w.before[i], nil
+}
+
+func (w *World) outcome(before paces, after *graph.Times) outcome {
+	o := outcome{before.durations, w.durations(after), slices.Clone(before.periods)}
 	for i, ns := range w.periods(after) {
 		o.gain[i] -= ns
 	}
@@ -224,4 +236,51 @@ func (w *World) bounded(r *Range, p *Prediction) {
 	if p.bound() {
 		r.hold(0)
 	}
+}
+
+// KindRange is what an edit gains in steps of a kind, as the traces call it.
+type KindRange struct {
+	Kind string
+	Range
+}
+
+// Over is what a prediction gains in some of the complete steps, and the same by kind: of says
+// of each step of each rank, by index, which kind it is and whether it counts. Steps of a
+// kind are taken to gain alike. kinds is sorted, and empty where no step counts; over all steps
+// the gain is that of the prediction.
+func (w *World) Over(p *Prediction, of func(rank, step int) (kind string, counts bool)) (all Range, kinds []KindRange) {
+	steps := make(map[string][]int64) // by kind: how many of each of World.Kinds
+	every := make([]int64, len(w.Kinds))
+	n := 0
+	for _, s := range w.steps {
+		if kind, counts := of(s.rank, s.index); counts {
+			if steps[kind] == nil {
+				steps[kind] = make([]int64, len(w.Kinds))
+			}
+			steps[kind][s.kind]++
+			every[s.kind]++
+			n++
+		}
+	}
+	for kind, list := range steps {
+		kinds = append(kinds, KindRange{kind, p.weighted(list)})
+	}
+	slices.SortFunc(kinds, func(a, b KindRange) int { return cmp.Compare(a.Kind, b.Kind) })
+	if n == len(w.steps) {
+		return p.Gain, kinds
+	}
+	return p.weighted(every), kinds
+}
+
+// weighted is the mean gain of so many steps of each kind.
+func (p *Prediction) weighted(steps []int64) Range {
+	var sum Range
+	n := int64(0)
+	for k, count := range steps {
+		g := &p.Kinds[k]
+		sum.Low, sum.Mean, sum.High = sum.Low+count*g.Low, sum.Mean+count*g.Mean, sum.High+count*g.High
+		n += count
+	}
+	n = max(1, n)
+	return Range{sum.Low / n, sum.Mean / n, sum.High / n}
 }

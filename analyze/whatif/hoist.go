@@ -14,6 +14,7 @@ var hoistReduceScatter = Edit{
 	Title: "launch the reduce-scatters of an optimizer when their gradients are ready",
 	How: "register_post_accumulate_grad_hook on each parameter, which calls reduce_scatter_tensor(async_op=True) " +
 		"in the last micro-batch; the optimizer waits for the work",
+	Part:   true, // gradients that are packed stay where they are
 	Limit:  "the host is far enough ahead; waiting for late peers stays with the place in the order of collectives",
 	refuse: refuseHoist, apply: applyHoist,
 }

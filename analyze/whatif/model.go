@@ -152,10 +152,14 @@ type World struct {
 	base   *graph.Plan // of Graph
 	circle error       // why there is none: a circle of certain edges
 	broken int         // edges taken out of any graph
+	before []paces     // of the bases of predictions, without an edit
 
 	steps  []step
 	shared [][]graph.Node // collectives that all ranks have, in order: their nodes by rank
 }
+
+// paces are how long steps take, and by how much later each ends than the one before, in ns.
+type paces struct{ durations, periods []int64 }
 
 // Kind is steps with the same optimizers and accumulation, on all ranks.
 type Kind struct {

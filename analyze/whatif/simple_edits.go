@@ -18,6 +18,7 @@ var freeCollective = Edit{
 	How:   "no change reaches this: it bounds what overlapping communication with compute can gain",
 	Limit: "peers are still waited for where the traces of all ranks are given; with one, the waiting is gone too",
 	Bound: true,
+	Peers: true,
 	refuse: func(w *World, _ string) string {
 		for _, r := range w.Ranks {
 			if len(r.Kernel) > 0 {

@@ -19,6 +19,8 @@ const (
 	leastReach    = 4e6
 	keptTrack     = 200 // for each track
 	keptProcess   = 2e3 // for each process
+
+	shareOfReplays = 4 // one part of so many may be taken by traces that are kept for replays
 )
 
 // needOf is the memory that reading a text of some density and computing its facts takes

@@ -36,6 +36,9 @@ func (b *budget) reserve(size tracefile.Size) *reservation {
 // facts is how many bytes are kept of what was read, whatever its tracks.
 func (r *reservation) facts() int64 { return keptOfText(r.text, r.density) }
 
+// whole is how many bytes are kept where the trace is kept too.
+func (r *reservation) whole() int64 { return needOf(r.text, r.density) - perFile }
+
 // watch makes reading ask r for the memory that it takes.
 func (r *reservation) watch(o *tracefile.Options) { o.Grow, o.Tables = r.grow, r.growTables }
 

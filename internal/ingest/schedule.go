@@ -18,6 +18,7 @@ type scheduler struct {
 	sink    Sink
 	options Options
 	budget  *budget
+	lean    bool // traces cannot be kept for replays: the memory is not enough for all at a time
 	readers sync.WaitGroup
 
 	mu    sync.Mutex
@@ -59,6 +60,11 @@ func (s *scheduler) jobs(files []string) []*job {
 		total += j.memory.text
 		jobs[i] = j
 	}
+	whole := int64(0)
+	for _, j := range jobs {
+		whole += j.memory.whole()
+	}
+	s.lean = whole > s.budget.limit/shareOfReplays
 	for _, j := range jobs {
 		if j.memory.text > total/2 {
 			j.workers = s.workers()
@@ -136,11 +142,16 @@ func (s *scheduler) work(j *job) {
 }
 
 // handOver gives the traces of a file to the sink, keeping no reference to them, and
-// returns how many bytes are kept of them. The bytes of the file count for the first.
+// returns how many bytes are kept of them: the sink may keep small ones as they are. The bytes
+// of the file count for the first.
 func (s *scheduler) handOver(j *job, traces []*trace.Trace) (kept int64) {
 	kept = j.memory.facts()
+	if !s.lean {
+		kept = j.memory.whole()
+	}
 	for i, t := range traces {
-		input := analyze.Input{File: j.file, Trace: t, Alone: j.alone && len(traces) == 1}
+		input := analyze.Input{File: j.file, Trace: t, Lean: s.lean}
+		input.Alone = j.alone && len(traces) == 1
 		if i == 0 {
 			input.Bytes = j.size.Stored
 		}

@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -55,5 +57,31 @@ func TestOutgrownIsReadAgain(t *testing.T) {
 	}
 	if want := s.budget.limit - ownMemory - s.budget.kept(); s.budget.left() != want || s.budget.workers != 2 {
 		t.Errorf("%d bytes and %d workers are left, want %d", s.budget.left(), s.budget.workers, want)
+	}
+}
+
+// Traces are kept for replays where all of them together take a small part of the memory.
+func TestLean(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "trace.json")
+	for _, c := range []struct {
+		text   int
+		files  int
+		memory int64
+		lean   bool
+	}{
+		{1e5, 1, LeastMemory, false},
+		{1e5, 24, LeastMemory, false},
+		{1e6, 24, LeastMemory, true},
+		{1e6, 24, 1e9, false},
+		{30e6, 1, LeastMemory, true},
+	} {
+		text := `{"traceEvents": []}` + strings.Repeat(" ", c.text)
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s := newScheduler(nil, Options{Limits: Limits{Workers: 2, Memory: c.memory}})
+		if s.jobs(slices.Repeat([]string{file}, c.files)); s.lean != c.lean {
+			t.Errorf("%+v: lean is %v", c, s.lean)
+		}
 	}
 }
