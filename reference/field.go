@@ -79,6 +79,8 @@ func (o *Options) backwardFields() []Field {
 			[]string{"full"}, &o.Sharding},
 		{"replicas", "with `sharding` full, groups of ranks that hold all shards, whose gradients are all-reduced: " +
 			"HSDP", nil, &o.Replicas},
+		{"replica-sync", "with `replicas` and `sync` every-micro-batch, last: gradients are all-reduced over " +
+			"replicas in the last micro-batch only", []string{"every-micro-batch", "last"}, &o.ReplicaSync},
 		{"reshard-after-forward", "with `sharding` full, gathered blocks are freed after forward and gathered again " +
 			"for backward; without, they are kept until then", nil, &o.ReshardAfterForward},
 		{"all-reduce", "optimizer that is not sharded: gradients are all-reduced in backward hooks, by " +

@@ -92,6 +92,8 @@ func TestRefused(t *testing.T) {
 		{"sharding=zero", "sharding", "take full"},
 		{"replicas=2", "replicas", "give --sharding full"},
 		{"reduce-scatter=hook replicas=2", "replicas", "give --sharding full"},
+		{"sharding=full replica-sync=last", "replica-sync", "give --replicas"},
+		{"sharding=full replicas=2 replica-sync=every-micro-batch", "replica-sync", "take --sync every-micro-batch"},
 		{"reshard-after-forward=false", "reshard-after-forward", "give --sharding full"},
 		{"activation-checkpoint=full model=mlp", "activation-checkpoint", "take --model gpt"},
 		{"adam-every=2 scale=pass", "adam-every", "take --scale loss"},
@@ -214,5 +216,25 @@ func TestEffective(t *testing.T) {
 	if err != nil || got.GradSync != "reduce-then-accumulate" || got.ReduceScatter != "hook" ||
 		got.Sync != "every-micro-batch" || got.Scale != "loss" {
 		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// What ranks share, and what they do not save, counts once.
+func TestMemoryOfShards(t *testing.T) {
+	for options, fits := range map[string]bool{
+		"":              false,
+		"sharding=full": true,
+		"sharding=full reshard-after-forward=false":                              false,
+		"sharding=full replicas=4":                                               false,
+		"sharding=full global-batch-size=32":                                     false, // gradients stay whole
+		"sharding=full sequence-length=2048 heads=64":                            false,
+		"sharding=full sequence-length=2048 heads=64 activation-checkpoint=full": true,
+	} {
+		o := reference.Defaults()
+		apply(t, &o, "layers=16 width=4096 world-size=4 local-batch-size=1 global-batch-size=-1 vocabulary=100")
+		apply(t, &o, options)
+		if err := o.Validate(); (err == nil) != fits {
+			t.Errorf("%q: %v", options, err)
+		}
 	}
 }

@@ -164,13 +164,13 @@ func (p *plan) memory() error {
 	}
 	elements := 0.0
 	for _, s := range p.Specs() {
-		n := 4.0
+		n := p.copies()
 		for _, d := range s.Shape {
 			n *= float64(d) // integers would overflow on the very models to reject
 		}
 		elements += n
 	}
-	kept := p.Activations(mostRows(p))
+	kept := p.kept(mostRows(p))
 	if p.Backward == "step" {
 		kept *= float64(p.accumulation)
 	}
@@ -179,6 +179,33 @@ func (p *plan) memory() error {
 			"take a smaller `width`, `layers`, `sequence-length`, `local-batch-size` or `world-size`"}
 	}
 	return nil
+}
+
+// copies returns how many elements a rank holds per element of the model: the weight, its
+// gradient and two moments, or its share of those with full sharding.
+func (p *plan) copies() float64 {
+	if !p.Full() {
+		return 4
+	}
+	n := 4 / math.Max(1, float64(p.WorldSize/max(1, p.Replicas)))
+	if p.accumulation > 1 && p.Sync == "last" {
+		n++ // gradients stay whole until the last micro-batch
+	}
+	if !p.ReshardAfterForward {
+		n++
+	}
+	return n
+}
+
+// kept estimates the number of elements that a forward pass saves for backward. With
+// checkpoints that is what one block saves, and the inputs of all.
+func (p *plan) kept(rows int) float64 {
+	if p.Checkpoint == "" {
+		return p.Activations(rows)
+	}
+	one := p.Shape
+	one.Layers = 1
+	return one.Activations(rows) + float64(p.Layers)*float64(rows)*float64(p.SequenceLength)*float64(p.Width)
 }
 
 // has reports whether the loop contains a fault.

@@ -181,7 +181,7 @@ func (r *rank) microBatch(step, j int, last bool) {
 		defer r.dev.Range("user_annotation", "no_sync")()
 	}
 	r.follow.tapes = []int{j}
-	r.backward(step, last || r.plan.Sync == "every-micro-batch" || r.plan.OptimizerInBackward, t)
+	r.backward(step, last, t)
 	if r.plan.ReadLoss == "micro-batch" {
 		r.readLoss(j)
 	}
@@ -250,10 +250,10 @@ func (r *rank) readLoss(j int) {
 }
 
 // backward runs tapes, last to first, as one backward pass over the sum of their losses.
-// sync says whether their gradients are reduced.
-func (r *rank) backward(step int, sync bool, tapes ...*autograd.Tape) {
+// last says whether it is the last of the step.
+func (r *rank) backward(step int, last bool, tapes ...*autograd.Tape) {
 	defer r.span("backward", step)()
-	r.grads.Begin(step, sync)
+	r.grads.Begin(step, last || r.plan.Sync == "every-micro-batch" || r.plan.OptimizerInBackward, last)
 	r.dev.Run(ops.OnesLike{Y: r.one})
 	for j, t := range slices.Backward(tapes) {
 		if len(tapes) > 1 {

@@ -127,6 +127,10 @@ func (p *plan) shardingRefusals() []refusal {
 		{full && p.WorldSize%max(1, p.Replicas) != 0, "replicas",
 			fmt.Sprintf("%d ranks are not %d replicas of as many shards", p.WorldSize, p.Replicas),
 			"take a divisor of `world-size`"},
+		{p.ReplicaSync != "" && p.Replicas < 2, "replica-sync",
+			"there is one replica only", "give `replicas`, or leave it out"},
+		{p.ReplicaSync == "every-micro-batch" && p.Sync == "last" && p.accumulation > 1, "replica-sync",
+			"before the last micro-batch no shards are reduced that replicas could", "take `sync` every-micro-batch"},
 		{!full && !p.ReshardAfterForward, "reshard-after-forward",
 			"without full sharding nothing is gathered for a forward pass", "give `sharding` full, or leave it out"},
 	}

@@ -39,6 +39,9 @@ func TestShardingAgrees(t *testing.T) {
 func shardingAgrees(t *testing.T, want *trained, size, ways []string) {
 	for i := 0; i < len(ways); i += 3 {
 		o := small(t, append(strings.Fields(ways[i]), size...)...)
+		if o.Replicas > 1 && o.Sync == "every-micro-batch" && o.GlobalBatchSize > 4*o.WorldSize {
+			o.ReplicaSync = "last"
+		}
 		switch {
 		case o.Sharding == "" && o.Replicas > 1, o.ReduceScatter != "" && o.WorldSize == 1,
 			o.Scale == "pass" && o.Normalization != "global":

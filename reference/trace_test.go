@@ -1,6 +1,7 @@
 package reference_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -162,6 +163,73 @@ func TestStreamsOverlap(t *testing.T) {
 		}
 		if both == 0 {
 			t.Errorf("rank %d: no reduce-scatter runs beside a kernel", rank)
+		}
+	}
+}
+
+// collectives of a rank by name and group, for one step.
+func (r *recording) collectives(steps int) string {
+	count := make(map[string]int)
+	for _, s := range r.spans {
+		if s.Message != nil {
+			count[s.Message.Name+" "+s.Message.GroupComment]++
+		}
+	}
+	var list []string
+	for name, n := range count {
+		list = append(list, fmt.Sprintf("%s %g", name, float64(n)/float64(steps)))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// What a step with full sharding gathers and reduces, with two blocks and four micro-batches,
+// besides the tokens that it counts; with two replicas there are two micro-batches.
+func TestFullShardingCollectives(t *testing.T) {
+	const tokens = "allreduce default_pg 1"
+	for options, want := range map[string]string{
+		"":                            "_allgather_base default_pg 20, _reduce_scatter_base default_pg 3, " + tokens,
+		"reshard-after-forward=false": "_allgather_base default_pg 12, _reduce_scatter_base default_pg 3, " + tokens,
+		"sync=every-micro-batch":      "_allgather_base default_pg 20, _reduce_scatter_base default_pg 12, " + tokens,
+		"backward=step":               "_allgather_base default_pg 17, _reduce_scatter_base default_pg 3, " + tokens,
+		"world-size=4 replicas=2": "_allgather_base mesh_dp_shard 10, _reduce_scatter_base mesh_dp_shard 3, " +
+			tokens + ", allreduce mesh_dp_replicate 3",
+		"world-size=4 replicas=2 sync=every-micro-batch": "_allgather_base mesh_dp_shard 10, " +
+			"_reduce_scatter_base mesh_dp_shard 6, " + tokens + ", allreduce mesh_dp_replicate 6",
+		"world-size=4 replicas=2 sync=every-micro-batch replica-sync=last": "_allgather_base mesh_dp_shard 10, " +
+			"_reduce_scatter_base mesh_dp_shard 6, " + tokens + ", allreduce mesh_dp_replicate 3",
+		"world-size=2 replicas=2": tokens + ", allreduce mesh_dp_replicate 3",
+		"world-size=1":            "",
+	} {
+		o := small(t, append(strings.Fields(options), "sharding=full", "layers=2")...)
+		for rank, r := range record(t, o) {
+			if got := r.collectives(o.MaxSteps); got != want {
+				t.Errorf("%q, rank %d: %s, want %s", options, rank, got, want)
+			}
+		}
+	}
+}
+
+// Reductions of blocks are launched before backward is over, and no stream does what is
+// another's: collectives of one kind each, and compute none.
+func TestFullShardingStreams(t *testing.T) {
+	o := small(t, "sharding=full", "layers=2", "world-size=4", "replicas=2", "max-steps=4")
+	for rank, r := range record(t, o) {
+		on := make(map[string]int)
+		for _, e := range r.devices {
+			for _, kind := range []string{"AllGather", "ReduceScatter", "AllReduce", "multi_tensor_copy", "gemm"} {
+				if strings.Contains(e.Name, kind) && (e.Message == nil || e.Message.Group != "0") {
+					on[fmt.Sprintf("%s on %d", kind, e.Stream)]++
+				}
+			}
+		}
+		if len(on) != 5 || on["multi_tensor_copy on 22"] == 0 || on["AllGather on 23"] == 0 ||
+			on["ReduceScatter on 24"] == 0 || on["AllReduce on 25"] == 0 || on["gemm on 7"] == 0 {
+			t.Errorf("rank %d: %v", rank, on)
+		}
+		scatters, ends := r.named("ReduceScatter"), r.named("embedding_backward")
+		if scatters[0].Correlation > ends[o.GlobalBatchSize/o.LocalBatchSize/o.WorldSize-1].Correlation {
+			t.Errorf("rank %d: nothing is reduced before backward ends", rank)
 		}
 	}
 }

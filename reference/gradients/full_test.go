@@ -90,7 +90,7 @@ func TestFullSharding(t *testing.T) {
 		"end": "compute waits 21; compute chunk_cat; compute records 23; stream 5 waits 23; " +
 			"stream 5 reduce-scatter mean 6 to 3; stream 5 records 24; stream 5 records 25; compute waits 25",
 	}
-	s.Begin(0, true)
+	s.Begin(0, true, true)
 	each := func(what string) { check(t, what, script, want[what]) }
 	pass(s, each, each)
 	if script.Live != live+3 {
@@ -113,10 +113,10 @@ func TestFullAccumulation(t *testing.T) {
 		s, script := blocks(2, Policy{GradReduction: "mean", Sharding: "full", ReshardAfterForward: true}, Hooks{})
 		live := script.Live
 		nothing := func(string) {}
-		s.Begin(0, sync)
+		s.Begin(0, sync, true)
 		pass(s, nothing, nothing)
 		script.Take()
-		s.Begin(0, true)
+		s.Begin(0, true, true)
 		last := ""
 		pass(s, nothing, func(string) { last = script.Take() })
 		want := "compute waits 46; compute chunk_cat; compute records 48; stream 5 waits 48; " +

@@ -16,6 +16,7 @@ type Policy struct {
 
 	Sharding            string // full: parameters are sharded, too, and gathered where they are used; "" for not
 	Replicas            int    // groups of ranks that hold all shards, with full sharding; 0 means 1
+	ReplicaSync         string // last: over replicas in the last micro-batch only; "" whenever gradients are reduced
 	ReshardAfterForward bool   // with full sharding, gathered blocks are freed before backward
 }
 

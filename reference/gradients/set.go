@@ -35,6 +35,7 @@ type Set struct {
 	// State of the current backward pass.
 	step    int
 	sync    bool      // gradients are reduced
+	merge   bool      // ... over replicas, too
 	written []written // by the current node
 }
 
@@ -106,9 +107,10 @@ func (s *Set) Of(g *optim.Group) []*Param {
 }
 
 // Begin starts a backward pass of the given step. sync says whether gradients are reduced
-// in this pass.
-func (s *Set) Begin(step int, sync bool) {
+// in this pass, last whether it is that of the step's last micro-batch.
+func (s *Set) Begin(step int, sync, last bool) {
 	s.step, s.sync = step, sync
+	s.merge = last || s.policy.ReplicaSync != "last"
 	for _, p := range s.params {
 		if p.bucket != nil {
 			p.bucket.ready, p.bucket.sent = 0, false

@@ -23,7 +23,7 @@ func layers(world int, policy Policy, hooks Hooks) (*Set, *devicetest.Script) {
 
 // backward is what a tape does with the nodes of c, b and a, one parameter each.
 func backward(s *Set, sync bool) {
-	s.Begin(0, sync)
+	s.Begin(0, sync, true)
 	for i := len(s.params) - 1; i >= 0; i-- {
 		s.Gradient(&s.params[i].Param)
 		s.Accumulate()
@@ -92,7 +92,7 @@ func TestSeveralTapes(t *testing.T) {
 	ready := 0
 	s, script := layers(1, Policy{BucketBytes: 1000, BucketView: true}, Hooks{Ready: func(*Param) { ready++ }})
 	p := s.Params()[0]
-	s.Begin(0, true)
+	s.Begin(0, true, true)
 	s.Gradient(&p.Param)
 	s.Add()
 	s.Gradient(&p.Param)
@@ -117,7 +117,7 @@ func TestReady(t *testing.T) {
 		s.TakeBack(p)
 	}
 	s, script := layers(2, Policy{GradReduction: "sum", BucketBytes: 1000, BucketView: true}, Hooks{Ready: hook})
-	s.Begin(0, true)
+	s.Begin(0, true, true)
 	s.Gradient(&s.params[2].Param)
 	s.Accumulate()
 	check(t, "c", script, "compute records 1; comms waits 1; comms all-reduce sum 8; comms records 2; compute waits 2")
@@ -132,7 +132,7 @@ func TestShards(t *testing.T) {
 	s, script := layers(2, Policy{GradReduction: "mean", ReduceScatter: "hook"}, Hooks{})
 	b := s.Params()[1]
 	one := func() {
-		s.Begin(0, true)
+		s.Begin(0, true, true)
 		s.Gradient(&b.Param)
 		s.Accumulate()
 		s.End()

@@ -18,6 +18,7 @@ type unit struct {
 	whole  bool      // parameters are gathered and not yet freed
 	coming *gathered // an all-gather for which compute has not waited yet; nil without one
 	passes []int     // positions in full.order of forward passes that have not run backward
+	partly *flat     // gradients that have not been reduced over replicas; nil without any
 }
 
 func (u *unit) add(p *Param) {
@@ -208,14 +209,34 @@ func (u *unit) reduce() {
 		u.rank.MemcpyDtoDAsync(u.scatters, out.buffer, input)
 	}
 	u.sent = &gathered{input, u.rank.EventRecord(u.scatters)}
-	after := u.scatters
-	if u.replicas != nil {
-		after = u.allReduce
-		u.rank.StreamWaitEvent(after, u.sent.until)
-		u.replicas.AllReduce(after, out.buffer, u.policy.Reduction())
+	if u.replicas == nil {
+		u.accumulate(u.scatters, out)
+		return
 	}
-	u.accumulate(after, out)
+	if u.partly != nil {
+		u.rank.Launch(u.scatters, ops.Accumulate{Y: out.buffer, X: u.partly.buffer})
+		u.rank.Free(u.partly.buffer)
+		u.partly = nil
+	}
+	if !u.merge {
+		u.keep(out)
+		return
+	}
+	u.rank.After(u.allReduce, u.scatters)
+	u.replicas.AllReduce(u.allReduce, out.buffer, u.policy.Reduction())
+	u.accumulate(u.allReduce, out)
 }
+
+// keep keeps a reduction over shards for that over replicas. What comes of it is the same as if
+// it had been reduced over both at once.
+func (u *unit) keep(out *flat) {
+	u.partly, u.finished = out, u.rank.EventRecord(u.scatters)
+	for _, p := range u.params {
+		u.tell(p)
+	}
+}
+
+func (u *unit) tell(p *Param) { u.did(p, reduced(u.policy.Reduction(), AveragedShard, SummedShard)) }
 
 // concatenate makes the input of the reduce-scatter and frees the gradients that it is made of.
 func (u *unit) concatenate() *device.Buffer {
@@ -246,7 +267,7 @@ func (u *unit) accumulate(on device.Stream, out *flat) {
 			sh.grad, sh.flat, sh.has = part, out, true
 			out.users++
 		}
-		u.did(p, reduced(u.policy.Reduction(), AveragedShard, SummedShard))
+		u.tell(p)
 	}
 	u.finished = u.rank.EventRecord(on)
 	switch {
