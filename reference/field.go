@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/gaprof/gaprof/reference/model"
 )
 
 // Field describes one option, so that a program can offer it as a flag or in a form.
@@ -25,13 +27,20 @@ func (o *Options) Fields() []Field {
 
 func (o *Options) modelFields() []Field {
 	return []Field{
-		{"model", "gpt (pre-norm transformer) or mlp (position-wise)", []string{"gpt", "mlp"}, &o.Model},
-		{"layers", "blocks of a gpt", nil, &o.Layers},
-		{"width", "width of the model", nil, &o.Width},
-		{"heads", "attention heads of a gpt", nil, &o.Heads},
-		{"hidden", "width inside the MLP, 0 for 4 x `width`", nil, &o.Hidden},
-		{"sequence-length", "tokens of a row", nil, &o.SequenceLength},
-		{"vocabulary", "tokens that there are, 0 for what the data has", nil, &o.Vocabulary},
+		{"model", "gpt (pre-norm transformer), mlp (position-wise), llama, or one with the sizes of that name",
+			model.Names(), &o.Model},
+		{"layers", "blocks, 0 for those of the model", nil, &o.Layers},
+		{"width", "width of the model, 0 for its own", nil, &o.Width},
+		{"heads", "attention heads, 0 for those of the model", nil, &o.Heads},
+		{"kv-heads", "heads of keys and values of a llama, each for as many of queries; 0 for those of the model",
+			nil, &o.KVHeads},
+		{"hidden", "width inside the MLP; 0 for that of the model, where it has none 4 x `width`", nil, &o.Hidden},
+		{"sequence-length", "tokens of a row, 0 for those of the model", nil, &o.SequenceLength},
+		{"vocabulary", "tokens that there are, 0 for what the model or the data has", nil, &o.Vocabulary},
+		{"tied-head", "the head of a gpt2 or llama is the embedding; the model's own choice if left out",
+			[]string{"yes", "no"}, &o.TiedHead},
+		{"fused-swiglu", "the gate of a llama's MLP is one kernel that saves its inputs only; without, two, as eager " +
+			"PyTorch has it", nil, &o.FusedSwiGLU},
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 
 // Options are the choices of a run, grouped by the part that reads them. Start from
 // Defaults: the zero value is not usable, and a zero is a value, not a default, unless
-// the comment of the field says so. All but Target, Weights, Uniform and NormEpsilon are also
-// available by name, through Fields and Set.
+// the comment of the field says so. All but Target, Weights, Uniform, and of the model Context,
+// NormEpsilon, RopeTheta and RopeFactor, are also available by name, through Fields and Set.
 type Options struct {
 	model.Shape           // the network
 	Batching              // how much data a step has
@@ -70,7 +70,7 @@ type Host struct {
 // normalized by the global token count, which is folded into the loss.
 func Defaults() Options {
 	return Options{
-		Shape:    model.Shape{Model: "gpt", Layers: 2, Width: 64, Heads: 4, SequenceLength: 128},
+		Shape:    model.Shape{Model: "gpt"},
 		Batching: Batching{WorldSize: 2, LocalBatchSize: 4, GlobalBatchSize: 32, MaxSteps: 12},
 		Loop: Loop{Normalization: "global", LossReduction: "mean", Backward: "micro-batch", Sync: "last",
 			GradSync: "accumulate-then-reduce", StepOrder: "forward", ForeachClip: true},

@@ -54,6 +54,7 @@ func (o Options) plan() (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
+	o.Shape = o.Shape.Filled()
 	p := plan{Options: o, bug: bug}
 	// The order matters: each relies on what earlier ones have rejected or filled in.
 	resolve := []func(*plan) error{(*plan).target, (*plan).ranges, (*plan).batches, (*plan).fill, (*plan).memory,
@@ -102,7 +103,8 @@ func (p *plan) ranges() error {
 		{"layers", float64(p.Layers), 1, 1000},
 		{"width", float64(p.Width), 1, 1 << 16},
 		{"heads", float64(p.Heads), 1, 1 << 12},
-		{"hidden", float64(p.Hidden), 0, 1 << 18},
+		{"kv-heads", float64(p.KVHeads), 1, 1 << 12},
+		{"hidden", float64(p.Hidden), 1, 1 << 18},
 		{"sequence-length", float64(p.SequenceLength), 2, 1 << 20},
 		{"vocabulary", float64(p.Vocabulary), 0, 1 << 24},
 		{"world-size", float64(p.WorldSize), 1, 1024},
@@ -123,9 +125,8 @@ func (p *plan) ranges() error {
 				fmt.Sprintf("take %g to %g", r.from, r.to)}
 		}
 	}
-	if p.Model != "mlp" && p.Width%p.Heads != 0 {
-		reason := fmt.Sprintf("%d heads do not divide a width of %d", p.Heads, p.Width)
-		return &OptionError{"heads", reason, "take a divisor"}
+	if err := p.sizes(); err != nil {
+		return err
 	}
 	var err error
 	if p.slow, err = parseStraggler(p.Straggler, p.WorldSize); err != nil {
@@ -137,9 +138,30 @@ func (p *plan) ranges() error {
 	return parseAllDelays(p)
 }
 
+// sizes rejects a network whose parts do not fit each other.
+func (p *plan) sizes() error {
+	llama := p.Family() == "llama"
+	switch {
+	case p.Family() != "mlp" && p.Width%p.Heads != 0:
+		reason := fmt.Sprintf("%d heads do not divide a width of %d", p.Heads, p.Width)
+		return &OptionError{"heads", reason, "take a divisor"}
+	case p.KVHeads != p.Heads && !llama:
+		return &OptionError{"kv-heads", "queries of a " + p.Model + " have keys of their own", "leave it out"}
+	case p.Heads%p.KVHeads != 0:
+		reason := fmt.Sprintf("%d heads of keys cannot be shared by %d of queries", p.KVHeads, p.Heads)
+		return &OptionError{"kv-heads", reason, "take a divisor of `heads`"}
+	case llama && p.Width/p.Heads%2 != 0:
+		reason := fmt.Sprintf("heads of %d elements cannot be turned in pairs", p.Width/p.Heads)
+		return &OptionError{"heads", reason, "take heads of an even number"}
+	case p.Context > 0 && p.SequenceLength > p.Context:
+		reason := fmt.Sprintf("%s knows %d positions, not %d", p.Model, p.Context, p.SequenceLength)
+		return &OptionError{"sequence-length", reason, "take no more"}
+	}
+	return nil
+}
+
 // fill supplies defaults that depend on other choices.
 func (p *plan) fill() error {
-	p.Shape = p.Shape.Filled()
 	if p.GradSync == "reduce-then-accumulate" && p.ReduceScatter == "" && !p.Full() {
 		p.ReduceScatter = "hook"
 	}
@@ -162,14 +184,7 @@ func (p *plan) memory() error {
 	if p.Target.Memory == 0 {
 		return nil
 	}
-	elements := 0.0
-	for _, s := range p.Specs() {
-		n := p.copies()
-		for _, d := range s.Shape {
-			n *= float64(d) // integers would overflow on the very models to reject
-		}
-		elements += n
-	}
+	elements := p.copies() * p.Parameters()
 	kept := p.kept(mostRows(p))
 	if p.Backward == "step" {
 		kept *= float64(p.accumulation)

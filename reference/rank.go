@@ -100,7 +100,7 @@ func (r *rank) makeParams() *optim.Optimizer {
 	for _, p := range r.grads.Params() {
 		params = append(params, &p.Param)
 	}
-	r.net = model.New(r.plan.Shape, params)
+	r.net = model.New(r.dev, r.plan.Shape, params)
 	return o
 }
 

@@ -18,7 +18,7 @@ import (
 // error: every rank completes the step that any rank has begun, and Result.End says so.
 // Options that cannot be run are reported as an *OptionError before a device is opened.
 func Run(ctx context.Context, o Options, b device.Backend, d Data, c Callbacks) (Result, error) {
-	if o.Vocabulary == 0 {
+	if o.Shape.Filled().Vocabulary == 0 {
 		o.Vocabulary = d.Vocabulary()
 	}
 	o.Target = b.Traits()

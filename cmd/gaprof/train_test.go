@@ -89,7 +89,7 @@ func TestTrainRefused(t *testing.T) {
 		}
 	}
 	_, help, _ := runWith("", "train", "--help")
-	if !strings.Contains(help, "0 for 4 x --width") || strings.Contains(help, "`") {
+	if !strings.Contains(help, "where it has none 4 x --width") || strings.Contains(help, "`") {
 		t.Errorf("the help names options otherwise than as flags:\n%s", help)
 	}
 }

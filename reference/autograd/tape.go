@@ -40,8 +40,10 @@ type Tape struct {
 	Hooks func(module string) Hooks
 	// Checkpoint says that blocks save their inputs only, and run forward again in backward.
 	Checkpoint bool
-	counter    *partial               // counts calls of the device; nil outside of a checkpoint
-	refs       map[*device.Buffer]int // references to gradients of activations
+	counter    *partial                  // counts calls of the device; nil outside of a checkpoint
+	refs       map[*device.Buffer]int    // references to gradients of activations
+	tied       map[*Param]*device.Buffer // gradients that wait for another one of the same parameter
+	after      func()                    // what the running node leaves to do at its end; nil for nothing
 }
 
 // node is the backward of one operation.
@@ -59,12 +61,14 @@ type node struct {
 type Value struct {
 	*device.Buffer
 	grad   *device.Buffer // nil until backward reaches the first use
-	static bool           // memory that outlives the tape
+	static bool           // memory that is freed already, or outlives the tape
+	stride int            // elements between rows, if they are part of longer ones; else 0
 }
 
 // NewTape returns an empty tape that passes gradients of parameters to params.
 func NewTape(rank *device.Rank, params Accumulator) *Tape {
-	return &Tape{rank: rank, params: params, refs: make(map[*device.Buffer]int)}
+	return &Tape{rank: rank, params: params, refs: make(map[*device.Buffer]int),
+		tied: make(map[*Param]*device.Buffer)}
 }
 
 // push appends a node. Its output and the buffers it keeps are freed when it has run.
@@ -138,6 +142,10 @@ func (t *Tape) runNode(n node, last bool) {
 	inner := t.rank.Range("cpu_op", n.name)
 	n.run()
 	inner()
+	if t.after != nil {
+		t.after()
+		t.after = nil
+	}
 	t.release(n.out.grad)
 	n.out.grad = nil
 	t.free(n)

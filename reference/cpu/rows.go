@@ -67,10 +67,10 @@ func softmax[T gemm.Float](row []T, n int) {
 // are left over.
 const turn = 16
 
-func whole16(n int, row []float32) int { return min((n+turn-1)/turn*turn, len(row)) }
+func whole16(n, most int) int { return min((n+turn-1)/turn*turn, most) }
 
 func softmaxSingle(row []float32, n int) {
-	end := whole16(n, row)
+	end := whole16(n, len(row))
 	for i := n; i < end; i++ {
 		row[i] = float32(math.Inf(-1))
 	}
@@ -85,7 +85,7 @@ func softmaxSingle(row []float32, n int) {
 func softmaxBackward[T gemm.Float](d, p []T, n int) {
 	clear(d[n:])
 	if d, ok := any(d).([]float32); ok {
-		p, end := any(p).([]float32), whole16(n, d)
+		p, end := any(p).([]float32), whole16(n, len(d))
 		simd.SoftmaxBackward(d[:end], p[:end], float32(simd.Dot(d[:end], p[:end])))
 		return
 	}

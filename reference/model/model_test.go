@@ -14,6 +14,11 @@ import (
 var shapes = []Shape{
 	{Model: "gpt", Layers: 2, Width: 8, Heads: 2, SequenceLength: 4, Vocabulary: 11},
 	{Model: "mlp", Width: 8, SequenceLength: 4, Vocabulary: 11},
+	{Model: "gpt2", Layers: 2, Width: 8, Heads: 2, SequenceLength: 4, Vocabulary: 11, Context: 6},
+	{Model: "gpt2", Layers: 1, Width: 8, Heads: 2, SequenceLength: 4, Vocabulary: 11, TiedHead: "no"},
+	{Model: "llama", Layers: 2, Width: 16, Heads: 4, SequenceLength: 4, Vocabulary: 11},
+	{Model: "llama", Layers: 2, Width: 16, Heads: 4, SequenceLength: 4, Vocabulary: 11, FusedSwiGLU: true},
+	{Model: "llama-3.2-1b", Layers: 1, Width: 16, Heads: 4, KVHeads: 1, Hidden: 12, SequenceLength: 4, Vocabulary: 11},
 }
 
 // sink counts the gradients of each parameter.
@@ -44,10 +49,11 @@ func TestEveryParameter(t *testing.T) {
 		targets := rank.Malloc(device.I64, 3, shape.SequenceLength)
 		loss, one := rank.Alloc(), rank.Alloc()
 		s := &sink{rank: rank, counts: make(map[string]int)}
+		network := New(rank, shape, params)
 		live := script.Live
 		for range 2 {
 			tape := autograd.NewTape(rank, s)
-			logits := New(shape, params).Forward(tape, tokens)
+			logits := network.Forward(tape, tokens)
 			if !slices.Equal(logits.Shape, []int{12, 11}) {
 				t.Errorf("%s: logits of %v", shape.Model, logits.Shape)
 			}
@@ -95,7 +101,7 @@ func TestInitial(t *testing.T) {
 func TestMatrices(t *testing.T) {
 	for _, shape := range shapes {
 		for _, s := range shape.Filled().Specs() {
-			inside := shape.Model == "mlp" && strings.HasPrefix(s.Name, "fc") || strings.HasPrefix(s.Name, "blocks.")
+			inside := shape.Model == "mlp" && strings.HasPrefix(s.Name, "fc") || autograd.ModuleOf(s.Name) != ""
 			if s.Matrix != (inside && len(s.Shape) == 2) {
 				t.Errorf("%s %s: matrix %v", shape.Model, s.Name, s.Matrix)
 			}

@@ -9,15 +9,23 @@ import (
 
 // Network is a model on one rank.
 type Network struct {
-	shape  Shape
-	params map[string]*autograd.Param
+	shape     Shape
+	params    map[string]*autograd.Param
+	rotation  *device.Buffer // of a llama: the table of rotary position embedding
+	positions *device.Buffer // of a gpt2: their numbers
 }
 
-// New returns the network with the given shape and parameters.
-func New(s Shape, params []*autograd.Param) *Network {
+// New returns the network with the given shape and parameters on a rank.
+func New(rank *device.Rank, s Shape, params []*autograd.Param) *Network {
 	n := &Network{shape: s, params: make(map[string]*autograd.Param, len(params))}
 	for _, p := range params {
 		n.params[p.Name] = p
+	}
+	switch s.Family() {
+	case "llama":
+		n.rotation = rotation(rank, s)
+	case "gpt2":
+		n.positions = positions(rank, s)
 	}
 	return n
 }
@@ -26,17 +34,20 @@ func New(s Shape, params []*autograd.Param) *Network {
 // row of Vocabulary elements for each element of tokens. tokens is rows x SequenceLength.
 func (n *Network) Forward(t *autograd.Tape, tokens *device.Buffer) *autograd.Value {
 	return t.Module("", nil, func(*autograd.Value) *autograd.Value {
-		return networks[n.shape.Model].forward(n, t, tokens)
+		return networks[models[n.shape.Model].family].forward(n, t, tokens)
 	})
 }
 
-// networks are the models by name.
+// networks are the families of models.
 var networks = map[string]struct {
 	specs   func(s Shape) []Spec
 	forward func(n *Network, t *autograd.Tape, tokens *device.Buffer) *autograd.Value
 }{
 	"gpt": {gptSpecs, gptForward},
 	"mlp": {mlpSpecs, mlpForward},
+
+	"gpt2":  {gpt2Specs, gpt2Forward},
+	"llama": {llamaSpecs, llamaForward},
 }
 
 // mlpSpecs: a position-wise network; nothing mixes positions.

@@ -1,51 +1,92 @@
 package model
 
 import (
+	"cmp"
 	"math/rand/v2"
 
 	"github.com/gaprof/gaprof/reference/device"
 )
 
-// Shape selects a network and its size.
+// Shape selects a network and its size. A zero stands for what the model has.
 type Shape struct {
-	Model          string  // gpt or mlp; "" means gpt
-	Layers         int     // blocks of a gpt
+	Model          string  // one of Names; "" means gpt
+	Layers         int     // blocks
 	Width          int     // of the residual stream
-	Heads          int     // attention heads of a gpt; must divide Width
-	Hidden         int     // width inside the MLP; 0 means four times Width
+	Heads          int     // attention heads; must divide Width
+	KVHeads        int     // of keys and values of a llama; must divide Heads
+	Hidden         int     // width inside the MLP; four times Width where the model has none
 	SequenceLength int     // tokens per row
-	Vocabulary     int     // vocabulary size; 0 means that of the data
-	NormEpsilon    float64 // added to variances in LayerNorm; 0 means 1e-5
+	Vocabulary     int     // vocabulary size; that of the data where the model has none
+	Context        int     // positions that the model knows; 0 where any number will do
+	NormEpsilon    float64 // added to variances in LayerNorm, and to mean squares; 1e-5
+	RopeTheta      float64 // base of the angles of rotary position embedding; 0 for none
+	RopeFactor     float64 // by which its long wavelengths are longer; 0 for none
+	TiedHead       string  // yes if the head is the embedding, no if it has weights of its own
+	FusedSwiGLU    bool    // the gate of a llama's MLP is one kernel
 }
 
-// Filled returns the shape with defaults filled in, except for Vocabulary, which depends
-// on the data.
+// Filled returns the shape with the sizes of its model filled in, except for Vocabulary where
+// it depends on the data.
 func (s Shape) Filled() Shape {
-	if s.Model == "" {
-		s.Model = "gpt"
-	}
-	if s.Hidden == 0 {
-		s.Hidden = 4 * s.Width
-	}
-	if s.NormEpsilon == 0 {
-		s.NormEpsilon = 1e-5
-	}
+	s.Model = cmp.Or(s.Model, "gpt")
+	m := models[s.Model]
+	s.Layers = cmp.Or(s.Layers, m.Layers)
+	s.Width = cmp.Or(s.Width, m.Width)
+	s.Heads = cmp.Or(s.Heads, m.Heads)
+	s.KVHeads = cmp.Or(s.KVHeads, m.KVHeads, s.Heads)
+	s.Hidden = cmp.Or(s.Hidden, m.Hidden, 4*s.Width)
+	s.SequenceLength = cmp.Or(s.SequenceLength, m.SequenceLength)
+	s.Vocabulary = cmp.Or(s.Vocabulary, m.Vocabulary)
+	s.Context = cmp.Or(s.Context, m.Context)
+	s.NormEpsilon = cmp.Or(s.NormEpsilon, 1e-5)
+	s.RopeTheta = cmp.Or(s.RopeTheta, m.RopeTheta)
+	s.RopeFactor = cmp.Or(s.RopeFactor, m.RopeFactor)
+	s.TiedHead = cmp.Or(s.TiedHead, m.TiedHead, no)
 	return s
 }
 
+// Family returns what the model is one of: gpt, mlp, gpt2 or llama; "" if it is unknown.
+func (s Shape) Family() string { return models[cmp.Or(s.Model, "gpt")].family }
+
 // Activations estimates the number of elements that the forward pass of a micro-batch
-// saves for backward.
+// saves for backward, and the gradient of the logits.
 func (s Shape) Activations(rows int) float64 {
-	b, t := float64(rows), float64(s.SequenceLength)
-	if s.Model != "gpt" {
-		return b * t * 2 * float64(s.Vocabulary+s.Hidden+s.Width)
+	tokens, d, f := float64(rows)*float64(s.SequenceLength), float64(s.Width), float64(s.Hidden)
+	logits, block := 2*float64(s.Vocabulary), 0.0
+	switch s.Family() {
+	case "mlp":
+		return tokens * (logits + 2*f + 2*d)
+	case "gpt":
+		block = 8*d + 2*f + float64(s.Heads)*float64(s.SequenceLength)
+	case "gpt2":
+		logits += 2 * d
+		block = 8*d + 2*f + float64(s.Heads) + 4
+	case "llama":
+		logits += 2 * d
+		block = 6*d + 2*float64(s.KVHeads*s.headSize()) + 4*f + float64(s.Heads) + 2
+		if s.FusedSwiGLU {
+			block -= f
+		}
 	}
-	block := 8*float64(s.Width) + 2*float64(s.Hidden) + float64(s.Heads)*t
-	return b * t * (2*float64(s.Vocabulary) + float64(s.Layers)*block)
+	return tokens * (logits + float64(s.Layers)*block)
 }
 
 // Specs returns the parameters in the order of the model.
-func (s Shape) Specs() []Spec { return networks[s.Model].specs(s) }
+func (s Shape) Specs() []Spec { return networks[s.Family()].specs(s) }
+
+// Parameters returns the number of elements of all parameters. It is a float64, because models
+// that are too large overflow.
+func (s Shape) Parameters() float64 {
+	all := 0.0
+	for _, spec := range s.Specs() {
+		n := 1.0
+		for _, d := range spec.Shape {
+			n *= float64(d)
+		}
+		all += n
+	}
+	return all
+}
 
 // Spec describes a parameter.
 type Spec struct {

@@ -1,0 +1,128 @@
+package model
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/gaprof/gaprof/reference/autograd"
+	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/device/devicetest"
+)
+
+// Parameters and tensors of the models by name. Those of Llama are what its checkpoints have;
+// those of GPT-2, whose head is the embedding, are the sums that stand beside them:
+// V*d + 1024*d + layers*(12*d^2 + 13*d) + 2*d.
+func TestSizes(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		parameters int64
+		tensors    int
+	}{
+		{"gpt2", 124_439_808, 148},
+		{"gpt2-medium", 354_823_168, 292},
+		{"gpt2-large", 774_030_080, 436},
+		{"gpt2-xl", 1_557_611_200, 580},
+		{"llama-3.2-1b", 1_235_814_400, 146},
+		{"llama-3.1-8b", 8_030_261_248, 291},
+		{"llama-3.1-70b", 70_553_706_496, 723},
+	} {
+		s := Shape{Model: c.name}.Filled()
+		if got := int64(s.Parameters()); got != c.parameters || len(s.Specs()) != c.tensors {
+			t.Errorf("%s: %d parameters in %d tensors, want %d in %d", c.name, got, len(s.Specs()), c.parameters,
+				c.tensors)
+		}
+		d, v, layers := int64(s.Width), int64(s.Vocabulary), int64(s.Layers)
+		sum := v*d + 1024*d + layers*(12*d*d+13*d) + 2*d
+		if s.Family() == "gpt2" && sum != c.parameters {
+			t.Errorf("%s: the sum is %d", c.name, sum)
+		}
+	}
+	want := []string{"gpt", "mlp", "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl", "llama", "llama-3.2-1b",
+		"llama-3.1-8b", "llama-3.1-70b"}
+	if got := Names(); !slices.Equal(got, want) {
+		t.Errorf("names %q", got)
+	}
+}
+
+// What is given overrides the model.
+func TestOverrides(t *testing.T) {
+	s := Shape{Model: "llama-3.1-8b", Layers: 2, SequenceLength: 64, TiedHead: "yes"}.Filled()
+	if s.Layers != 2 || s.SequenceLength != 64 || s.TiedHead != "yes" || s.Width != 4096 || s.Hidden != 14336 {
+		t.Errorf("%+v", s)
+	}
+	if s := (Shape{Model: "gpt2", Width: 32, Heads: 4}).Filled(); s.Hidden != 128 || s.KVHeads != 4 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// weighed is a device that adds up the memory that is in use.
+type weighed struct {
+	device.Device
+	now, most int64
+}
+
+func (w *weighed) Malloc(dt device.DType, shape ...int) *device.Buffer {
+	b := w.Device.Malloc(dt, shape...)
+	w.now += b.Bytes()
+	w.most = max(w.most, w.now)
+	return b
+}
+
+func (w *weighed) Free(b *device.Buffer) {
+	w.now -= b.Block.Bytes
+	w.Device.Free(b)
+}
+
+// The estimate of activations is what a forward pass holds when it ends and backward begins, in
+// bfloat16, within 2 %; what backward adds for a while is small beside it.
+func TestActivations(t *testing.T) {
+	for _, s := range []Shape{
+		{Model: "gpt2"}, {Model: "gpt2-xl", Layers: 3}, {Model: "llama-3.2-1b"}, {Model: "llama-3.1-8b"},
+		{Model: "llama-3.1-8b", FusedSwiGLU: true}, {Model: "llama-3.1-8b", Layers: 2, SequenceLength: 8192},
+	} {
+		s = s.Filled()
+		script := &devicetest.Script{World: 1}
+		w := &weighed{Device: script}
+		rank := device.NewRank(device.Member{Device: w, Comm: script}, device.BF16)
+		var params []*autograd.Param
+		for i, spec := range s.Specs() {
+			params = append(params, &autograd.Param{Name: spec.Name, Index: i, Shape: spec.Shape,
+				Value: rank.Alloc(spec.Shape...)})
+		}
+		const rows = 2
+		n := New(rank, s, params)
+		tokens, targets := rank.Malloc(device.I64, rows, s.SequenceLength), rank.Malloc(device.I64, rows*s.SequenceLength)
+		before := w.now
+		tape := autograd.NewTape(rank, &sink{rank: rank, counts: make(map[string]int)})
+		tape.CrossEntropy(n.Forward(tape, tokens), targets, rank.Scalar(), true)
+		logits := int64(rows*s.SequenceLength*s.Vocabulary) * rank.DType.Size() // their gradient is yet to come
+		got, want := float64(w.now-before+logits), s.Activations(rows)*float64(rank.DType.Size())
+		if math.Abs(got-want) > 0.02*want {
+			t.Errorf("%s with %d layers: %.3f GB, estimated %.3f", s.Model, s.Layers, got/1e9, want/1e9)
+		}
+	}
+}
+
+// Frequencies of rotary position embedding, scaled as Llama 3.1 and later have them, are those
+// that interop/models.py computes.
+func TestFrequencies(t *testing.T) {
+	text, err := os.ReadFile("../testdata/models.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Frequencies map[string][]float64 }
+	if err := json.Unmarshal(text, &file); err != nil || len(file.Frequencies) != 2 {
+		t.Fatal(err, file)
+	}
+	for name, want := range file.Frequencies {
+		s := Shape{Model: name}.Filled()
+		for i, f := range want {
+			if got := s.frequency(4 * i); math.Abs(got-f) > 1e-14*f {
+				t.Errorf("%s: pair %d turns by %v, want %v", name, 4*i, got, f)
+			}
+		}
+	}
+}
