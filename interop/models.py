@@ -1,4 +1,4 @@
-"""Losses and gradients of small networks in float64, computed by PyTorch, for the tests of the trainer's models.
+"""Losses and gradients of small networks, and updates of optimizers, in float64, computed by PyTorch, for the tests of the trainer's models.
 
   python interop/models.py > reference/testdata/models.json
 
@@ -141,6 +141,38 @@ def scaled(theta, size, factor):
     return result
 
 
+def dist_adam(p, g, s, lr, decay, beta1=0.9, beta2=0.95, eps=1e-8):
+    """As in modded-nanogpt, where the second moment's correction is applied to the quotient."""
+    s["t"] = s.get("t", 0) + 1
+    m, v = s.setdefault("m", torch.zeros_like(p)), s.setdefault("v", torch.zeros_like(p))
+    p.mul_(1 - lr * decay)
+    m.mul_(beta1).add_(g, alpha=1 - beta1)
+    v.mul_(beta2).addcmul_(g, g, value=1 - beta2)
+    p.sub_(m / (v.sqrt() + eps) * (lr * math.sqrt(1 - beta2 ** s["t"]) / (1 - beta1 ** s["t"])))
+
+
+def muon(p, g, s, lr, decay, momentum=0.95):
+    """By singular values instead of products of matrices: the iteration is a polynomial of each."""
+    m = s.setdefault("m", torch.zeros_like(p))
+    m.copy_(momentum * m + (1 - momentum) * g)
+    u, values, v = torch.linalg.svd(momentum * m + (1 - momentum) * g, full_matrices=False)
+    values = values / values.norm().clamp(min=1e-7)
+    for _ in range(5):
+        values = 3.4445 * values - 4.7750 * values ** 3 + 2.0315 * values ** 5
+    p.mul_(1 - lr * decay)
+    p.sub_(u @ torch.diag(values) @ v * (lr * math.sqrt(max(1, p.shape[0] / p.shape[1]))))
+
+
+def updated(name, shape, steps=3):
+    """A parameter after some updates; the gradients are drawn, too."""
+    step = {"dist-adam": dist_adam, "muon": muon}[name]
+    n, state = math.prod(shape), {}
+    p = torch.tensor([draw(0, i) for i in range(n)]).reshape(shape)
+    for k in range(steps):
+        step(p, torch.tensor([draw(k + 1, i) for i in range(n)]).reshape(shape), state, lr=0.1, decay=0.2)
+    return {"name": name, "shape": shape, "steps": steps, "values": p.flatten().tolist()}
+
+
 if __name__ == "__main__":
     small = {"rows": 2, "length": 6, "vocabulary": 11, "width": 16, "heads": 4}
     runs = [
@@ -149,5 +181,7 @@ if __name__ == "__main__":
         run({"model": "gpt2", "layers": 1, "context": 9, "tied": True} | small),
     ]
     frequencies = {"llama-3.1-8b": scaled(500000.0, 128, 8)[::4], "llama-3.2-1b": scaled(500000.0, 64, 32)[::4]}
+    updates = [updated("dist-adam", (3, 4)), updated("muon", (3, 5)), updated("muon", (5, 3)), updated("muon", (4, 4))]
     print('{"torch": %s, "frequencies": %s,' % (json.dumps(torch.__version__), json.dumps(frequencies)))
+    print('"updates": [\n%s],' % ",\n".join(map(json.dumps, updates)))
     print('"runs": [\n%s]}' % ",\n".join(json.dumps(r).replace('{"name"', '\n{"name"') for r in runs))

@@ -104,13 +104,17 @@ func (o *Options) backwardFields() []Field {
 
 func (o *Options) optimizerFields() []Field {
 	return []Field{
-		{"optimizer", "adamw or sgd", []string{"adamw", "sgd"}, &o.Optimizer},
+		{"optimizer", "adamw, dist-adam (Adam of nine operations with moments in the model's precision) or sgd",
+			[]string{"adamw", "dist-adam", "sgd"}, &o.Optimizer},
+		{"matrix-optimizer", "of matrices inside blocks, which step every time; the same as of all others if left out",
+			[]string{"sgd", "muon"}, &o.Matrices},
+		{"momentum", "of Muon", nil, &o.Momentum},
 		{"lr", "learning rate", nil, &o.LearningRate},
-		{"beta1", "of AdamW", nil, &o.Beta1},
-		{"beta2", "of AdamW", nil, &o.Beta2},
-		{"eps", "of AdamW", nil, &o.Epsilon},
+		{"beta1", "of Adam", nil, &o.Beta1},
+		{"beta2", "of Adam", nil, &o.Beta2},
+		{"eps", "of Adam", nil, &o.Epsilon},
 		{"weight-decay", "decoupled from the gradient", nil, &o.WeightDecay},
-		{"adam-every", "AdamW has embeddings, norms, biases and head and steps every k-th step; SGD has the " +
+		{"adam-every", "Adam has embeddings, norms, biases and head and steps every k-th step; SGD or Muon has the " +
 			"matrices", nil, &o.AdamEvery},
 		{"master-weights", "AdamW keeps the weights and moments of a bfloat16 model in float32; without, moments " +
 			"are bfloat16 and there are no other weights", nil, &o.MasterWeights},

@@ -77,7 +77,8 @@ func Defaults() Options {
 		Policy: gradients.Policy{GradReduction: "mean", AllReduce: "hook", BucketBytes: 64 << 10, BucketView: true,
 			Replicas: 1, ReshardAfterForward: true},
 		Hyperparameters: optim.Hyperparameters{Optimizer: "adamw", LearningRate: 3e-3, Beta1: 0.9, Beta2: 0.95,
-			Epsilon: 1e-8, WeightDecay: 0.1, AdamEvery: 1, MasterWeights: true},
+			Epsilon: 1e-8, WeightDecay: 0.1, AdamEvery: 1, MasterWeights: true,
+			Momentum: 0.95},
 		Seed: 1, DType: "float32",
 	}
 }

@@ -115,6 +115,7 @@ func (p *plan) ranges() error {
 		{"beta1", p.Beta1, 0, belowOne},
 		{"beta2", p.Beta2, 0, belowOne},
 		{"eps", p.Epsilon, 0, 1},
+		{"momentum", p.Momentum, 0, belowOne},
 		{"weight-decay", p.WeightDecay, 0, 1e6},
 		{"adam-every", float64(p.AdamEvery), 1, 1 << 20},
 		{"clip-grad-norm", p.ClipGradNorm, 0, math.MaxFloat64},
@@ -185,7 +186,7 @@ func (p *plan) memory() error {
 		return nil
 	}
 	elements := p.copies() * p.Parameters()
-	kept := p.kept(mostRows(p))
+	kept := p.Activations(mostRows(p), p.Checkpoint != "")
 	if p.Backward == "step" {
 		kept *= float64(p.accumulation)
 	}
@@ -210,17 +211,6 @@ func (p *plan) copies() float64 {
 		n++
 	}
 	return n
-}
-
-// kept estimates the number of elements that a forward pass saves for backward. With
-// checkpoints that is what one block saves, and the inputs of all.
-func (p *plan) kept(rows int) float64 {
-	if p.Checkpoint == "" {
-		return p.Activations(rows)
-	}
-	one := p.Shape
-	one.Layers = 1
-	return one.Activations(rows) + float64(p.Layers)*float64(rows)*float64(p.SequenceLength)*float64(p.Width)
 }
 
 // has reports whether the loop contains a fault.

@@ -159,8 +159,10 @@ func (p *plan) earlyRefusals() []refusal {
 func (p *plan) rareRefusals() []refusal {
 	rare := p.AdamEvery > 1
 	return []refusal{
-		{rare && p.Optimizer != "adamw", "adam-every", "there is no Adam", "take `optimizer` adamw"},
+		{rare && p.Optimizer == "sgd", "adam-every", "there is no Adam", "take `optimizer` adamw"},
 		{rare && (p.scalesStored() || p.ClipGradNorm > 0), "adam-every",
 			"gradients of earlier steps are scaled or clipped already", "take `scale` loss without `clip-grad-norm`"},
+		{p.Scale == "optimizer" && (p.Optimizer == "dist-adam" || p.Matrices == "muon"), "scale",
+			"DistAdam and Muon take gradients as they are", "take loss or pass"},
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"sync"
 
-	"github.com/gaprof/gaprof/reference/cpu/gemm"
 	"github.com/gaprof/gaprof/reference/device"
 	"github.com/gaprof/gaprof/reference/ops"
 )
@@ -46,6 +45,15 @@ var table = sync.OnceValue(func() map[reflect.Type]implementation {
 		reflect.TypeFor[ops.CrossEntropy]():    numbers(crossEntropySingle, crossEntropy[float64]),
 		reflect.TypeFor[ops.CrossEntropyBackward](): numbers(
 			crossEntropyBackwardSingle, crossEntropyBackward[float64]),
+		reflect.TypeFor[ops.ScaleBy]():     numbers(scaleBy[float32], scaleBy[float64]),
+		reflect.TypeFor[ops.Raise]():       numbers(raise[float32], raise[float64]),
+		reflect.TypeFor[ops.AtLeast]():     numbers(atLeast[float32], atLeast[float64]),
+		reflect.TypeFor[ops.AddScaled]():   numbers(addScaled[float32], addScaled[float64]),
+		reflect.TypeFor[ops.AddProduct]():  numbers(addProduct[float32], addProduct[float64]),
+		reflect.TypeFor[ops.Roots]():       numbers(roots[float32], roots[float64]),
+		reflect.TypeFor[ops.Quotient]():    numbers(quotient[float32], quotient[float64]),
+		reflect.TypeFor[ops.Lerp]():        numbers(lerp[float32], lerp[float64]),
+		reflect.TypeFor[ops.MatMul]():      numbers(matMul[float32], matMul[float64]),
 		reflect.TypeFor[ops.CountTokens](): {device.I64: call(countTokens)},
 		reflect.TypeFor[ops.Accumulate](): {
 			device.F32: call(accumulate[float32]),
@@ -89,17 +97,4 @@ func find(k device.Kernel) (func(device.Kernel), error) {
 		return f, nil
 	}
 	return nil, fmt.Errorf("cpu: %T is not done in %s", k, k.Type())
-}
-
-// data returns the elements of a buffer.
-func data[T gemm.Float | int64](b *device.Buffer) []T {
-	return b.Block.Mem.([]T)[b.Off : b.Off+b.N]
-}
-
-// first returns the value of a scalar, which may be a count.
-func first[T gemm.Float](b *device.Buffer) T {
-	if b.DType == device.I64 {
-		return T(data[int64](b)[0])
-	}
-	return data[T](b)[0]
 }

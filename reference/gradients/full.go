@@ -61,7 +61,7 @@ func (f *full) unit(name string) *unit {
 func (f *full) insert(p *Param, values []float64) {
 	rows := padded(p.Shape, f.shards.Size())
 	rows[0] /= f.shards.Size()
-	p.shard = &shard{value: f.rank.Alloc(rows...)}
+	p.shard = &shard{among: f.shards, value: f.rank.Alloc(rows...)}
 	p.unit = f.unit(autograd.ModuleOf(p.Name))
 	p.unit.add(p)
 	if values == nil {

@@ -26,6 +26,7 @@ type Param struct {
 // are padded with rows of zeros, like those of FSDP2.
 type shard struct {
 	padded, paddedGrad *device.Buffer // whole and padded; Value and Grad are views of these
+	among              device.Communicator
 	value              *device.Buffer // this rank's rows of padded
 	grad               *device.Buffer // reduced, accumulated over micro-batches
 	fresh              *device.Buffer // the latest reduction, about to be added to grad
@@ -41,10 +42,11 @@ type reduction struct {
 
 // Mine returns the part of p that this rank updates: its shard, or all of it.
 func (p *Param) Mine() optim.Target {
+	t := optim.Target{Index: p.Index, Value: p.Value, Grad: p.Grad, Whole: p.Shape}
 	if p.shard != nil {
-		return optim.Target{Index: p.Index, Value: p.shard.value, Grad: p.shard.grad}
+		t.Value, t.Grad, t.Shards = p.shard.value, p.shard.grad, p.shard.among
 	}
-	return optim.Target{Index: p.Index, Value: p.Value, Grad: p.Grad}
+	return t
 }
 
 // Clear is zero_grad(set_to_none=True): the next gradient overwrites the current one.

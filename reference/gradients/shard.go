@@ -11,7 +11,7 @@ func (s *Set) makeShard(p *Param) {
 	shape := padded(p.Shape, s.rank.World)
 	rows := slices.Clone(shape)
 	rows[0] /= s.rank.World
-	sh := &shard{padded: s.rank.Zeros(shape...), paddedGrad: s.rank.Zeros(shape...)}
+	sh := &shard{among: s.rank.Comm, padded: s.rank.Zeros(shape...), paddedGrad: s.rank.Zeros(shape...)}
 	sh.grad = s.rank.Zeros(rows...)
 	sh.fresh = s.rank.Zeros(rows...)
 	sh.value = sh.padded.View(s.rank.Index*device.Elements(rows), rows...)

@@ -48,27 +48,47 @@ func (s Shape) Filled() Shape {
 // Family returns what the model is one of: gpt, mlp, gpt2 or llama; "" if it is unknown.
 func (s Shape) Family() string { return models[cmp.Or(s.Model, "gpt")].family }
 
-// Activations estimates the number of elements that the forward pass of a micro-batch
-// saves for backward, and the gradient of the logits.
-func (s Shape) Activations(rows int) float64 {
-	tokens, d, f := float64(rows)*float64(s.SequenceLength), float64(s.Width), float64(s.Hidden)
-	logits, block := 2*float64(s.Vocabulary), 0.0
+// Activations estimates the number of elements that the forward and backward pass of a
+// micro-batch hold at most: what is saved for backward, the gradient of the logits, and that of a
+// tied head, which waits for the one of the embedding. With checkpoints, blocks save their inputs,
+// and one of them at a time what it would save without.
+func (s Shape) Activations(rows int, checkpoints bool) float64 {
+	d, f := float64(s.Width), float64(s.Hidden)
+	ends, block := 2*float64(s.Vocabulary), s.saved()
 	switch s.Family() {
 	case "mlp":
-		return tokens * (logits + 2*f + 2*d)
-	case "gpt":
-		block = 8*d + 2*f + float64(s.Heads)*float64(s.SequenceLength)
-	case "gpt2":
-		logits += 2 * d
-		block = 8*d + 2*f + float64(s.Heads) + 4
-	case "llama":
-		logits += 2 * d
-		block = 6*d + 2*float64(s.KVHeads*s.headSize()) + 4*f + float64(s.Heads) + 2
-		if s.FusedSwiGLU {
-			block -= f
-		}
+		ends += 2*f + 2*d
+	case "gpt2", "llama":
+		ends += 2 * d
 	}
-	return tokens * (logits + float64(s.Layers)*block)
+	gradients := 2*f + d // those of a block at a time
+	most := float64(s.Layers)*block + max(ends, gradients)
+	if checkpoints { // when backward begins, or while the last block runs backward
+		most = float64(s.Layers)*d + max(ends, block+gradients)
+	}
+	waiting := 0.0
+	if s.TiedHead == yes {
+		waiting = float64(s.Vocabulary) * d
+	}
+	return float64(rows)*float64(s.SequenceLength)*most + waiting
+}
+
+// saved is what a block saves of a token.
+func (s Shape) saved() float64 {
+	d, f, heads := float64(s.Width), float64(s.Hidden), float64(s.Heads)
+	switch s.Family() {
+	case "gpt":
+		return 8*d + 2*f + heads*float64(s.SequenceLength)
+	case "gpt2":
+		return 8*d + 2*f + heads + 4
+	case "llama":
+		n := 6*d + 2*float64(s.KVHeads*s.headSize()) + 4*f + heads + 2
+		if s.FusedSwiGLU {
+			n -= f
+		}
+		return n
+	}
+	return 0
 }
 
 // Specs returns the parameters in the order of the model.

@@ -72,8 +72,8 @@ func (o FlashAttentionBackward) Name() string {
 	}
 	tile := map[int]string{64: "64, 128, 128, 8", 128: "128, 64, 128, 8"}[o.Heads.Size]
 	return fmt.Sprintf("void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<%s, "+
-		"false, false, cutlass::bfloat16_t, Flash_kernel_traits<%s, cutlass::bfloat16_t> >, false, true, false, false, "+
-		"%t, true, false>(pytorch_flash::Flash_bwd_params)", blocks, tile, o.Heads.even())
+		"false, false, cutlass::bfloat16_t, Flash_kernel_traits<%s, cutlass::bfloat16_t> >, false, true, false, "+
+		"false, %t, true, false>(pytorch_flash::Flash_bwd_params)", blocks, tile, o.Heads.even())
 }
 
 // Op returns aten::_scaled_dot_product_flash_attention_backward.

@@ -143,7 +143,7 @@ var all = []operation{
 }
 
 func TestOperations(t *testing.T) {
-	for _, c := range slices.Concat(all, llama) {
+	for _, c := range slices.Concat(all, llama, elementwise) {
 		flops, bytes := c.op.Cost()
 		got := fmt.Sprintf("%s %s %d %d %s", c.op.Name(), c.op.Op(), flops, bytes, operands(c.op.Operands()))
 		if got != c.want {
@@ -158,7 +158,7 @@ func TestOperations(t *testing.T) {
 // TestAllOperations: the list above holds every operation of the package.
 func TestAllOperations(t *testing.T) {
 	known := make(map[string]bool)
-	for _, c := range slices.Concat(all, llama) {
+	for _, c := range slices.Concat(all, llama, elementwise) {
 		known[reflect.TypeOf(c.op).Name()] = true
 	}
 	files, err := filepath.Glob("*.go")

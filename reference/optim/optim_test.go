@@ -1,6 +1,7 @@
 package optim
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gaprof/gaprof/reference/device"
@@ -17,6 +18,9 @@ func TestGroups(t *testing.T) {
 		{Hyperparameters{Optimizer: "adamw", AdamEvery: 1}, "AdamW", "AdamW", 1},
 		{Hyperparameters{Optimizer: "adamw", AdamEvery: 3}, "SGD", "AdamW", 2},
 		{Hyperparameters{Optimizer: "sgd", AdamEvery: 1}, "SGD", "SGD", 1},
+		{Hyperparameters{Optimizer: "dist-adam", AdamEvery: 2}, "SGD", "DistAdam", 2},
+		{Hyperparameters{Optimizer: "dist-adam", Matrices: "muon", AdamEvery: 2}, "Muon", "DistAdam", 2},
+		{Hyperparameters{Optimizer: "adamw", Matrices: "sgd", AdamEvery: 1}, "SGD", "AdamW", 2},
 	} {
 		_, rank := devicetest.NewRank(1, device.F32)
 		o := New(rank, c.hyper)
@@ -63,5 +67,51 @@ func TestUpdate(t *testing.T) {
 	o.Update(&Group{Name: "SGD", Every: 1}, factor, targets)
 	if k := script.Kernels[2].(ops.SGD); script.Live != live || k.Factor != factor || k.P[1] != targets[1].Value {
 		t.Errorf("%+v, %d blocks", k, script.Live-live)
+	}
+}
+
+// The operations of DistAdam are those of the traces that modded-nanogpt published, and those of
+// Muon those of torch.optim.Muon. Neither leaves memory but its state.
+func TestUnfused(t *testing.T) {
+	for _, c := range []struct {
+		matrix bool
+		shape  []int
+		first  string
+		state  int
+	}{
+		{false, []int{2, 3}, "zero 6; zero 6; scale_by; add_scaled; scale_by; add_product; roots; raise; quotient; " +
+			"scale_by; add_scaled", 2},
+		{true, []int{2, 3}, "zero 6; lerp; lerp; cast; vector_norm; at_least; quotient; gemm_nt; gemm_nn; gemm_nn; " +
+			"gemm_nt; gemm_nn; gemm_nn; gemm_nt; gemm_nn; gemm_nn; gemm_nt; gemm_nn; gemm_nn; gemm_nt; gemm_nn; " +
+			"gemm_nn; add_scaled", 1},
+	} {
+		script, rank := devicetest.NewRank(1, device.BF16)
+		o := New(rank, Hyperparameters{Optimizer: "dist-adam", Matrices: "muon", MasterWeights: true, AdamEvery: 1})
+		p := Target{Value: rank.Alloc(c.shape...), Grad: rank.Alloc(c.shape...), Whole: c.shape}
+		live := script.Live
+		o.Update(o.GroupFor(c.matrix), nil, []Target{p})
+		if got := strings.ReplaceAll(script.Take(), "compute ", ""); got != c.first {
+			t.Errorf("%s, want %s", got, c.first)
+		}
+		if left := script.Live - live; left != c.state {
+			t.Errorf("%d blocks are left, want %d", left, c.state)
+		}
+	}
+}
+
+// A rank that has some rows of a matrix gathers all before the iteration.
+func TestMuonOfShards(t *testing.T) {
+	script, rank := devicetest.NewRank(2, device.F32)
+	o := New(rank, Hyperparameters{Optimizer: "adamw", Matrices: "muon", AdamEvery: 1})
+	p := Target{Value: rank.Alloc(2, 5), Grad: rank.Alloc(2, 5), Whole: []int{3, 5},
+		Shards: rank.Comm}
+	o.Update(o.GroupFor(true), nil, []Target{p})
+	if got := script.Take(); !strings.Contains(got, "comms all-gather 10 to 20") {
+		t.Error(got)
+	}
+	for _, k := range script.Kernels {
+		if m, ok := k.(ops.MatMul); ok && (m.N != 4 && m.N != 5) {
+			t.Errorf("%+v", m)
+		}
 	}
 }
