@@ -123,7 +123,7 @@ func (r *runner) settle() {
 // release takes away one source from all that wait for the start, or the end, of a node.
 func (r *runner) release(n Node, start bool) {
 	for _, e := range r.out.of(n) {
-		if (r.g.Kind[e] == Launch) != start {
+		if r.g.Kind[e].FromStart() != start {
 			continue
 		}
 		to := r.g.To[e]
