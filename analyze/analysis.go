@@ -117,6 +117,9 @@ func assemble(files []placed, o *Options) *Result {
 	if o.Drawing {
 		r.Drawing = drawingOf(list)
 	}
+	if o.Predict {
+		replayed.report(r)
+	}
 	if r.Time == nil {
 		r.Health.TimeUnknown = timeUnknown(list)
 	}

@@ -41,6 +41,7 @@ type Options struct {
 	AlignClocks bool // subtract each rank's clock residual before waiting is measured
 
 	Drawing bool // say what figures need too: Report.Drawing
+	Predict bool // predict what changes would gain: Report.WhatIf, and its figure in Drawing
 	Graph   bool // make the execution graph of the run too: Result.World
 
 	// Choices is what the caller calls its choices where texts speak of them, as by a flag;

@@ -76,3 +76,29 @@ func (r *replays) answer(f *report.Finding, p *whatif.Prediction) {
 func rangeRow(r whatif.Range) report.WhatIfRange {
 	return report.WhatIfRange{Low: r.Low, Mean: r.Mean, High: r.High}
 }
+
+// report predicts each edit, and draws a step with the one that gains most.
+func (r *replays) report(to *report.Report) {
+	w := r.world()
+	if w == nil {
+		r.refuse(to, "the traces are too large to be kept for a replay")
+		return
+	}
+	made, list, err := w.Report(whatif.Each())
+	if err != nil {
+		r.refuse(to, err.Error())
+		return
+	}
+	made.Version, made.Files, made.Ranks = to.Version, to.Source.Files, to.Source.Ranks
+	to.WhatIf = made
+	if best := list[0]; to.Drawing != nil && best.Reason == "" && !best.Bound() && best.Gain.Mean > 0 {
+		to.Drawing.Predicted = whatif.Picture(w, best, to.Source.Ranks)
+	}
+}
+
+// refuse says why nothing can be replayed, where figures are asked for.
+func (r *replays) refuse(to *report.Report, reason string) {
+	if to.Drawing != nil && len(r.list) > 0 {
+		to.Drawing.NotReplayed = reason
+	}
+}

@@ -97,6 +97,7 @@ type cellView struct {
 type findingView struct {
 	*report.Finding
 	Evidence tableView
+	Replay   string
 }
 
 // foldRows is how many rows a table has before it is folded; foldFigures how many figures
@@ -117,14 +118,16 @@ func viewOf(s section) sectionView {
 		v.Tables = append(v.Tables, viewOfTable(t))
 	}
 	for _, f := range s.findings {
-		v.Findings = append(v.Findings, findingView{f.Finding, viewOfTable(f.evidence)})
+		replay := printable(predictedText(f.Finding))
+		v.Findings = append(v.Findings, findingView{f.Finding, viewOfTable(f.evidence), replay})
 	}
 	return v
 }
 
 func viewOfTable(t table) tableView {
 	numbers := numberColumns(t)
-	v := tableView{Title: t.title, Note: t.note, Fold: len(t.rows) > foldRows, Header: cells(t.header, numbers)}
+	v := tableView{Title: t.title, Note: t.note, Header: cells(t.header, numbers)}
+	v.Fold = t.fold || len(t.rows) > foldRows
 	for _, row := range t.rows {
 		v.Rows = append(v.Rows, cells(row, numbers))
 	}
@@ -140,7 +143,7 @@ func cells(row []string, numbers []bool) []cellView {
 }
 
 // figureCell matches a cell that holds a figure.
-var figureCell = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-?[0-9][0-9.]*( %)?|[-?])?$`) })
+var figureCell = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-+]?[0-9][0-9.]*( %)?|[-?])?$`) })
 
 // numberColumns reports, for each column, whether it is right of the leading ones and holds figures only.
 func numberColumns(t table) []bool {

@@ -46,7 +46,7 @@ func sample(t *testing.T) *report.Report {
 		t.Fatal(err)
 	}
 	return analyze.Run([]analyze.Input{{File: name, Trace: tr}},
-		analyze.Options{Version: "0.1", Rules: rules.All(), Drawing: true, Choices: byFlags})
+		analyze.Options{Version: "0.1", Rules: rules.All(), Drawing: true, Predict: true, Choices: byFlags})
 }
 
 // byFlags is what the command calls the choices that the samples speak of.
@@ -216,7 +216,21 @@ func replaceNames(r *report.Report, name string) {
 	f.Caveats, f.Also = []string{name}, []string{name}
 	r.Skipped = []report.Skip{{Rule: name, Reason: name}}
 	r.Matching.Notes, r.Matching.Groups[0].Name = []string{name}, name
+	f.Predicted = &report.Predicted{Edit: name, Assumes: name}
+	f.Predicted.Kinds = []report.WhatIfKindRange{{Kind: name}, {Kind: name}}
+	r.WhatIf = &report.WhatIf{
+		Steps: []report.WhatIfSteps{{Kind: name}},
+		Paths: []report.WhatIfPath{{Kind: name, Operations: []report.WhatIfOperation{{Name: name}}}},
+		Edits: []report.WhatIfEdit{
+			{Edit: name, Title: name, How: name, Limit: name, Fitted: name, Legal: true,
+				Gain: &report.WhatIfRange{Mean: 1}, Kinds: []report.WhatIfGain{{Kind: name}}},
+			{Edit: name, Reason: name},
+		},
+	}
+	side := report.PredictedSide{Duration: 9}
+	side.Strips = []report.Strip{{Row: "host", Class: name, Spans: [][2]int64{{0, 7}}}}
 	r.Drawing = &report.Drawing{
+		Predicted: &report.PredictedStep{Edit: name, Title: name, Kind: name, Before: side, After: side},
 		Collectives: []report.Collective{
 			{Kind: name, Site: name, Name: name, Bytes: &n, Duration: 5, Exposed: 1, Step: &z},
 		},

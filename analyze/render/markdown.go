@@ -26,6 +26,9 @@ func Markdown(w io.Writer, r *report.Report, o Options) error {
 		fmt.Fprintf(&b, "- **%s %s** %s\n", f.Rule, f.Severity, markdownText(f.Message))
 		fmt.Fprintf(&b, "  - why: %s\n  - fix: %s\n", markdownText(f.Why), markdownText(f.Fix))
 		markdownChange(&b, f, "    ")
+		if text := predictedText(f); text != "" {
+			fmt.Fprintf(&b, "  - replay: %s\n", markdownText(text))
+		}
 		for _, c := range f.Caveats {
 			fmt.Fprintf(&b, "  - but: %s\n", markdownText(c))
 		}

@@ -23,4 +23,6 @@ func (o Options) name(text string) string { return choice.Name(text, o.Choices) 
 func (o Options) shows(section string) bool { return slices.Contains(o.Show, section) }
 
 // Sections are the names that Options.Show knows.
-func Sections() []string { return []string{"findings", "top", "groups", "memory", "ranks", "health"} }
+func Sections() []string {
+	return []string{"findings", "top", "groups", "memory", "ranks", "health", "whatif"}
+}

@@ -46,6 +46,7 @@ func newPage(r *report.Report, o Options) page {
 	for _, s := range []section{
 		passSection(r), overlapSection(r), normalizationSection(r),
 		ledgerSection(r), timelineSection(r, o), memorySection(r), collectiveSection(r), rankSection(r),
+		whatIfSection(r),
 		findingSection(r), gradientSection(r), kernelSection(r), healthSection(r, o), skippedSection(r),
 	} {
 		if s.id != "" {

@@ -104,6 +104,9 @@ func markdownFinding(b *strings.Builder, f *finding) {
 	fmt.Fprintf(b, "- what: %s\n- why: %s\n- fix: %s\n",
 		markdownText(f.Title), markdownText(f.Why), markdownText(f.Fix))
 	markdownChange(b, f.Finding, "  ")
+	if text := predictedText(f.Finding); text != "" {
+		fmt.Fprintf(b, "- replay: %s\n", markdownText(text))
+	}
 	for _, c := range f.Caveats {
 		fmt.Fprintf(b, "- but: %s\n", markdownText(c))
 	}

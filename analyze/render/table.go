@@ -13,6 +13,7 @@ type table struct {
 	rows   [][]string
 	note   string
 	more   []string // sentences below the table; they may hold names from the trace
+	fold   bool     // on a page only its title is shown at first
 	left   int      // how many columns, from the left, hold text
 }
 

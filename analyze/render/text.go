@@ -52,6 +52,9 @@ func tables(r *report.Report, o Options) []table {
 			list = append(list, extra.make(r))
 		}
 	}
+	if r.WhatIf != nil && o.shows("whatif") {
+		list = append(list, whatIfTables(r.WhatIf)...)
+	}
 	var used []table
 	for _, t := range list {
 		if len(t.rows) > 0 {

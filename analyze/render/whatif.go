@@ -101,7 +101,7 @@ func gainText(g *report.WhatIfRange) string {
 
 // signed is a gain as what it adds to the step.
 func signed(gain int64) string {
-	if gain == 0 {
+	if max(gain, -gain) < 5_000 { // nothing in the digits that are shown
 		return "0"
 	}
 	return fmt.Sprintf("%+.2f", -units.MS(gain))

@@ -11,6 +11,12 @@ type Drawing struct {
 	// lower ones, of more than can be shown, are not in it.
 	Memory        []MemorySeries `json:"memory"`
 	MemoryLeftOut int            `json:"memory_left_out"`
+
+	// Predicted is a step before and after the edit that gains most; absent where none gains.
+	Predicted *PredictedStep `json:"predicted,omitempty"`
+
+	// NotReplayed is why the run cannot be replayed, "" where it can or was not asked to be.
+	NotReplayed string `json:"not_replayed,omitempty"`
 }
 
 // MemorySeries is the memory of a device over one step of a rank, on the clock of the host.

@@ -61,6 +61,10 @@ type Report struct {
 
 	Exit Exit `json:"exit"`
 
+	// WhatIf is what changes would gain, as the command whatif has it: each that applies by gain,
+	// and why the others do not. Absent unless it was asked for, and where the run cannot be replayed.
+	WhatIf *WhatIf `json:"what_if,omitempty"`
+
 	// Drawing is absent unless it was asked for.
 	Drawing *Drawing `json:"drawing,omitempty"`
 }

@@ -139,7 +139,7 @@ func (w *World) Report(combinations [][]Use) (*report.WhatIf, []*Prediction, err
 	}
 	slices.SortStableFunc(list, func(a, b *Prediction) int {
 		return cmp.Or(cmp.Compare(oneIf(a.Reason != ""), oneIf(b.Reason != "")),
-			cmp.Compare(oneIf(a.bound()), oneIf(b.bound())), cmp.Compare(b.Gain.Mean, a.Gain.Mean))
+			cmp.Compare(oneIf(a.Bound()), oneIf(b.Bound())), cmp.Compare(b.Gain.Mean, a.Gain.Mean))
 	})
 	for _, p := range list {
 		r.Edits = append(r.Edits, editRow(w, p))

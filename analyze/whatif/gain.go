@@ -233,7 +233,7 @@ func (w *World) shorter(list []int64, kind int) (noFirst, noLast int64) {
 
 // bounded widens a range of what bounds others down to nothing.
 func (w *World) bounded(r *Range, p *Prediction) {
-	if p.bound() {
+	if p.Bound() {
 		r.hold(0)
 	}
 }

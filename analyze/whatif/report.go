@@ -9,8 +9,8 @@ import (
 	"github.com/gaprof/gaprof/trace/graph"
 )
 
-// bound reports whether an edit of a prediction bounds a family of changes.
-func (p *Prediction) bound() bool {
+// Bound reports whether an edit of a prediction bounds a family of changes.
+func (p *Prediction) Bound() bool {
 	return slices.ContainsFunc(p.Edits, func(u Use) bool { return u.Edit.Bound })
 }
 
@@ -35,7 +35,7 @@ func replayRow(w *World, f *Fit) report.WhatIfReplay {
 
 // editRow is a prediction as the report has it.
 func editRow(w *World, p *Prediction) report.WhatIfEdit {
-	row := report.WhatIfEdit{Edit: p.Name(), Legal: p.Reason == "", Reason: p.Reason, Bound: p.bound()}
+	row := report.WhatIfEdit{Edit: p.Name(), Legal: p.Reason == "", Reason: p.Reason, Bound: p.Bound()}
 	row.Title = p.texts("; ", func(e *Edit) string { return e.Title })
 	row.How = p.texts("; ", func(e *Edit) string { return e.How })
 	row.Limit = p.texts("; ", func(e *Edit) string { return e.Limit })

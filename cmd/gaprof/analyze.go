@@ -66,6 +66,7 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	defer machine.Apply()() // until the report is made too
 	options.Version = version
 	options.Drawing = f.drawing || outputs.has("html")
+	options.Predict = options.Drawing || slices.Contains(f.show, "whatif")
 	accept := oneRun
 	if f.eachRun {
 		accept = outputs.apart

@@ -101,7 +101,7 @@ func (f *reportFlags) parse() (outputs, analyze.Options, time.Time, error) {
 	if o, err = f.selectFlags.parse(rules.All()); err != nil {
 		return nil, o, made, err
 	}
-	o.Version, o.Drawing = version, true
+	o.Version, o.Drawing, o.Predict = version, true, true
 	return outputs, o, made, f.readTokens(&o)
 }
 

@@ -36,11 +36,12 @@ var (
 	optimizer = ink{"optimizer", "#7468AE", "#9C90DA"}
 	unknown   = ink{"unknown", "#B4B8BE", "#666D76"}
 	wait      = ink{"wait", "#0072B2", "#4FA9E0"}
+	changed   = ink{"changed", "#00805C", "#2BD9A0"}
 )
 
 var palette = []ink{
 	text, faint, grid, compute, memory, rs, ag, ar, other, idle, hiddenRS, hiddenAG, hiddenAR, hiddenOth,
-	forward, backward, after, optimizer, unknown, wait,
+	forward, backward, after, optimizer, unknown, wait, changed,
 }
 
 // Paper is the background of figures: standalone files paint it, pages have their own.

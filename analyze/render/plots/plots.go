@@ -18,6 +18,7 @@
 //	timeline.go  one step by stream
 //	memory.go    memory over one step
 //	waits.go     waiting between ranks
+//	predicted.go one step before and after a change
 package plots
 
 import "github.com/gaprof/gaprof/analyze/report"
@@ -31,6 +32,7 @@ const (
 	Waits    = "waits"
 	Timeline = "timeline"
 	Memory   = "memory"
+	WhatIf   = "whatif"
 )
 
 // table is every plot; a new one is a row. A plot without anything to show gives none.
@@ -45,6 +47,7 @@ var table = []struct {
 	{Timeline, timelines},
 	{Memory, memories},
 	{Waits, waits},
+	{WhatIf, predicted},
 }
 
 // Sections lists the sections in the order of the table.

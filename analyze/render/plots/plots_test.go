@@ -24,16 +24,8 @@ var update = flag.Bool("update", false, "write the golden files")
 // made-up ranks, so that it has every figure.
 func sample(t *testing.T) *report.Report {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "..", "traces", "reduce-scatter-in-hook.trace.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	tr, err := tracetext.Read(f, "hook")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := analyze.Run([]analyze.Input{{File: "hook", Trace: tr}}, analyze.Options{Rules: rules.All(), Drawing: true})
+	r := reportOf(t, "reduce-scatter-in-hook.trace.txt")
+	r.Drawing.Predicted = reportOf(t, "reduce-scatter-in-step.trace.txt").Drawing.Predicted
 	floor := int64(350_000)
 	r.GradientPasses = []report.GradientPass{
 		{
@@ -51,6 +43,22 @@ func sample(t *testing.T) *report.Report {
 	r.Normalization.Tokens = [][]int64{{59, 60, 14, 11}, {12, 268, 133, 6}}
 	r.Drawing.Memory = []report.MemorySeries{memoryOf(12_000_000, 40_000_000, 6)}
 	return r
+}
+
+// reportOf is the report of a trace of this repository.
+func reportOf(t *testing.T, file string) *report.Report {
+	t.Helper()
+	f, err := os.Open(filepath.Join("..", "..", "..", "traces", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tr, err := tracetext.Read(f, "hook")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := analyze.Options{Rules: rules.All(), Drawing: true, Predict: true}
+	return analyze.Run([]analyze.Input{{File: "hook", Trace: tr}}, o)
 }
 
 // memoryOf is a step of so many ns whose forward passes allocate, and whose backward pass
