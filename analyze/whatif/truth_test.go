@@ -19,6 +19,7 @@ const lateSteps = 6
 type late struct {
 	world, slow  int
 	host, kernel int64 // ns by which its host launches later, and by which its kernel takes longer
+	extra        int64 // ns of a kernel that it alone launches, 0 for none
 	noise        int64 // ns: how much longer each rank thinks before a launch at most, now and then ten times that
 }
 
@@ -54,6 +55,11 @@ func lateRun(r late) (list []string, end int64) {
 			}
 			line(rank, launch, "1/1", 6_000, "cuda_runtime cudaLaunchKernel corr=%d", 10*step+1)
 			line(rank, launch+10_000, "0/7", work, "kernel gemm corr=%d stream=7", 10*step+1)
+			if rank == r.slow && r.extra > 0 {
+				line(rank, launch+12_000, "1/1", 6_000, "cuda_runtime cudaLaunchKernel corr=%d", 10*step+6)
+				line(rank, launch+10_000+work, "0/7", r.extra, "kernel spin corr=%d stream=7", 10*step+6)
+				work += r.extra
+			}
 			start[rank] = launch + 10_000 + work + 8_000
 			line(rank, launch+20_000, "1/1", 20_000, "cpu_op record_param_comms coll=allreduce in=1000 out=1000 "+
 				"dtype=Float group=0 gsize=%d rank=%d seq=%d", r.world, rank, step+1)
@@ -105,6 +111,7 @@ func TestKnownDelay(t *testing.T) {
 			for name, r := range map[string]late{
 				"host":       {host: d},
 				"device":     {kernel: d},
+				"a kernel":   {extra: d},
 				"noisy host": {host: d, noise: 20_000},
 			} {
 				r.world, r.slow = world, 1
@@ -117,7 +124,7 @@ func TestKnownDelay(t *testing.T) {
 
 func knownDelay(t *testing.T, r late, d int64) {
 	list, end := lateRun(r)
-	r.host, r.kernel = 0, 0
+	r.host, r.kernel, r.extra = 0, 0, 0
 	_, without := lateRun(r)
 	w, matched := worldOfTexts(t, list)
 	if f, err := w.Fit(); err != nil || f.Replayed != f.Span || f.Worst != 0 || w.Joined != lateSteps {
