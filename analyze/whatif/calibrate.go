@@ -137,11 +137,12 @@ func (r *Rank) medians(binding []int32) [numClasses]int64 {
 // ownWork is what a call that waits for the device takes the host at most without waiting, in ns.
 const ownWork = 10_000
 
-// calibrateReturns calibrates the calls that wait for the device: one that returns when the device is
-// done took the host the least time that such a call takes, and waited for the rest.
+// calibrateReturns calibrates the calls that wait for the device: one during which the device gets done took the
+// host the least time that such a call takes. It waited for the rest, and woke up some time after: on a busy host
+// that may be milliseconds.
 func calibrateReturns(b *builder) {
 	r, g := b.r, &b.r.Graph
-	least := make(map[int32]int64) // by name
+	least, last := make(map[int32]int64), make(map[graph.Node]int32) // by name; by return: the edge that is over last
 	for _, back := range b.sync {
 		took, seen := least[r.Name[back]]
 		if now := g.Lag[g.Before[back]]; !seen || now < took {
@@ -152,13 +153,15 @@ func calibrateReturns(b *builder) {
 		if g.Kind[e] != graph.Sync {
 			continue
 		}
-		back := g.To[e]
-		own := &g.Lag[g.Before[back]]
-		lag := r.slack(e)
-		if g.Lag[e] = lag; r.End[g.From[e]] > r.Start[back-1] && lag <= 2*nearby {
-			*own = min(*own, max(0, least[r.Name[back]]), ownWork)
-			continue
+		g.Lag[e] = min(r.slack(e), r.Usual[classSync])
+		if of, seen := last[g.To[e]]; !seen || r.End[g.From[e]] > r.End[g.From[of]] {
+			last[g.To[e]] = e
 		}
-		g.Lag[e] = min(lag, r.Usual[classSync])
+	}
+	for _, back := range b.sync {
+		if e, waits := last[back]; waits && r.End[g.From[e]] > r.Start[back-1] {
+			own := &g.Lag[g.Before[back]]
+			*own, g.Lag[e] = min(*own, max(0, least[r.Name[back]]), ownWork), r.slack(e)
+		}
 	}
 }

@@ -20,6 +20,7 @@ type late struct {
 	world, slow  int
 	host, kernel int64 // ns by which its host launches later, and by which its kernel takes longer
 	extra        int64 // ns of a kernel that it alone launches, 0 for none
+	wake         int64 // ns by which hosts return later than the device is done
 	noise        int64 // ns: how much longer each rank thinks before a launch at most, now and then ten times that
 }
 
@@ -73,9 +74,9 @@ func lateRun(r late) (list []string, end int64) {
 			line(rank, start[rank], "0/20", end-start[rank],
 				"kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL corr=%d stream=20", 10*step+3)
 			wait := min(start[rank], end) - 800_000
-			line(rank, wait, "1/1", end+10_000-wait, "cuda_runtime cudaStreamSynchronize corr=%d", 10*step+4)
+			line(rank, wait, "1/1", end+10_000+r.wake-wait, "cuda_runtime cudaStreamSynchronize corr=%d", 10*step+4)
 		}
-		at = end + 100_000
+		at = end + 100_000 + r.wake
 	}
 	for rank := range traces {
 		list = append(list, traces[rank].String())
@@ -113,6 +114,7 @@ func TestKnownDelay(t *testing.T) {
 				"device":     {kernel: d},
 				"a kernel":   {extra: d},
 				"noisy host": {host: d, noise: 20_000},
+				"woken late": {host: d, wake: 1_000_000},
 			} {
 				r.world, r.slow = world, 1
 				of := fmt.Sprintf("%d ranks, %s, %d us", world, name, d/1000)

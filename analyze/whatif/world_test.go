@@ -104,7 +104,7 @@ func TestParse(t *testing.T) {
 		"hoist-reduce-scatter=DistAdam":       "hoist-reduce-scatter=DistAdam",
 		"no-straggler=1+2":                    "no-straggler=1+2",
 		"no-such-edit":                        "error: no edit",
-		"hide-data-loading=3":                 "error: no argument",
+		"drop-host-sync=3":                    "error: no argument",
 		"faster":                              "error: faster=REGEX",
 		"faster=gemm:0":                       "error: no factor",
 		"faster=gemm:NaN":                     "error: no factor",
