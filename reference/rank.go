@@ -31,6 +31,7 @@ type rank struct {
 	export *gradientExport
 	back   *readback
 	span   spanFunc
+	alike  bool // this rank stands for others
 
 	one  *device.Buffer // gradient of the loss
 	sum  *device.Buffer // sum of losses, if one backward covers several
@@ -55,7 +56,8 @@ func newRank(shared *run, m device.Member) *rank {
 		m.Device = slowLaunches{m.Device, d}
 	}
 	dev := device.NewRank(m, p.dtype)
-	r := &rank{plan: p, dev: dev, span: shared.callbacks.spans(dev.Index), follow: &follower{}}
+	r := &rank{plan: p, dev: dev, alike: shared.collector.ranks < p.WorldSize,
+		span: shared.callbacks.spans(dev.Index), follow: &follower{}}
 	o := r.makeParams()
 	r.s = newScalars(dev, p.accumulation)
 	r.norm = newNormalizer(p, dev, r.s, r.follow)
@@ -232,7 +234,11 @@ func (r *rank) backwardOnce(step, micros, first int) {
 
 func (r *rank) forward(j int) *autograd.Tape {
 	defer r.span("forward", j)()
-	defer r.dev.Range("user_annotation", fmt.Sprintf("gaprof.tokens=%d", r.in.valid[j]))()
+	note := fmt.Sprintf("gaprof.tokens=%d", r.in.valid[j])
+	if r.alike { // the tokens of ranks for which this one stands are others
+		note = "forward"
+	}
+	defer r.dev.Range("user_annotation", note)()
 	t := autograd.NewTape(r.dev, r.grads)
 	t.Hooks, t.Checkpoint = r.grads.Hooks, r.plan.Checkpoint == "full"
 	r.norm.loss(t, r.net.Forward(t, r.in.tokens[j]), r.in.targets[j], j)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gaprof/gaprof/internal/bounded"
@@ -19,9 +22,11 @@ import (
 // loss.jsonl, gradients/rank0-step0.safetensors. Everything in it is reached through its
 // handle, so that no link that leads out of it is ever followed.
 type runFolder struct {
-	dir   string
-	root  *os.Root
-	made  bool // by this run: it did not exist before
+	dir  string
+	root *os.Root
+	made bool // by this run: it did not exist before
+
+	mu    sync.Mutex
 	wrote []string
 }
 
@@ -199,16 +204,10 @@ func (f *runFolder) gradients(rank, step, world int, tensors []sidecar.Tensor) e
 
 // write writes traces and logs. A rank without recorded events gets no trace.
 func (f *runFolder) write(t *trained) error {
-	for rank := range t.options.WorldSize {
-		made := t.trace(rank)
-		if made.Len() == 0 {
-			continue
-		}
-		name := fmt.Sprintf("rank%d.json.gz", rank)
-		if err := f.create(name, func(w io.Writer) error { return tracefile.EncodeAs(w, made, name) }); err != nil {
-			return err
-		}
+	if err := f.writeTraces(t); err != nil {
+		return err
 	}
+	slices.SortFunc(f.wrote, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
 	if err := f.create(tokensFile, func(w io.Writer) error { return sidecar.WriteTokens(w, t.tokens()) }); err != nil {
 		return err
 	}
@@ -228,6 +227,8 @@ func (f *runFolder) create(name string, encode func(io.Writer) error) error {
 	if err != nil {
 		return errors.Join(folderError(filepath.Join(f.dir, name), err), f.root.Remove(temp))
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.wrote = append(f.wrote, filepath.Join(f.dir, name))
 	return nil
 }

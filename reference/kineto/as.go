@@ -75,13 +75,16 @@ func (s *stand) message(m *device.Message) *device.Message {
 	}
 	s.carried = *m
 	s.carried.Group, s.carried.Ranks, s.carried.Rank = g.Name, g.Ranks, g.Index(s.rank)
+	if s.rank == noRank {
+		s.carried.Rank = noRank
+	}
 	return &s.carried
 }
 
 // group is the one for which that of a message stands.
 func (s *stand) group(m *device.Message) device.Group {
 	of := device.Group{Name: m.Group, Comment: m.GroupComment, Ranks: m.Ranks}
-	if of.Index(s.rank) >= 0 {
+	if of.Index(s.rank) >= 0 || s.rank == noRank {
 		return of
 	}
 	i := slices.IndexFunc(s.run.Groups, func(g device.Group) bool {

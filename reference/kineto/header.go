@@ -58,7 +58,7 @@ func (r *Rank) meta(run Run) trace.Meta {
 	groups := r.groups(run)
 	meta := trace.Meta{Format: "kineto", BaseTime: run.BaseTime}
 	for _, rank := range r.visible(run) {
-		p := run.Devices[rank]
+		p := run.Devices[min(rank, len(run.Devices)-1)]
 		meta.Devices = append(meta.Devices, trace.Device{ID: int64(rank), Name: p.Name, MemoryBytes: p.Memory})
 	}
 	info := r.distributed(run, groups)
@@ -90,7 +90,7 @@ func gpu(run Run) bool { return run.Devices[0].Capability > 0 }
 func (r *Rank) properties(run Run) []deviceProperties {
 	var list []deviceProperties
 	for _, rank := range r.visible(run) {
-		p := run.Devices[rank]
+		p := run.Devices[min(rank, len(run.Devices)-1)]
 		d := deviceProperties{ID: rank, Name: p.Name, TotalGlobalMem: p.Memory, MaxThreadsPerBlock: 1,
 			MaxThreadsPerMultiprocessor: 1, WarpSize: 1, NumSMs: p.SMs}
 		if gpu(run) {
@@ -107,7 +107,7 @@ func (r *Rank) properties(run Run) []deviceProperties {
 func (r *Rank) groups(run Run) []trace.ProcessGroup {
 	var list []trace.ProcessGroup
 	for _, g := range append([]device.Group{device.Everyone(run.World)}, run.Groups...) {
-		if g.Index(r.rank) < 0 {
+		if g.Index(r.rank) < 0 && r.rank != noRank {
 			continue
 		}
 		group := trace.ProcessGroup{Name: g.Name, Desc: g.Comment, Size: int64(len(g.Ranks))}

@@ -16,7 +16,16 @@ const Epoch = 1_767_225_600_000_000_000 // 2026-01-01T00:00:00Z
 // Backend opens simulated devices.
 type Backend struct {
 	Machine *Machine
-	Seed    int // of jitter and skew
+	Seed    int    // of jitter and skew
+	Stats   *Stats // filled in when the run is simulated; nil if nobody wants to know
+}
+
+// Stats say how large a simulation was.
+type Stats struct {
+	Ranks  int   // that were simulated; the first stands for others
+	Nodes  int   // of the graph: calls of hosts and operations of devices
+	Edges  int   // that say what waits for what
+	Memory int64 // bytes that the device of a rank had reserved at a time, at most
 }
 
 var _ device.Backend = Backend{}
@@ -30,7 +39,8 @@ func (b Backend) Traits() device.Traits {
 // Open implements device.Backend. Of equal ranks it opens the first one only, unless chance
 // makes them differ.
 func (b Backend) Open(c device.Config) ([]device.Member, error) {
-	r := &run{machine: b.Machine, world: c.World, groups: append([]device.Group{device.Everyone(c.World)}, c.Groups...)}
+	r := &run{machine: b.Machine, stats: b.Stats, world: c.World,
+		groups: append([]device.Group{device.Everyone(c.World)}, c.Groups...)}
 	ranks := c.World
 	if c.Equal && !b.Machine.noisy() {
 		ranks = 1
@@ -56,6 +66,7 @@ func (m *Machine) noisy() bool { return m.values[jitter] > 0 || m.values[skew] >
 // run is what the devices of a run share.
 type run struct {
 	machine *Machine
+	stats   *Stats
 	world   int
 	groups  []device.Group // all ranks first
 	devices []*dev

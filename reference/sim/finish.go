@@ -22,6 +22,9 @@ func (r *run) finish() error {
 	for _, d := range r.devices {
 		d.times = times
 	}
+	if r.stats != nil {
+		*r.stats = Stats{Ranks: len(r.devices), Nodes: g.Len(), Edges: g.Edges(), Memory: r.need()}
+	}
 	r.tell()
 	return nil
 }

@@ -222,13 +222,18 @@ func (d *dev) allotted(c *chunk, bytes int64) {
 	}
 }
 
-// fits refuses a run that wants more memory than a device has.
-func (r *run) fits() error {
+// need is what a device has reserved at a time, at most, in bytes.
+func (r *run) need() int64 {
 	need := int64(0)
 	for _, d := range r.devices {
 		need = max(need, d.memory.most)
 	}
-	m := r.machine
+	return need
+}
+
+// fits refuses a run that wants more memory than a device has.
+func (r *run) fits() error {
+	m, need := r.machine, r.need()
 	if has := int64(m.values[memory]); need > has {
 		reason := fmt.Sprintf("%s has %s, and the run wants %s of each", m.Name, gigabytes(has), gigabytes(need))
 		return &device.Refusal{Option: "device", Reason: reason, WayOut: wayOut(need)}

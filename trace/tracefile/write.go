@@ -50,7 +50,7 @@ func Write(path string, t *trace.Trace, o WriteOptions) error {
 	}
 	_, ext := compressionOf(path)
 	return Create(path, o.Force, func(w io.Writer) error {
-		return compress(w, ext, func(w io.Writer) error { return f.write(w, t) })
+		return compress(w, ext, false, func(w io.Writer) error { return f.write(w, t) })
 	})
 }
 
@@ -61,15 +61,29 @@ func EncodeAs(w io.Writer, t *trace.Trace, name string) error {
 		return &UnknownFormat{filepath.Base(name)}
 	}
 	_, ext := compressionOf(name)
-	return compress(w, ext, func(w io.Writer) error { return f.write(w, t) })
+	return compress(w, ext, false, func(w io.Writer) error { return f.write(w, t) })
+}
+
+// EncodeFast runs encode into w through the compression that a name ends in, at its fastest: for
+// very many files, of which each is compressed once and read once.
+func EncodeFast(w io.Writer, name string, encode func(io.Writer) error) error {
+	_, ext := compressionOf(name)
+	return compress(w, ext, true, encode)
 }
 
 // compress runs encode into w through the compression called ext.
-func compress(w io.Writer, ext string, encode func(io.Writer) error) error {
+func compress(w io.Writer, ext string, fast bool, encode func(io.Writer) error) error {
 	var z io.WriteCloser
 	switch ext {
 	case ".gz":
-		z = gzip.NewWriter(w)
+		level := gzip.DefaultCompression
+		if fast {
+			level = gzip.BestSpeed
+		}
+		var err error
+		if z, err = gzip.NewWriterLevel(w, level); err != nil {
+			return err
+		}
 	case ".zst":
 		var err error
 		if z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err != nil {

@@ -1,4 +1,10 @@
-// Package devicetest helps to test programs that run on a device without one.
+// Package devicetest helps to test programs that run on a device without one, and backends:
+//
+//	script.go        a device that runs nothing and writes down what it is asked to do
+//	tape.go          a Recorder that keeps what it is told
+//	suite.go         what every backend has to pass: order, events, waits, errors, streams,
+//	suite_memory.go  memory,
+//	suite_comm.go    and collectives
 package devicetest
 
 import (

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"github.com/gaprof/gaprof/reference/kineto"
+	"github.com/gaprof/gaprof/trace/tracefile"
+)
+
+// rankFile is the name of the trace of a rank.
+func rankFile(rank int) string { return fmt.Sprintf("rank%d.json.gz", rank) }
+
+// writeTraces writes the traces of all ranks. Those of a simulation, of which there may be very
+// many, are written several at a time, and those of ranks for which one stands from one text.
+func (f *runFolder) writeTraces(t *trained) error {
+	if t.options.Target.Epoch == 0 {
+		for rank := range t.options.WorldSize {
+			if err := f.writeTrace(t, rank); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var template *kineto.Template
+	if t.result.Ranks < t.options.WorldSize && t.job.ranks[0].Len() > 0 {
+		var err error
+		if template, err = t.job.ranks[0].Template(t.job.run); err != nil {
+			return err
+		}
+	}
+	errs := make([]error, t.options.WorldSize)
+	next := make(chan int)
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), t.options.WorldSize) {
+		all.Go(func() {
+			for rank := range next {
+				if template == nil || rank < t.result.Ranks {
+					errs[rank] = f.writeTrace(t, rank)
+					continue
+				}
+				name, encode := rankFile(rank), func(w io.Writer) error { return template.Write(w, rank) }
+				errs[rank] = f.create(name, func(w io.Writer) error { return tracefile.EncodeFast(w, name, encode) })
+			}
+		})
+	}
+	for rank := range t.options.WorldSize {
+		next <- rank
+	}
+	close(next)
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// writeTrace writes the trace of a rank, none if nothing of it is recorded.
+func (f *runFolder) writeTrace(t *trained, rank int) error {
+	made := t.trace(rank)
+	if made.Len() == 0 {
+		return nil
+	}
+	name := rankFile(rank)
+	return f.create(name, func(w io.Writer) error { return tracefile.EncodeAs(w, made, name) })
+}
