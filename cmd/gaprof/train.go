@@ -100,6 +100,9 @@ func (f *trainFlags) check() (kineto.Window, error) {
 	switch {
 	case f.device.cores < 0:
 		return kineto.Window{}, usage("leave it out to use all cores", "-j %d is not a number of cores", f.device.cores)
+	case f.gradients && f.options.Target.Shapes:
+		return kineto.Window{}, usage("leave it out, or take --device cpu",
+			"--gradients: a simulation has no gradients")
 	case f.dataset < 0:
 		return kineto.Window{}, usage("0 is data without an end", "--dataset-size %d is not a number of micro-batches",
 			f.dataset)
