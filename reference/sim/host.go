@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"strings"
 	"time"
 
 	"github.com/gaprof/gaprof/reference/device"
@@ -128,6 +129,9 @@ func (d *dev) begin(s device.Span) func() {
 func (d *dev) Range(cat, name string, operands ...device.Operand) func() {
 	end := d.begin(device.Span{Cat: cat, Name: name, Operands: operands})
 	d.spend(d.figure(span))
+	if strings.HasPrefix(name, "enumerate(DataLoader)") {
+		d.spend(d.figure(loader))
+	}
 	return func() {
 		d.spend(d.figure(span) / 2)
 		end()
