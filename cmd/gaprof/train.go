@@ -63,8 +63,8 @@ func (f *trainFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.force, "force", false,
 		"write into a folder that is not empty; the run in it is removed")
 	flags.StringVar(&f.profile, "profile-steps", "0:50",
-		"steps to record: 3:8 (without 8) or last:5; logs and traces use the same step numbers only if recording "+
-			"starts at 0")
+		"steps to record: 3:8 (without 8), last:5 or none; logs and traces use the same step numbers only if "+
+			"recording starts at 0")
 	flags.BoolVar(&f.gradients, "gradients", false,
 		"write the gradients of every step as safetensors; shards are gathered first, which adds collectives")
 	flags.IntVar(&f.dataset, "dataset-size", 0, "size of the data set in micro-batches, over all ranks; 0: endless")
@@ -115,7 +115,10 @@ func (f *trainFlags) check() (kineto.Window, error) {
 
 // window parses --profile-steps.
 func (f *trainFlags) window() (kineto.Window, error) {
-	bad := usage("write 3:8 or last:5", "--profile-steps %q is not a range of steps", f.profile)
+	if f.profile == "none" {
+		return noSteps, nil
+	}
+	bad := usage("write 3:8, last:5 or none", "--profile-steps %q is not a range of steps", f.profile)
 	pick, err := parseSteps(f.profile)
 	if err != nil || pick == nil {
 		return kineto.Window{}, bad

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -77,7 +78,7 @@ func (j *trainJob) train(ctx context.Context) (*trained, error) {
 
 func (j *trainJob) callbacks(out *trained) reference.Callbacks {
 	return reference.Callbacks{
-		Recorder: func(rank int) device.Recorder { return j.ranks[rank] },
+		Recorder: j.recorder(),
 		Open: func(o reference.Options, accumulation int, devices []device.Properties) {
 			j.run = kineto.Run{World: o.WorldSize, Groups: o.Groups(o.WorldSize), Devices: devices,
 				BaseTime: epoch(o.Target), Options: runHeader(o, accumulation)}
@@ -103,6 +104,17 @@ func epoch(t device.Traits) int64 {
 		return t.Epoch
 	}
 	return time.Now().Truncate(time.Second).UnixNano()
+}
+
+// noSteps is the window in which nothing is recorded.
+var noSteps = kineto.Window{From: math.MaxInt, To: math.MaxInt}
+
+// recorder is what records the ranks, nil if nothing is to be recorded.
+func (j *trainJob) recorder() func(rank int) device.Recorder {
+	if j.window == noSteps {
+		return nil
+	}
+	return func(rank int) device.Recorder { return j.ranks[rank] }
 }
 
 // fail keeps the first error of a callback. The run continues.
