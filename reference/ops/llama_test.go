@@ -59,6 +59,14 @@ var llama = []operation{
 			"[1 1 128 128]:c10::BFloat16 [1 1 128 128]:c10::BFloat16 [1 1 128 128]:c10::BFloat16 Scalar=0. " +
 			"Scalar=True " +
 			"Scalar=False -"},
+	// 192 positions fill blocks of 64, but not those of 128.
+	{FlashAttention{O: bf16(192, 64), LSE: f32(1, 1, 192), Q: bf16(192, 64), K: bf16(192, 64), V: bf16(192, 64),
+		Heads: Heads{B: 1, T: 192, Q: 1, KV: 1, Size: 64}},
+		"void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, " +
+			"cutlass::bfloat16_t, Flash_kernel_traits<64, 128, 128, 4, cutlass::bfloat16_t> >, false, true, false, " +
+			"false, false, true, false, false>(pytorch_flash::Flash_fwd_params) " +
+			"aten::_scaled_dot_product_flash_attention 4718592 99072 [1 1 192 64]:c10::BFloat16 " +
+			"[1 1 192 64]:c10::BFloat16 [1 1 192 64]:c10::BFloat16 Scalar=0. Scalar=True Scalar=False -"},
 	{FlashAttentionBackward{DQ: bf16(128, 128), DK: bf16(128, 128), DV: bf16(128, 128), DO: bf16(128, 128),
 		O: bf16(128, 128), LSE: f32(1, 1, 128), Q: bf16(128, 128), K: bf16(128, 128), V: bf16(128, 128),
 		Heads: Heads{B: 1, T: 128, Q: 1, KV: 1, Size: 128}},
