@@ -24,6 +24,9 @@ var choices = [][]string{
 	{"bucket-bytes=0", "bucket-bytes=3000", "bucket-bytes=1000000"},
 	{"", "clip-grad-norm=1e9"},
 	{"", "optimizer-in-backward=true"},
+	{"", "activation-checkpoint=full"},
+	{"", "sharding=full", "sharding=full reshard-after-forward=false", "sharding=full replicas=2",
+		"sharding=full sync=every-micro-batch replicas=2 replica-sync=last"},
 }
 
 // Random options over random tokens: what is not refused gives the weights that the
@@ -31,8 +34,8 @@ var choices = [][]string{
 func TestRandomWaysAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	run := 0
-	for range 300 {
-		world, micros := 1+rng.IntN(3), 1+rng.IntN(3)
+	for range 400 {
+		world, micros := 1+rng.IntN(4), 1+rng.IntN(3)
 		var ranks []string
 		for range world {
 			var counts []string
@@ -47,7 +50,7 @@ func TestRandomWaysAgree(t *testing.T) {
 		way := slices.Clone(common)
 		for _, choice := range choices {
 			if rng.IntN(2) == 0 {
-				way = append(way, choice[rng.IntN(len(choice))])
+				way = append(way, strings.Fields(choice[rng.IntN(len(choice))])...)
 			}
 		}
 		o := small(t, way...)

@@ -14,13 +14,14 @@ type refusal struct {
 }
 
 // refuse returns the first refusal that applies. A plant whose very fault is such a
-// combination is exempt.
+// combination is exempt, but not from what cannot be run.
 func (p *plan) refuse() error {
-	if p.has(anyway) {
-		return nil
+	list := p.shardingRefusals()
+	if !p.has(anyway) {
+		list = slices.Concat(p.skipRefusals(), p.scaleRefusals(), p.syncRefusals(), p.allReduceRefusals(), list,
+			p.earlyRefusals(), p.rareRefusals())
 	}
-	for _, r := range slices.Concat(p.skipRefusals(), p.scaleRefusals(), p.syncRefusals(), p.allReduceRefusals(),
-		p.shardingRefusals(), p.earlyRefusals(), p.rareRefusals()) {
+	for _, r := range list {
 		if r.when {
 			return &OptionError{r.option, r.reason, r.wayOut}
 		}
@@ -122,6 +123,8 @@ func (p *plan) shardingRefusals() []refusal {
 			"leave out `optimizer-in-backward`"},
 		{full && !p.BucketView, option,
 			"full has no buckets", "leave out `gradient-as-bucket-view`"},
+		{full && p.has(clipEach|scaleEach) && p.Sync == "last" && p.accumulation > 1, "plant",
+			"it needs the gradients of shards after every micro-batch", "take `sync` every-micro-batch"},
 		{!full && p.Replicas > 1, "replicas",
 			"without full sharding every rank is a replica", "give `sharding` full, or leave it out"},
 		{full && p.WorldSize%max(1, p.Replicas) != 0, "replicas",

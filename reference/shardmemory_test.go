@@ -66,3 +66,23 @@ func TestShardMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckpointMemory: a block with a checkpoint saves its output only. What it saves without is
+// besides that two norms and their figures, queries, keys, values, attention and its weights,
+// two projections, the sum, and twice the MLP.
+func TestCheckpointMemory(t *testing.T) {
+	const d, heads, length, rows = 64, 2, 64, 2
+	perBlock := func(checkpoint string) int64 {
+		var most [2]int64
+		for i, layers := range []string{"layers=2", "layers=6"} {
+			o := small(t, layers, "width=64", "sequence-length=64", "world-size=1", "global-batch-size=-1",
+				"dtype=float32", "activation-checkpoint="+checkpoint)
+			most[i], _ = record(t, o)[0].peak()
+		}
+		return (most[1] - most[0]) / 4
+	}
+	const want = rows * length * 4 * (17*d + 4 + heads*length)
+	if got := perBlock("") - perBlock("full"); got != want {
+		t.Errorf("%d bytes of a block are not kept, want %d", got, want)
+	}
+}

@@ -34,15 +34,20 @@ func keep[T any](r *recording, list *[]T, e T) {
 	*list = append(*list, e)
 }
 
-// record trains and returns what the ranks told.
+// record trains on the cpu and returns what the ranks told.
 func record(t *testing.T, o reference.Options) []*recording {
+	t.Helper()
+	return recordOn(t, cpu.Backend{}, o)
+}
+
+func recordOn(t *testing.T, b device.Backend, o reference.Options) []*recording {
 	t.Helper()
 	ranks := make([]*recording, o.WorldSize)
 	text, err := reference.NewText(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = reference.Run(t.Context(), o, cpu.Backend{}, text,
+	_, err = reference.Run(t.Context(), o, b, text,
 		reference.Callbacks{Recorder: func(rank int) device.Recorder {
 			ranks[rank] = &recording{}
 			return ranks[rank]

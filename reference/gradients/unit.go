@@ -200,17 +200,18 @@ func (u *unit) reduce() {
 		defer u.hooks.Span("reduce_scatter", u.step)()
 	}
 	defer u.span("FSDP::post_backward_reduce")()
+	op := u.divide()
 	input := u.concatenate()
 	u.rank.After(u.scatters, u.rank.Compute)
 	out := &flat{buffer: u.rank.MallocOn(u.scatters, u.rank.DType, u.size)}
 	if u.shards.Size() > 1 {
-		u.shards.ReduceScatter(u.scatters, input, out.buffer, u.policy.Reduction())
+		u.shards.ReduceScatter(u.scatters, input, out.buffer, op)
 	} else {
 		u.rank.MemcpyDtoDAsync(u.scatters, out.buffer, input)
 	}
 	u.sent = &gathered{input, u.rank.EventRecord(u.scatters)}
 	if u.replicas == nil {
-		u.accumulate(u.scatters, out)
+		u.accumulate(u.scatters, out, op)
 		return
 	}
 	if u.partly != nil {
@@ -219,24 +220,34 @@ func (u *unit) reduce() {
 		u.partly = nil
 	}
 	if !u.merge {
-		u.keep(out)
+		u.keep(out, op)
 		return
 	}
 	u.rank.After(u.allReduce, u.scatters)
-	u.replicas.AllReduce(u.allReduce, out.buffer, u.policy.Reduction())
-	u.accumulate(u.allReduce, out)
+	u.replicas.AllReduce(u.allReduce, out.buffer, op)
+	u.accumulate(u.allReduce, out, op)
+}
+
+// divide calls the hook that divides whole gradients, if there is one, and returns the operator
+// that is left for their reduction.
+func (u *unit) divide() device.Reduce {
+	if u.hooks.Divide == nil {
+		return u.policy.Reduction()
+	}
+	for _, p := range u.params {
+		u.hooks.Divide(p.Grad)
+	}
+	return device.Sum
 }
 
 // keep keeps a reduction over shards for that over replicas. What comes of it is the same as if
 // it had been reduced over both at once.
-func (u *unit) keep(out *flat) {
+func (u *unit) keep(out *flat, op device.Reduce) {
 	u.partly, u.finished = out, u.rank.EventRecord(u.scatters)
 	for _, p := range u.params {
-		u.tell(p)
+		u.did(p, reduced(op, AveragedShard, SummedShard))
 	}
 }
-
-func (u *unit) tell(p *Param) { u.did(p, reduced(u.policy.Reduction(), AveragedShard, SummedShard)) }
 
 // concatenate makes the input of the reduce-scatter and frees the gradients that it is made of.
 func (u *unit) concatenate() *device.Buffer {
@@ -255,7 +266,7 @@ func (u *unit) concatenate() *device.Buffer {
 }
 
 // accumulate adds a reduction to the gradients of the shards, or makes it those.
-func (u *unit) accumulate(on device.Stream, out *flat) {
+func (u *unit) accumulate(on device.Stream, out *flat, op device.Reduce) {
 	at := 0
 	for _, p := range u.params {
 		sh := p.shard
@@ -267,7 +278,7 @@ func (u *unit) accumulate(on device.Stream, out *flat) {
 			sh.grad, sh.flat, sh.has = part, out, true
 			out.users++
 		}
-		u.tell(p)
+		u.did(p, reduced(op, AveragedShard, SummedShard))
 	}
 	u.finished = u.rank.EventRecord(on)
 	switch {
