@@ -170,6 +170,23 @@ func pathTable(r *report.WhatIf) table {
 				t.more = append(t.more, fmt.Sprintf("%s: %s %s ms", p.Kind, op.Name, ms2(op.Time)))
 			}
 		}
+		t.more = append(t.more, inferredText(p)...)
 	}
 	return t
+}
+
+// inferredText says which edges of a critical path were inferred, none where all were recorded.
+func inferredText(p *report.WhatIfPath) []string {
+	if p.Inferred == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%s: %d of %s inferred", p.Kind, p.Inferred, units.Count(p.Hops, "edge"))
+	for i := range p.Edges {
+		e := &p.Edges[i]
+		if i == 2 {
+			break
+		}
+		text += fmt.Sprintf(", %d by %s from %s to %s", e.Count, e.Kind, e.From, e.To)
+	}
+	return []string{text}
 }

@@ -117,7 +117,17 @@ type WhatIfPath struct {
 	Parts      map[string]int64  `json:"parts_ns"`
 	Operations []WhatIfOperation `json:"operations"`    // those with most of it
 	Hops       int               `json:"hops"`          // edges that it runs over, all steps together
-	Inferred   int               `json:"inferred_hops"` // those of them that were inferred by time
+	Inferred   int               `json:"inferred_hops"` // those of them that no profiler recorded
+
+	Edges []WhatIfEdge `json:"inferred_edges"` // the most frequent of those
+}
+
+// WhatIfEdge is inferred edges on a critical path between operations of two names.
+type WhatIfEdge struct {
+	Kind  string `json:"kind"` // event: by how process groups launch collectives; time: by what ends just before
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Count int    `json:"count"` // all steps together
 }
 
 // WhatIfOperation is how much of a critical path the operations of a name take.

@@ -42,9 +42,9 @@ func (w *World) Critical() ([]Critical, error) {
 	if c.plan = w.base; w.circle != nil {
 		return nil, w.circle
 	}
-	c.names = make([]map[string]*Named, len(w.Kinds))
+	c.names, c.inferredOf = make([]map[string]*Named, len(w.Kinds)), make([]map[joint]int, len(w.Kinds))
 	for i := range c.rows {
-		c.rows[i].Kind, c.names[i] = i, make(map[string]*Named)
+		c.rows[i].Kind, c.names[i], c.inferredOf[i] = i, make(map[string]*Named), make(map[joint]int)
 	}
 	for i, end := range lastOps(w) {
 		if end != graph.None {

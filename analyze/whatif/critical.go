@@ -38,6 +38,7 @@ type Critical struct {
 	Parts    [NumParts]int64 // ns, mean per step; they sum to the mean duration
 	Names    []Named         // the operations with most of it
 	Inferred int             // hops over inferred edges, all steps together
+	Edges    []Joint         // the most frequent of those
 	Hops     int             // all hops
 }
 
@@ -46,6 +47,19 @@ type Named struct {
 	Name  string
 	Time  int64 // ns, mean per step
 	Count int   // all steps together
+}
+
+// Joint is inferred edges of a kind between operations of two names, on critical paths.
+type Joint struct {
+	Kind     graph.Kind // Event: by how process groups launch collectives; Time: by what ends just before
+	From, To string
+	Count    int // all steps together
+}
+
+// joint is a Joint without its count.
+type joint struct {
+	kind     graph.Kind
+	from, to string
 }
 
 // mostNames bounds the operations that are listed.
@@ -58,9 +72,12 @@ type critical struct {
 	rows  []Critical
 	names []map[string]*Named
 	row   *Critical
-	named map[string]*Named
-	from  int64 // ns: the window's start
-	at    int64 // ns: down to here the path is charged
+
+	inferredOf []map[joint]int // by kind of step
+	inferred   map[joint]int   // of the row
+	named      map[string]*Named
+	from       int64 // ns: the window's start
+	at         int64 // ns: down to here the path is charged
 }
 
 // lastOps are, by step, the op at which its window ends: the first of the next step, else its last.
@@ -114,6 +131,7 @@ func firstAndLast(w *World, rank int) (first, last [][]graph.Node) {
 func (c *critical) walk(s *step, end graph.Node) {
 	win := c.window(s)
 	c.row, c.named, c.from = &c.rows[s.kind], c.names[s.kind], win.start
+	c.inferred = c.inferredOf[s.kind]
 	c.row.Steps++
 	c.at = win.end
 	n := end
@@ -136,7 +154,10 @@ func (c *critical) hop(n graph.Node, e int32) graph.Node {
 	g := c.Graph
 	from := g.From[e]
 	c.row.Hops++
-	c.row.Inferred += oneIf(g.Kind[e] == graph.Time)
+	if c.isInferred(e) {
+		c.row.Inferred++
+		c.inferred[joint{g.Kind[e], c.nameOf(from), c.nameOf(n)}]++
+	}
 	if g.Kind[e] == graph.Launch {
 		c.charge(PartLaunch, c.Seen.Start[from], graph.None)
 		return from
@@ -244,4 +265,31 @@ func (c *critical) mean(i int) {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name))
 	})
 	row.Names = row.Names[:min(len(row.Names), mostNames)]
+	for j, count := range c.inferredOf[i] {
+		row.Edges = append(row.Edges, Joint{j.kind, j.from, j.to, count})
+	}
+	slices.SortFunc(row.Edges, func(a, b Joint) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To),
+			cmp.Compare(a.Kind, b.Kind))
+	})
+	row.Edges = row.Edges[:min(len(row.Edges), mostNames)]
+}
+
+// isInferred reports whether no profiler recorded an edge: one by time, or an event of a rank whose
+// trace has none.
+func (c *critical) isInferred(e int32) bool {
+	switch c.Graph.Kind[e] {
+	case graph.Time:
+		return true
+	case graph.Event:
+		rank, _ := c.rankOf(c.Graph.From[e])
+		return c.Ranks[rank].Waits.Recorded == 0
+	}
+	return false
+}
+
+// nameOf is the name of a node as its trace has it.
+func (c *critical) nameOf(n graph.Node) string {
+	rank, own := c.rankOf(n)
+	return c.Ranks[rank].Names[c.Ranks[rank].Name[own]]
 }

@@ -34,6 +34,14 @@ func TestCriticalPath(t *testing.T) {
 			if got := float64(rows[i].Parts[c.part]) / float64(want); got < c.share {
 				t.Errorf("%s: %.3f of the step is %s, parts %v", c.pattern, got, c.part, rows[i].Parts)
 			}
+			listed := 0
+			for _, e := range rows[i].Edges {
+				listed += e.Count
+			}
+			all := rows[i].Inferred
+			if listed > all || all > 0 && listed == 0 || all > rows[i].Hops {
+				t.Errorf("%s: %d of %d edges inferred, listed %v", c.pattern, all, rows[i].Hops, rows[i].Edges)
+			}
 		}
 	}
 }
@@ -49,6 +57,9 @@ func TestCriticalPathByHand(t *testing.T) {
 	want := [NumParts]int64{PartHost: 2 * 990_000 / 3, PartLaunch: 2 * 10_000 / 3, PartCompute: 100_000 / 3}
 	if rows[0].Parts != want {
 		t.Errorf("parts %v, want %v", rows[0].Parts, want)
+	}
+	if rows[0].Inferred != 0 || rows[0].Edges != nil {
+		t.Errorf("%d inferred edges %v of launches that were recorded", rows[0].Inferred, rows[0].Edges)
 	}
 	if n := rows[0].Names; len(n) != 1 || n[0].Name != "gemm" || n[0].Time != 100_000/3 {
 		t.Errorf("operations %v", n)

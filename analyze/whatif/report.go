@@ -81,7 +81,14 @@ func pathRows(w *World, critical []Critical) []report.WhatIfPath {
 	for _, c := range critical {
 		row := report.WhatIfPath{
 			Kind: w.Kinds[c.Kind].Name, Steps: c.Steps, Parts: make(map[string]int64),
-			Operations: []report.WhatIfOperation{}, Hops: c.Hops, Inferred: c.Inferred,
+			Operations: []report.WhatIfOperation{}, Hops: c.Hops, Inferred: c.Inferred, Edges: []report.WhatIfEdge{},
+		}
+		for _, j := range c.Edges {
+			row.Edges = append(row.Edges, report.WhatIfEdge{
+				Kind: j.Kind.String(), Count: j.Count,
+				From: strings.TrimSpace(timeline.ShortKernel(j.From)),
+				To:   strings.TrimSpace(timeline.ShortKernel(j.To)),
+			})
 		}
 		for p, ns := range c.Parts {
 			row.Parts[Part(p).String()] = ns
