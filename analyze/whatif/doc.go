@@ -17,6 +17,8 @@
 //	host.go          calls of the host
 //	device.go        operations of devices; what ends just before others start
 //	queue.go         calls that wait for room in the queue of launches
+//	launches.go      the order of CUDA graphs on a stream
+//	pending.go       collectives that nothing waited for yet
 //	events.go        streams that wait for each other
 //	image.go         operations launched before the recording, and the same one period later
 //	waits.go         calls that wait for the device

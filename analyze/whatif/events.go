@@ -108,7 +108,7 @@ func (b *builder) callsByID() map[trace.ID]graph.Node {
 // next compute op waits for a collective.
 func (b *builder) inferred() {
 	in := inference{builder: b, source: make(map[int32]graph.Node), compute: graph.None}
-	in.ops = b.opsByCall()
+	in.ops, in.pending = b.opsByCall(), newPending(b)
 	for _, call := range b.calls {
 		in.call(call)
 	}
@@ -132,7 +132,7 @@ type inference struct {
 	ops     map[graph.Node][]graph.Node
 	source  map[int32]graph.Node // by record_param_comms: what its collectives wait for
 	compute graph.Node           // the last compute op launched
-	pending []graph.Node         // collectives launched and not waited for
+	pending *pending             // collectives launched and not waited for
 	waits   int                  // waits since the last compute op was launched
 	marked  bool                 // the last call recorded an event outside a collective
 }
@@ -170,7 +170,7 @@ func (in *inference) launch(op graph.Node, call int32) {
 		in.compute = op
 		return
 	}
-	in.pending = append(in.pending, op)
+	in.pending.launch(op)
 	if around := in.x.RecordAround(call); around >= 0 {
 		if source, ok := in.source[around]; ok && source != graph.None {
 			in.connect(source, op)
@@ -181,22 +181,12 @@ func (in *inference) launch(op graph.Node, call int32) {
 // waitsFor joins a compute op to a collective that it waits for: the one that ends shortly
 // before it starts, else the oldest that nobody waited for.
 func (in *inference) waitsFor(op graph.Node) {
-	if len(in.pending) == 0 {
-		in.r.Waits.Unknown++
+	if c := in.pending.take(in.r.Start[op]); c != graph.None {
+		in.connect(c, op)
 		return
 	}
-	start, best := in.r.Start[op], 0
-	for i, c := range in.pending {
-		if since := start - in.r.End[c]; since >= 0 && since < nearEnd && in.r.End[c] > in.r.End[in.pending[best]] {
-			best = i
-		}
-	}
-	in.connect(in.pending[best], op)
-	in.pending = slices.Delete(in.pending, best, best+1)
+	in.r.Waits.Unknown++
 }
-
-// nearEnd is how soon after the end of a collective what waited for it starts, in ns.
-const nearEnd = 12_000
 
 // connect adds an inferred edge, but for one that the times contradict.
 func (in *inference) connect(from, to graph.Node) {

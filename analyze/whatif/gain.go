@@ -151,7 +151,7 @@ func (w *World) sum(p *Prediction, list []outcome) {
 	for k := range w.Kinds {
 		g := Gain{Kind: k, Range: w.rangeOf(list, k)}
 		g.Before = w.mean(list[0].before, k)
-		g.After = g.Before - g.Mean
+		g.After = max(0, g.Before-g.Mean)
 		g.MedianBefore, g.MedianAfter = w.median(list[0].before, k), w.median(list[0].after, k)
 		g.Range.hold(g.MedianBefore - g.MedianAfter) // of few steps one may be unlike the others
 		w.bounded(&g.Range, p)

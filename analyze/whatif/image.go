@@ -5,6 +5,9 @@ import "github.com/gaprof/gaprof/trace/graph"
 // leastImage is how many ops in a row must repeat a period later to be taken for the same.
 const leastImage = 8
 
+// mostImage bounds how many ops of a stream are launched before the recording: several times what a queue holds.
+const mostImage = 8192
+
 // findImages finds for the ops that were launched before the recording the same ops one period
 // later, since training repeats itself: what those wait for, these waited for as well.
 func findImages(b *builder) {
@@ -13,6 +16,9 @@ func findImages(b *builder) {
 	for i := range b.r.streams {
 		ops := b.r.streams[i].ops
 		n := launchedBefore(b, ops)
+		if n > mostImage {
+			continue // that many are not launched before a recording: their calls are lost
+		}
 		shift, run := periodOf(b, ops, n)
 		if run < min(n, leastImage) {
 			continue

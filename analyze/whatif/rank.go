@@ -15,6 +15,7 @@ func Of(x *timeline.Rank, f *facts.Rank) *Rank {
 	b := newBuilder(x, f, r)
 	b.host()
 	b.devices()
+	orderLaunches(b)
 	findQueue(b)
 	b.events()
 	addImaged(b)
