@@ -126,7 +126,7 @@ func (r *recognizer) group(list []HostCollective, rows []int32, from, to int) {
 		return
 	}
 	wholes := r.wholes(&list[from])
-	if float64(covered) >= coverage*float64(wholes[0].numel) {
+	if len(wholes) == 0 || float64(covered) >= coverage*float64(wholes[0].numel) {
 		return
 	}
 	for _, i := range cover(open, wholes, covered, r.params.Classes) {
@@ -150,7 +150,7 @@ func (r *recognizer) mayReduce(c *HostCollective, row int32) bool {
 func (r *recognizer) wholes(c *HostCollective) []whole {
 	classes := r.params.Classes
 	list := []whole{wholeOf(r.passes[c.Backward].Accumulated, classes)}
-	if sofar := r.passes[firstFrom(r.passes, r.steps.List[c.Step].HostStart) : c.Backward+1]; len(sofar) > 1 {
+	if sofar := r.sofar(c); len(sofar) > 1 {
 		sum := make([]int, len(classes))
 		for _, b := range sofar {
 			for class, n := range b.Accumulated {
@@ -169,6 +169,19 @@ func (r *recognizer) wholes(c *HostCollective) []whole {
 		list = append(list, w)
 	}
 	return slices.DeleteFunc(list, func(w whole) bool { return w.numel == 0 })
+}
+
+// sofar are the backward passes of a collective's step up to it; after the last update, those
+// since then.
+func (r *recognizer) sofar(c *HostCollective) []Backward {
+	var start int64
+	switch {
+	case c.Step >= 0:
+		start = r.steps.List[c.Step].HostStart
+	case len(r.steps.List) > 0:
+		start = r.steps.List[len(r.steps.List)-1].HostEnd
+	}
+	return r.passes[min(firstFrom(r.passes, start), c.Backward) : c.Backward+1]
 }
 
 // reduceShards marks the all-reduces of what reduce-scatters of gradients left on this

@@ -87,6 +87,27 @@ func TestReducing(t *testing.T) {
 	}
 }
 
+// TestEndsBeforeUpdate: a recording may end after a loop has reduced its gradients and before the
+// update, which then belongs to no step.
+func TestEndsBeforeUpdate(t *testing.T) {
+	s := &script{params: []string{"100,20", "64"}}
+	for i := range 3 {
+		s.move('f')
+		s.move('b')
+		s.sums(64, 2000)
+		if i < 2 {
+			s.move('s')
+		}
+	}
+	r := one(t, s.text.String())
+	if got := fmt.Sprint(len(r.Steps), " ", r.Sync.Pattern, " ", r.Sync.PerPass); got != "2 every_micro_batch [2]" {
+		t.Error(got)
+	}
+	if n := len(r.HostCollectives); n != 6 || r.HostCollectives[n-1].Step != -1 {
+		t.Errorf("%d collectives, the last of step %d", n, r.HostCollectives[n-1].Step)
+	}
+}
+
 // TestAveragesParameters: an optimizer that reduces before it updates, and one that averages
 // what it has updated.
 func TestAveragesParameters(t *testing.T) {
