@@ -24,6 +24,7 @@ func ranksOf(files []placed, o *Options) []*Rank {
 		}
 	}
 	number(list, o)
+	markCopiedRanks(list)
 	if o.Ranks != nil {
 		list = slices.DeleteFunc(list, func(r *Rank) bool { return !o.Ranks(r.ID) })
 	}
@@ -39,6 +40,7 @@ func ranksOf(files []placed, o *Options) []*Rank {
 // number gives each rank a number of its own: that of the trace, else of the file name,
 // else the next free one, with a note in the report where that matters.
 func number(list []*Rank, o *Options) {
+	markSwapped(list, o)
 	used, clashed := make(map[int64]bool), make(map[*Rank]bool)
 	for _, r := range list {
 		if o.RankOf != nil && (r.ID < 0 || o.FileFirst) {

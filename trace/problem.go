@@ -53,6 +53,16 @@ const (
 	RepeatedDevice        Code = "repeated_device_events"
 	DeviceClock           Code = "device_clock_ahead"
 	PossibleCommunication Code = "possible_communication"
+	LostLaunches          Code = "lost_launches"
+	LostHost              Code = "lost_host_events"
+	CrossedLaunches       Code = "crossed_launches"
+	Overlapping           Code = "overlapping_device_events"
+	ClockOffset           Code = "device_clock_offset"
+	ThreadClocks          Code = "thread_clocks"
+	TimeGap               Code = "time_gap"
+	CopiedRank            Code = "copied_rank"
+	SwappedRanks          Code = "swapped_ranks"
+	CrossingSpans         Code = "crossing_spans"
 )
 
 // Level is how bad damage is. How bad a finding is for the run is a report.Severity, which
@@ -74,6 +84,8 @@ type ProblemInfo struct {
 	Action  string // what the user can do; choices in braces, see internal/choice
 	Strict  bool   // damage of the input, which strict reading refuses
 }
+
+const againWhole = "record again; what has edited or filtered the trace since left events out"
 
 const againDurations = "record again; the writer of the trace, or what has edited it since, damaged durations"
 
@@ -152,6 +164,25 @@ var problemTable = map[Code]ProblemInfo{
 		"do not merge files of one process", true},
 	DeviceClock: {Warn, "no kernel starts within 10 s of its launch: the clocks of host and device disagree",
 		"the clocks of the recording are in doubt", true},
+	LostLaunches: {Warn, "device events are missing together with the calls that launched them: busy time, overlap, " +
+		"idle time and counts are in doubt", againWhole, true},
+	LostHost: {Warn, "operators are missing, of which the profiler counts every one: what a step does is in doubt",
+		againWhole, true},
+	CrossedLaunches: {Warn, "copies are joined to calls that launch kernels: correlation ids are wrong",
+		againWhole, true},
+	Overlapping: {Warn, "kernels of one stream run at the same time, which run one after the other: their times are " +
+		"in doubt", againDurations, true},
+	ClockOffset: {Warn, "the clocks of host and device disagree", "the clocks of the recording are in doubt", true},
+	ThreadClocks: {Warn, "launch calls begin before others that precede them by correlation id: the clocks of " +
+		"threads disagree", "the clocks of the recording are in doubt", true},
+	TimeGap: {Warn, "nothing is recorded for much longer than all the rest takes: the clock jumped, or events are " +
+		"missing", "the clocks of the recording are in doubt", true},
+	CopiedRank: {Warn, "two ranks have the same recording, event by event: the other one's is missing",
+		"pass the trace that each rank has recorded", false},
+	SwappedRanks: {Warn, "a trace says another rank than its messages or its file's name do: what belongs to which " +
+		"rank is in doubt", "check which file is of which rank", false},
+	CrossingSpans: {Warn, "spans of a thread overlap without one holding the other: threads were merged, or times " +
+		"are wrong", "record again, or do not merge files of one process", true},
 	PossibleCommunication: {Note, "a kernel that is in no family of communication counts as compute, though its name " +
 		"speaks of it", "declare what it does with {communication}", false},
 }

@@ -22,6 +22,9 @@ func problemsOf(x *timeline.Rank, r *Rank) []trace.Problem {
 	if r.Mixed() {
 		add(trace.MixedRanks, len(r.Senders), fmt.Sprintf("ranks %v", r.Senders))
 	}
+	if r.Contradicted {
+		add(trace.SwappedRanks, 1, fmt.Sprintf("rank %d, whose messages are of rank %d", r.ID, r.Senders[0]))
+	}
 	add(trace.DuplicateLaunch, x.Links.Duplicates, "")
 	if n := len(x.Links.Impossible); n > 0 {
 		add(trace.ImpossibleDevice, n, r.Activity.Impossible[0].Name)
@@ -43,7 +46,7 @@ func problemsOf(x *timeline.Rank, r *Rank) []trace.Problem {
 	if unit != "" {
 		add(trace.SuspectUnit, 1, unit)
 	}
-	return append(list, deviceProblems(x, r.Steps, unit != "")...)
+	return append(list, deviceProblems(x, r, unit != "")...)
 }
 
 // A launch call takes microseconds, and a kernel rarely milliseconds. If most are a thousand

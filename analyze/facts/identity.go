@@ -24,6 +24,7 @@ type Identity struct {
 	UsesFSDP       bool               // there are spans of FSDP2
 	FusedOptimizer bool               // there are operators of PyTorch's fused optimizers
 	Senders        []int64            // ranks that sent the messages on the host threads, ascending
+	Contradicted   bool               // the messages of the world are of another rank than distributedInfo says
 }
 
 // Mixed reports whether one process carries messages of several ranks: a merged file
@@ -57,6 +58,8 @@ func identify(x *timeline.Rank) Identity {
 	if len(id.Senders) > 0 && id.ID < 0 {
 		id.ID, id.IDSource = id.Senders[0], "record_param_comms"
 	}
+	id.Contradicted = id.IDSource == "distributedInfo" && len(id.Senders) == 1 && id.Senders[0] != id.ID &&
+		size == id.WorldSize
 	slices.Sort(id.Senders)
 	return id
 }

@@ -21,14 +21,14 @@ const (
 
 // deviceProblems are the signs that device events are missing, or that their times are wrong;
 // suspect says that all times are in another unit.
-func deviceProblems(x *timeline.Rank, list []Step, suspect bool) []trace.Problem {
+func deviceProblems(x *timeline.Rank, r *Rank, suspect bool) []trace.Problem {
 	var problems []trace.Problem
 	add := func(code trace.Code, n int, detail string) {
 		if n > 0 {
 			problems = append(problems, problem(code, n, detail))
 		}
 	}
-	if n := x.LaunchesIn(inComplete(list)); float64(n.Lost) >= lostShare*float64(n.Kernels) {
+	if n := x.LaunchesIn(inComplete(r.Steps)); float64(n.Lost) >= lostShare*float64(n.Kernels) {
 		add(trace.LostDevice, n.Lost, fmt.Sprintf("%d of %d in complete steps", n.Lost, n.Kernels))
 	}
 	add(trace.RepeatedDevice, x.Repeated(), "")
@@ -37,7 +37,7 @@ func deviceProblems(x *timeline.Rank, list []Step, suspect bool) []trace.Problem
 	}
 	n, detail := withoutLength(x)
 	add(trace.ZeroDuration, n, detail)
-	return problems
+	return append(append(problems, missingProblems(x, r)...), clockProblems(x)...)
 }
 
 // inComplete reports whether an instant (ns on the host's clock) lies in a complete step.

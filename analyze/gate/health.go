@@ -38,6 +38,16 @@ var damageOf = map[trace.Code]damage{
 	trace.LostDevice:       deviceEvents | clocks | streams,
 	trace.RepeatedDevice:   deviceEvents | clocks | streams,
 	trace.DeviceClock:      clocks,
+	trace.LostLaunches:     deviceEvents | clocks | streams | links,
+	trace.LostHost:         hostEvents | clocks | links,
+	trace.CrossedLaunches:  links,
+	trace.Overlapping:      clocks | streams,
+	trace.ClockOffset:      clocks,
+	trace.ThreadClocks:     hostEvents | clocks | links,
+	trace.TimeGap:          everything,
+	trace.CopiedRank:       everything | otherRanks,
+	trace.SwappedRanks:     otherRanks,
+	trace.CrossingSpans:    hostEvents | clocks | links,
 	trace.RankConflict:     0, // runs of one rank, whose steps are pooled
 }
 

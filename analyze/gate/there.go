@@ -104,6 +104,54 @@ func idleRanks(r *report.Report) []string {
 // is another one.
 const farFewer = 0.7
 
+// fewer is the share below which device events are in doubt if they are those of the baseline,
+// each less often.
+const fewer = 0.95
+
+// thinned reports whether a side runs the kernels of the baseline and no others, and nearly all of them
+// less often, as where records are lost here and there. A program that was changed runs other kernels, or
+// less of some and as much of the rest.
+func thinned(base, new []*report.Report) bool {
+	const (
+		leastNames  = 3    // of kernels, to tell
+		leastEvents = 3    // of a name in a step of all ranks together, so that some of them are lost
+		less        = 0.98 // of the baseline's events of a name
+		nearlyAll   = 0.8  // of the names
+	)
+	was, is := eventsByName(base), eventsByName(new)
+	names, lacking := 0, 0
+	for name, n := range was {
+		if n < leastEvents {
+			continue
+		}
+		names++
+		if is[name] < less*n {
+			lacking++
+		}
+	}
+	for name := range is {
+		if _, known := was[name]; !known {
+			names++
+		}
+	}
+	return names >= leastNames && float64(lacking) >= nearlyAll*float64(names)
+}
+
+// eventsByName is how many of the largest kernels a mean step has, over all ranks.
+func eventsByName(reports []*report.Report) map[string]float64 {
+	of := make(map[string]float64)
+	for _, r := range reports {
+		for _, k := range r.Kernels {
+			of[k.Name] += float64(k.Count)
+		}
+	}
+	n := max(1, countSteps(reports))
+	for name := range of {
+		of[name] /= float64(n)
+	}
+	return of
+}
+
 // fewerEvents is how a kind of step has far fewer device events than in the baseline.
 func fewerEvents(base, new []*report.Report) string {
 	for _, s := range compare.Match(base, new) {
@@ -112,7 +160,7 @@ func fewerEvents(base, new []*report.Report) string {
 			continue
 		}
 		was, is := aggregate("median", b), aggregate("median", n)
-		if is < farFewer*was {
+		if is < farFewer*was || is < fewer*was && thinned(base, new) {
 			return fmt.Sprintf("a step of %s has %.4g device events, %.4g in the baseline", s.Kind, is, was)
 		}
 	}

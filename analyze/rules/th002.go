@@ -26,6 +26,7 @@ var TH002 = analyze.Rule{
 var deviceDamage = map[trace.Code]bool{
 	trace.DroppedDevice: true, trace.ImpossibleDevice: true, trace.DuplicateLaunch: true, trace.LostDevice: true,
 	trace.RepeatedDevice: true, trace.DeviceClock: true, trace.UnreadDuration: true, trace.ZeroDuration: true,
+	trace.LostLaunches: true, trace.CrossedLaunches: true, trace.Overlapping: true, trace.ClockOffset: true,
 }
 
 func runTH002(p *analyze.Pass) {

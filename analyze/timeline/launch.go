@@ -134,6 +134,7 @@ type Links struct {
 	UnlinkedAtStart int     // those of Unlinked that start before any linked event of their device
 	Impossible      []int32 // rows of device events that start before their launch call
 	Duplicates      int     // correlation ids carried by several separate calls
+	Disordered      int     // calls that precede by a millisecond the one that is before them by their id
 }
 
 // link fills in Launch of every device and counts what does not join: events launched
@@ -143,7 +144,7 @@ type Links struct {
 // at lost events, so the two are counted apart.
 func link(x *Rows, host []trace.TrackID, devices []*Device) Links {
 	ix := indexLaunches(x, host)
-	links := Links{Duplicates: ix.duplicates()}
+	links := Links{Duplicates: ix.duplicates(), Disordered: ix.disordered()}
 	for _, d := range devices {
 		ix.linkDevice(d)
 	}

@@ -35,6 +35,8 @@ const (
 	GraphLaunch                        // calls that replay a CUDA or HIP graph
 	GraphInstantiate                   // calls that make a graph of a capture, once before its replays
 	KernelLaunch                       // calls that launch one kernel
+	DeviceSync                         // calls that wait for all of a device
+	StreamSyncCall                     // calls that wait for a stream
 
 	// operator is the classes that so many rows of a host thread are in. They are left
 	// out of the marks of a track (see markTracks), which stay short that way.
@@ -119,6 +121,12 @@ var prefixClasses = []prefixClass{
 	{"hipModuleLaunchKernel", KernelLaunch},
 	{"hipExtLaunchKernel", KernelLaunch},
 	{"hipExtModuleLaunchKernel", KernelLaunch},
+	{"cudaDeviceSynchronize", DeviceSync},
+	{"hipDeviceSynchronize", DeviceSync},
+	{"cuCtxSynchronize", DeviceSync},
+	{"cudaStreamSynchronize", StreamSyncCall},
+	{"hipStreamSynchronize", StreamSyncCall},
+	{"cuStreamSynchronize", StreamSyncCall},
 	{TokenNotePrefix, TokenNote},
 }
 
