@@ -79,6 +79,12 @@ func TestUnhealthy(t *testing.T) {
 		{"truncated", "note", ""},
 		{string(trace.DuplicateLaunch), "warn", "links"}, {string(trace.CommOnCompute), "warn", "streams"},
 		{string(trace.SuspectUnit), "warn", "clocks"}, {string(trace.RankConflict), "warn", ""},
+		{string(trace.LostLaunches), "warn", "device clocks streams links"},
+		{string(trace.LostHost), "warn", "host clocks links"}, {string(trace.ClockOffset), "warn", "clocks"},
+		{string(trace.TimeGap), "warn", "host device clocks streams links"},
+		{string(trace.ThreadClocks), "warn", "host clocks links"}, {string(trace.SwappedRanks), "warn", ""},
+		{string(trace.CopiedRank), "warn", "host device clocks streams links"},
+		{string(trace.CrossedLaunches), "warn", "links"}, {string(trace.Overlapping), "warn", "clocks streams"},
 		{string(trace.ImpossibleDevice), "warn", "device clocks links"}, {string(trace.DroppedDevice), "warn",
 			"device"},
 	} {
