@@ -61,32 +61,41 @@ const (
 // operatorCalls is how many calls of an operator there are, and how many of them launch work.
 type operatorCalls struct{ all, launch int32 }
 
-// LaunchingOf looks at the operators that are innermost around a call which launches work.
+// launchers are the operators that are innermost around a call which launches work.
+type launchers struct {
+	r     *Rank
+	marks []uint64        // by row: those that launch
+	calls []operatorCalls // by name
+}
+
+// mark takes in a call that launches work.
+func (l *launchers) mark(launch int32) {
+	col := &l.r.Col
+	op := col.Parent[launch]
+	for op != trace.NoParent && col.Cat[op].IsRuntime() {
+		op = col.Parent[op]
+	}
+	if op == trace.NoParent || col.Cat[op] != trace.CatCPUOp {
+		return
+	}
+	if word, bit := &l.marks[op/64], uint64(1)<<(op%64); *word&bit == 0 {
+		*word |= bit
+		l.calls[col.Name[op]].launch++
+	}
+}
+
+// LaunchingOf looks at the operators of a rank: at calls that launch a kernel, also one that a graph
+// captures, and at all that have a device event.
 func LaunchingOf(r *Rank) Launching {
 	var n Launching
 	if len(r.Devices) == 0 {
 		return n
 	}
-	marks := make([]uint64, len(r.Col.Cat)/64+1)
-	calls := make([]operatorCalls, r.Trace.NumStrings())
-	mark := func(launch int32) {
-		op := r.Col.Parent[launch]
-		for op != trace.NoParent && r.Col.Cat[op].IsRuntime() {
-			op = r.Col.Parent[op]
-		}
-		if op == trace.NoParent || r.Col.Cat[op] != trace.CatCPUOp {
-			return
-		}
-		word, bit := &marks[op/64], uint64(1)<<(op%64)
-		if *word&bit == 0 {
-			*word |= bit
-			calls[r.Col.Name[op]].launch++
-		}
-	}
+	l := launchers{r, make([]uint64, len(r.Col.Cat)/64+1), make([]operatorCalls, r.Trace.NumStrings())}
 	for _, d := range r.Devices {
-		for _, l := range d.Launch {
-			if l >= 0 {
-				mark(l)
+		for _, launch := range d.Launch {
+			if launch >= 0 {
+				l.mark(launch)
 			}
 		}
 	}
@@ -95,13 +104,13 @@ func LaunchingOf(r *Rank) Launching {
 		for row := track.First; row < track.First+track.N; row++ {
 			switch cat := r.Col.Cat[row]; {
 			case cat == trace.CatCPUOp:
-				calls[r.Col.Name[row]].all++
+				l.calls[r.Col.Name[row]].all++
 			case cat.IsRuntime() && r.Is(int32(row), KernelLaunch):
-				mark(int32(row))
+				l.mark(int32(row))
 			}
 		}
 	}
-	for _, c := range calls {
+	for _, c := range l.calls {
 		n.add(c)
 	}
 	return n
