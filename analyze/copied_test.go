@@ -81,7 +81,8 @@ func TestSwappedRanks(t *testing.T) {
 	}{
 		{"as named", "rank0=0 rank1=1", ","},
 		{"swapped", "rank0=1 rank1=0", string(trace.SwappedRanks) + "," + string(trace.SwappedRanks)},
-		{"two of three", "rank0=0 rank1=2 rank2=1", "," + string(trace.SwappedRanks) + "," + string(trace.SwappedRanks)},
+		{"two of three", "rank0=0 rank1=2 rank2=1",
+			"," + string(trace.SwappedRanks) + "," + string(trace.SwappedRanks)},
 		{"places in a node", "rank0=8 rank1=9", ","},
 		{"one name for all", "rank1=0 rank1=1", ","},
 		{"a name without a number", "a=1 rank1=0", ","},

@@ -44,7 +44,8 @@ func TestTimeGap(t *testing.T) {
 			busyHost(hour+2*second, hour+3*second), "for 3599.5 s"},
 		{"of half a minute, in which an operator runs", busyHost(0, second) + "1/1 1500ms +28s cpu_op aten::item\n" +
 			busyHost(30*second, 31*second), ""},
-		{"of which a step of the profiler tells", "1/1 0ms +20s user_annotation ProfilerStep#3\n" + busyHost(1, second/2) +
+		{"of which a step of the profiler tells", "1/1 0ms +20s user_annotation ProfilerStep#3\n" +
+			busyHost(1, second/2) +
 			busyHost(19*second, 19*second+second/2), "for 18.5 s"},
 		{"on another thread something runs", busyHost(0, second/2) + "1/2 400ms +12s cpu_op aten::b\n" +
 			busyHost(12*second, 12*second+second/2), ""},
@@ -141,7 +142,8 @@ func TestContradicted(t *testing.T) {
 		{1, 4, ""}, {2, 4, "rank 1, whose messages are of rank 2"}, {2, 3, ""}, // of a smaller group
 	} {
 		r := one(t, fmt.Sprintf("distributed backend=nccl rank=1 world_size=4\n1/1 10us +20us cpu_op "+
-			"record_param_comms coll=allreduce in=64 out=64 dtype=Float group=0 gsize=%d \"Rank\"=%d\n", test.size, test.rank))
+			"record_param_comms coll=allreduce in=64 out=64 dtype=Float group=0 gsize=%d \"Rank\"=%d\n",
+			test.size, test.rank))
 		if got := said(r, trace.SwappedRanks); (got == "") != (test.want == "") || !strings.HasSuffix(got, test.want) {
 			t.Errorf("%+v: %q", test, got)
 		}

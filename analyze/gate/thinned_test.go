@@ -47,7 +47,8 @@ func TestThinned(t *testing.T) {
 			t.Errorf("%s: %q", test.name, got)
 		}
 	}
-	if got := fewerEvents([]*report.Report{running("gemm 40, add 40")}, []*report.Report{running("gemm 30, add 30")}); got != "" {
+	few, fewer := running("gemm 40, add 40"), running("gemm 30, add 30")
+	if got := fewerEvents([]*report.Report{few}, []*report.Report{fewer}); got != "" {
 		t.Errorf("two kernels do not tell: %q", got)
 	}
 }

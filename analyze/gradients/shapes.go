@@ -5,12 +5,13 @@ package gradients
 type shapeCounts struct {
 	most  map[string]int // by shape as text
 	flat  map[int64]bool
-	count int // of all parameters
+	count int   // of all parameters
+	whole int64 // elements of all parameters
 }
 
 // shapeCounts counts the shapes of all parameters.
 func (m *matcher) shapeCounts() *shapeCounts {
-	c := &shapeCounts{make(map[string]int), map[int64]bool{m.params.Numel: true}, m.params.Count}
+	c := &shapeCounts{make(map[string]int), map[int64]bool{m.params.Numel: true}, m.params.Count, m.params.Numel}
 	for i := range m.params.Classes {
 		p := &m.params.Classes[i]
 		if p.Count == 0 {

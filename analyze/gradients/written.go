@@ -8,7 +8,12 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// written reports, by step, whether a tensor with the shape of a parameter is filled,
+// mayClear is the share of the parameters that has to be written to before their gradients may have
+// been cleared: a loop that clears gradients clears them all, while a single tensor with the
+// shape of a small parameter may be anything.
+const mayClear = 0.25
+
+// written reports, by step, whether tensors with the shapes of parameters are filled,
 // multiplied or overwritten between the start of the update before and the first
 // accumulation of the step, other than by DDP or FSDP: then the gradients that backward
 // adds to may have been cleared, in whatever way. ops are the gradient operations.
@@ -19,12 +24,13 @@ func written(x *timeline.Rank, list []steps.Step, own []Step, c *shapeCounts, op
 		if len(own[i].Backwards) == 0 {
 			continue
 		}
+		tensors := 0
 		for k := from(ops, list[i-1].Update.Start); k < len(ops) && ops[k].start < own[i].Backwards[0].First; k++ {
 			if t := &ops[k]; t.writes() && c.any(t.shapes()) && !begun.own(t) && !ofNew(x, t.row) {
-				all[i] = true
-				break
+				tensors += c.parameters(t.shapes())
 			}
 		}
+		all[i] = tensors > 0 && float64(tensors) >= mayClear*float64(c.count)
 	}
 	return all
 }
@@ -78,6 +84,20 @@ func (t *operation) writes() bool {
 		return !t.framework
 	}
 	return false
+}
+
+// parameters is of how many parameters some shapes may be.
+func (c *shapeCounts) parameters(shapes [][]int64) int {
+	n := 0
+	for _, s := range shapes {
+		switch {
+		case len(s) == 1 && s[0] == c.whole:
+			n += c.count
+		case c.most[shapeKey(s)] > 0 || len(s) == 1 && c.flat[s[0]]:
+			n++
+		}
+	}
+	return n
 }
 
 // any reports whether one of some shapes is that of a gradient, or of a flat view of it.

@@ -61,7 +61,8 @@ func TestReturns(t *testing.T) {
 	} {
 		r := only(t, inMicroseconds.ReplaceAllString(test.source, "${1}${2}us +${3}us"))
 		if got := ReturnsOf(r); got.Early != test.early || got.Late != test.late {
-			t.Errorf("%s: %d early, late by %d ns, want %d and %d", test.name, got.Early, got.Late, test.early, test.late)
+			t.Errorf("%s: %d early, late by %d ns, want %d and %d", test.name, got.Early, got.Late, test.early,
+				test.late)
 		}
 	}
 }
@@ -108,7 +109,8 @@ func TestOverlaps(t *testing.T) {
 			"0/7 105001ns +10us kernel b corr=2", 0, 10e3},
 		{"without a launch", "0/7 100001ns +10us kernel a corr=1\n0/7 105001ns +10us kernel b corr=9", 0, 10e3},
 	} {
-		source := "1/1 10us +5us cuda_runtime cudaLaunchKernel corr=1\n1/1 20us +5us cuda_runtime cudaLaunchKernel corr=2\n"
+		source := "1/1 10us +5us cuda_runtime cudaLaunchKernel corr=1\n" +
+			"1/1 20us +5us cuda_runtime cudaLaunchKernel corr=2\n"
 		overlap, busy := Overlaps(only(t, source+test.rows))
 		if overlap != test.overlap || busy != test.busy {
 			t.Errorf("%s: %d of %d ns, want %d of %d", test.name, overlap, busy, test.overlap, test.busy)
@@ -154,8 +156,8 @@ func TestLaunching(t *testing.T) {
 			at, id := 100*i+len(name), 1000*len(name)+i
 			text := fmt.Sprintf("1/%d %dus +50us cpu_op %s\n", len(name), at, name)
 			if i >= without {
-				text += fmt.Sprintf("1/%d %dus +5us cuda_runtime cudaLaunchKernel corr=%d\n0/7 %dus +1us kernel a corr=%d\n",
-					len(name), at+5, id, at+30, id)
+				text += fmt.Sprintf("1/%d %dus +5us cuda_runtime cudaLaunchKernel corr=%d\n", len(name), at+5, id)
+				text += fmt.Sprintf("0/7 %dus +1us kernel a corr=%d\n", at+30, id)
 			}
 			return text
 		})
@@ -183,7 +185,8 @@ func TestLaunching(t *testing.T) {
 		return fmt.Sprintf("1/1 %dus +50us cpu_op aten::a\n1/1 %dus +9us cuda_runtime cudaLaunchKernel corr=%d\n"+
 			"1/1 %dus +2us cuda_driver cuLaunchKernel corr=%d\n", 100*i, 100*i+5, i+1, 100*i+7, i+1)
 	})
-	got := LaunchingOf(only(t, captured+"1/1 2000us +5us cuda_runtime cudaGraphLaunch corr=99\n0/7 2010us +1us kernel a corr=99"))
+	replayed := "1/1 2000us +5us cuda_runtime cudaGraphLaunch corr=99\n0/7 2010us +1us kernel a corr=99"
+	got := LaunchingOf(only(t, captured+replayed))
 	if want := (Launching{Steady: 1, Calls: 8}); got != want {
 		t.Errorf("what a graph captures launches: %+v", got)
 	}
