@@ -100,10 +100,10 @@ func (p *pool) values(of func(*report.Step) *int64) []float64 {
 	if p == nil {
 		return nil
 	}
-	var list []float64
-	for _, u := range p.units {
+	list := make([]float64, 0, len(p.rows))
+	for _, rows := range p.rows {
 		var sum, n int64
-		for _, row := range p.rows[u] {
+		for _, row := range rows {
 			if v := of(row); v != nil {
 				sum, n = sum+*v, n+1
 			}

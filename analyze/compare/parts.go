@@ -82,8 +82,8 @@ func figureNamed(name string) figure {
 // known reports whether any row of a pool has a figure and none that has a ledger lacks it.
 func known(p *pool, of func(*report.Step) *int64) bool {
 	found := false
-	for _, u := range p.units {
-		for _, row := range p.rows[u] {
+	for _, rows := range p.rows {
+		for _, row := range rows {
 			if has := of(row) != nil; has {
 				found = true
 			} else if row.Ledger != nil {

@@ -26,7 +26,8 @@ type pool struct {
 	optimizers []report.Optimizer
 	letters    []string // what the reports call the kind
 	units      []unit   // of complete steps, by first appearance
-	rows       map[unit][]*report.Step
+	rows       [][]*report.Step // in the order of units
+	at         map[unit]int     // index into units
 	rankSteps  int // complete steps, those of each rank counted
 	incomplete int
 	micro      tally
@@ -120,7 +121,7 @@ func (s *side) pool(optimizers []report.Optimizer, letter string) *pool {
 			key:        key,
 			names:      names,
 			optimizers: optimizers,
-			rows:       make(map[unit][]*report.Step),
+			at:         make(map[unit]int),
 			micro:      make(tally),
 			places:     make(map[placeKey]*placeSum),
 			passes:     make(map[passKey]*passSum),
@@ -146,10 +147,13 @@ func (p *pool) add(row *report.Step, u unit, first bool) {
 		p.rankSteps++
 		p.micro.add(knownText(row.MicroBatches))
 	}
-	if p.rows[u] == nil {
-		p.units = append(p.units, u)
+	i, known := p.at[u]
+	if !known {
+		i = len(p.units)
+		p.at[u] = i
+		p.units, p.rows = append(p.units, u), append(p.rows, nil)
 	}
-	p.rows[u] = append(p.rows[u], row)
+	p.rows[i] = append(p.rows[i], row)
 }
 
 // steps are the rows of each complete step in the order of the reports.
@@ -158,8 +162,8 @@ func (p *pool) steps() [][]*report.Step {
 		return nil
 	}
 	var list [][]*report.Step
-	for _, u := range p.units {
-		list = append(list, p.rows[u])
+	for _, rows := range p.rows {
+		list = append(list, rows)
 	}
 	return list
 }

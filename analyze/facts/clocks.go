@@ -8,8 +8,9 @@ import (
 	"github.com/gaprof/gaprof/trace"
 )
 
-// clockProblems are the signs that clocks disagree or jump.
-func clockProblems(x *timeline.Rank) []trace.Problem {
+// clockProblems are the signs that clocks disagree or jump; suspect says that all times are in
+// another unit.
+func clockProblems(x *timeline.Rank, suspect bool) []trace.Problem {
 	const (
 		lateReturn     = int64(25e6) // ns: a busy host wakes up sooner
 		leastEarly     = 3           // device events
@@ -34,7 +35,7 @@ func clockProblems(x *timeline.Rank) []trace.Problem {
 	if overlap >= leastForStream && float64(overlap) >= leastOverlap*float64(busy) {
 		add(trace.Overlapping, 1, fmt.Sprintf("for %.0f %% of their time", 100*float64(overlap)/float64(busy)))
 	}
-	if gap := gapOf(x); gap > 0 {
+	if gap := gapOf(x); gap > 0 && !suspect {
 		add(trace.TimeGap, 1, "for "+length(gap))
 	}
 	return problems
@@ -57,6 +58,7 @@ func gapOf(x *timeline.Rank) int64 {
 		return 0
 	}
 	width := (last-first)/pieces + 1
+	events := 0
 	var begun, run [pieces]int32 // of each piece: what begins; what runs there, less what ran in the one before
 	each(x, func(row int32) {
 		at := (x.Col.Start[row] - first) / width
@@ -64,6 +66,7 @@ func gapOf(x *timeline.Rank) int64 {
 			return
 		}
 		begun[at]++
+		events++
 		if holds(x, row) {
 			return
 		}
@@ -72,6 +75,9 @@ func gapOf(x *timeline.Rank) int64 {
 			run[to]--
 		}
 	})
+	if events < minSample {
+		return 0
+	}
 	for i := 1; i < pieces; i++ {
 		run[i] += run[i-1]
 	}

@@ -37,7 +37,7 @@ func deviceProblems(x *timeline.Rank, r *Rank, suspect bool) []trace.Problem {
 	}
 	n, detail := withoutLength(x)
 	add(trace.ZeroDuration, n, detail)
-	return append(append(problems, missingProblems(x, r)...), clockProblems(x)...)
+	return append(append(problems, missingProblems(x, r)...), clockProblems(x, suspect)...)
 }
 
 // inComplete reports whether an instant (ns on the host's clock) lies in a complete step.
