@@ -2,7 +2,6 @@ package facts
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
@@ -12,7 +11,6 @@ import (
 // another unit.
 func clockProblems(x *timeline.Rank, suspect bool) []trace.Problem {
 	const (
-		lateReturn     = int64(25e6) // ns: a busy host wakes up sooner
 		leastEarly     = 3           // device events
 		leastDisorder  = 3           // calls
 		leastOverlap   = 0.05        // of the time of kernels
@@ -20,13 +18,8 @@ func clockProblems(x *timeline.Rank, suspect bool) []trace.Problem {
 	)
 	var problems []trace.Problem
 	add := func(code trace.Code, n int, detail string) { problems = append(problems, problem(code, n, detail)) }
-	returns := timeline.ReturnsOf(x)
-	switch {
-	case returns.Early >= leastEarly:
-		add(trace.ClockOffset, returns.Early, "work of the device begins after a call that waited for it has returned")
-	case returns.Late != math.MaxInt64 && returns.Late >= lateReturn:
-		add(trace.ClockOffset, 1, "calls that wait for the device return "+length(returns.Late)+
-			" or more after it has nothing left to do")
+	if n := timeline.EarlyReturns(x); n >= leastEarly {
+		add(trace.ClockOffset, n, "work of the device begins after a call that waited for it has returned")
 	}
 	if n := x.Links.Disordered; n >= leastDisorder {
 		add(trace.ThreadClocks, n, "")

@@ -75,8 +75,7 @@ func TestClockOffset(t *testing.T) {
 		{3, 41_100, "begins after a call that waited for it has returned"},
 		{2, 41_100, ""},
 		{3, 41_000, ""},
-		{3, 15_200, ""},
-		{3, 15_000, "return 25.07 ms or more after it has nothing left to do"},
+		{3, 200, ""}, // a busy host returns late
 	} {
 		got := said(one(t, source(test.events, test.at)), trace.ClockOffset)
 		if (got == "") != (test.want == "") || !strings.HasSuffix(got, test.want) {

@@ -134,7 +134,7 @@ type Links struct {
 	UnlinkedAtStart int     // those of Unlinked that start before any linked event of their device
 	Impossible      []int32 // rows of device events that start before their launch call
 	Duplicates      int     // correlation ids carried by several separate calls
-	Disordered      int     // calls that precede by a millisecond the one that is before them by their id
+	Disordered      int     // calls that precede by 5 ms the one that is before them by their id
 }
 
 // link fills in Launch of every device and counts what does not join: events launched

@@ -252,11 +252,17 @@ func TestSizeHint(t *testing.T) {
 }
 
 // A reader that is given up on does not leave its goroutine behind: it fills no more than the
-// windows that there are. One that stayed would be found blocked when the bubble ends.
+// windows that there are. One that stayed would be found blocked when the bubble ends; one that never
+// ceases to read is given no more after many times as many.
 func TestAheadStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reads := 0
-		a := startAhead(readerFunc(func(p []byte) (int, error) { reads++; return len(p), nil }))
+		a := startAhead(readerFunc(func(p []byte) (int, error) {
+			if reads++; reads > 100*aheadCount {
+				return 0, io.EOF
+			}
+			return len(p), nil
+		}))
 		if n, err := a.Read(make([]byte, 10)); n != 10 || err != nil {
 			t.Errorf("%d bytes, %v", n, err)
 		}
