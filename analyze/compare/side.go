@@ -24,11 +24,11 @@ type unit struct{ run, step int }
 type pool struct {
 	key, names string // optimizers with and without their accumulation steps
 	optimizers []report.Optimizer
-	letters    []string // what the reports call the kind
-	units      []unit   // of complete steps, by first appearance
+	letters    []string         // what the reports call the kind
+	units      []unit           // of complete steps, by first appearance
 	rows       [][]*report.Step // in the order of units
 	at         map[unit]int     // index into units
-	rankSteps  int // complete steps, those of each rank counted
+	rankSteps  int              // complete steps, those of each rank counted
 	incomplete int
 	micro      tally
 	places     map[placeKey]*placeSum

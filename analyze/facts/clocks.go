@@ -11,10 +11,10 @@ import (
 // another unit.
 func clockProblems(x *timeline.Rank, suspect bool) []trace.Problem {
 	const (
-		leastEarly     = 3           // device events
-		leastDisorder  = 3           // calls
-		leastOverlap   = 0.05        // of the time of kernels
-		leastForStream = 100_000     // ns of overlap
+		leastEarly     = 3       // device events
+		leastDisorder  = 3       // calls
+		leastOverlap   = 0.05    // of the time of kernels
+		leastForStream = 100_000 // ns of overlap
 	)
 	var problems []trace.Problem
 	add := func(code trace.Code, n int, detail string) { problems = append(problems, problem(code, n, detail)) }

@@ -52,7 +52,9 @@ func found(r *report.Report, least report.Severity, planted string) []string {
 }
 
 // TestPlants: train with a fault, then analyze finds just that, by the rule that is for
-// it, and in a clean run nothing above a note.
+// it, and in a clean run nothing above a note. What the machine may cause it may also hide: a
+// rank that is late on purpose is not if another one is held up longer. Of such a plant one run
+// of three is enough.
 func TestPlants(t *testing.T) {
 	for _, plant := range reference.Plants() {
 		if len(plant) != len("GS001") {
@@ -62,7 +64,12 @@ func TestPlants(t *testing.T) {
 			o := small()
 			o.Plant = plant
 			r := trainQuick(t, o).report()
-			if got := found(r, report.Note, plant); !slices.Equal(got, []string{plant}) {
+			got := found(r, report.Note, plant)
+			for again := 0; again < 2 && len(got) == 0 && slices.Contains(ofTheMachine, plant); again++ {
+				r = trainQuick(t, o).report()
+				got = found(r, report.Note, plant)
+			}
+			if !slices.Equal(got, []string{plant}) {
 				t.Errorf("found %v:%s", got, messages(r))
 			}
 			if len(r.Health.Problems) > 0 {
