@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/kineto"
 	"github.com/gaprof/gaprof/reference/sim"
@@ -58,23 +58,30 @@ func TestSimulatedClean(t *testing.T) {
 	}
 }
 
-// Slow dispatch and a kernel that is not vectorized are told apart.
+// The scale pass of torchtune issue 2515, Llama-3.1-8B at 2 TB/s: 32.1 GB in 16.06 ms at the least. It
+// was seen to take 42.5 ms of 800; what may have caused that is told apart, with what it costs.
 func TestSimulatedScalePass(t *testing.T) {
-	const wide = "layers=4 width=4096 heads=32 hidden=14336 sequence-length=1024 vocabulary=32000 dtype=bfloat16 " +
-		"local-batch-size=1 world-size=1 max-steps=4 scale=pass master-weights=false"
-	for figures, want := range map[string]string{
-		"hbm=2.0TB/s":                "",
-		"hbm=2.0TB/s,eager=400us":    "launch-bound: ",
-		"hbm=3.35TB/s,scale=756GB/s": "not vectorized: it moves 74",
+	const llama = "model=llama-3.1-8b sequence-length=600 local-batch-size=16 dtype=bfloat16 master-weights=false " +
+		"world-size=1 max-steps=4 scale=pass read-loss=micro-batch"
+	for _, c := range []struct {
+		figures  string
+		from, to int64   // ns that the pass costs
+		share    float64 // of the step
+		why      string
+	}{
+		{"", 16_500_000, 16_700_000, 0.021, ""},
+		{",eager=146us", 42_500_000, 43_500_000, 0.053, "launch-bound: 63 % of its span is gaps between 291 kernels"},
+		{",scale=756GB/s", 42_500_000, 43_500_000, 0.053, "not vectorized: it moves 754 of 4800 GB/s"},
 	} {
-		list := simulated(t, "h100", figures, wide).report().Findings
-		i := slices.IndexFunc(list, func(f report.Finding) bool { return f.Rule == "GS001" || f.Rule == "GS003" })
-		if i < 0 {
-			t.Fatalf("%s: the pass is not found: %+v", figures, list)
+		run := simulated(t, "h200", "hbm=2.0TB/s,elementwise=1"+c.figures, llama)
+		f := run.report().Findings[0]
+		if f.Rule != "GS001" || *f.Cost < c.from || *f.Cost > c.to || math.Abs(*f.Share-c.share) > 0.0006 ||
+			f.Saving.High > *f.Cost || f.Saving.Low < *f.Cost/100*98 || !strings.HasSuffix(f.Why, c.why) {
+			t.Errorf("%s: %s %d ns, %.4f of the step, saves %+v: %s", c.figures, f.Rule, *f.Cost, *f.Share, *f.Saving,
+				f.Why)
 		}
-		if want != "" && !strings.Contains(list[i].Why, want) ||
-			want == "" && regexp.MustCompile("launch-bound|vectorized").MatchString(list[i].Why) {
-			t.Errorf("%s: %s, want %q", figures, list[i].Why, want)
+		if c.why == "" && regexp.MustCompile("launch-bound|vectorized").MatchString(f.Why) {
+			t.Errorf("%s: %s", c.figures, f.Why)
 		}
 	}
 }

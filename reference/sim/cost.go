@@ -74,7 +74,7 @@ func (m *Machine) cost(k device.Kernel) cost {
 			share *= used
 		}
 		c.ns = max(c.ns, float64(c.flops)/(m.peak(k.Type())*share)*1e9)
-		fills = fills || blocks >= m.values[sms]
+		fills = fills && arithmetic != gemm || blocks >= m.values[sms]
 	}
 	c.ns = max(c.ns, m.values[kernel])
 	if fills {

@@ -28,7 +28,6 @@ type program struct {
 	domain   []int32      // by resource: 0 for streams, -1 for the host
 	priority []int8       // by resource
 	streams  []*stream
-	ops      []graph.Node // in the order of their launches
 	meetings []meeting
 }
 
@@ -59,6 +58,7 @@ type stream struct {
 	resource int32
 	last     graph.Node // its last operation; noNode for none
 	pending  []mark     // that the next operation has to wait for
+	ops      []graph.Node
 }
 
 // ID implements device.Stream.
@@ -124,13 +124,13 @@ type op struct {
 func (d *dev) enqueue(on device.Stream, o op) graph.Node {
 	s := on.(*stream)
 	call := d.call(o.calling)
-	if at := len(d.ops) - int(d.figure(queue)); at >= 0 {
-		d.g.Connect(d.ops[at], call, graph.Sync, 0)
+	if at := len(s.ops) - int(d.figure(queue)); at >= 0 {
+		d.g.Connect(s.ops[at], call, graph.Queue, 0)
 	}
 	correlation := d.wrote(o.call, call)
 	n := d.put(s, int64(max(1, o.ns)), o.role, int64(d.figure(gap)))
 	d.g.Connect(call, n, graph.Launch, int64(d.figure(start)))
-	d.ops = append(d.ops, n)
+	s.ops = append(s.ops, n)
 	if d.to != nil {
 		d.journal.ops = append(d.journal.ops, madeOp{n, o.kind, o.name, s.id, correlation, d.external(), o.flops,
 			o.bytes, o.message})
