@@ -43,7 +43,7 @@ func once(numbers []int64) []int64 {
 
 // markCopiedRanks notes ranks whose recording is that of another rank: two processes do not do
 // everything in the same nanosecond. Times in whole microseconds are of examples, or too
-// coarse to say so.
+// coarse to say so; ranks that are simulated may do the same, and their messages say which each is.
 func markCopiedRanks(list []*Rank) {
 	type begin struct{ first, last int64 }
 	seen := make(map[begin]*Rank)
@@ -52,12 +52,15 @@ func markCopiedRanks(list []*Rank) {
 		switch of := seen[at]; {
 		case of == nil:
 			seen[at] = r
-		case of.File != r.File && sameRecording(of.Rank, r.Rank):
+		case of.File != r.File && !(confirmed(of) && confirmed(r)) && sameRecording(of.Rank, r.Rank):
 			r.Problems = append(r.Problems, trace.Problem{Code: trace.CopiedRank, Count: 1, Offset: -1,
 				Detail: fmt.Sprintf("ranks %d and %d", of.ID, r.ID)})
 		}
 	}
 }
+
+// confirmed reports whether the messages of a rank are of the rank that its trace says.
+func confirmed(r *Rank) bool { return slices.Equal(r.Senders, []int64{r.ID}) }
 
 func sameRecording(a, b *facts.Rank) bool {
 	window := func(x, y facts.Step) bool { return x.HostStart == y.HostStart && x.HostEnd == y.HostEnd }

@@ -52,6 +52,12 @@ func TestCopiedRanks(t *testing.T) {
 		{"other events", []*Rank{rank("a", 0, 7000, nil), rank("b", 1, 7000, func(f *facts.Rank) {
 			f.DeviceEvents++
 		})}, ","},
+		{"messages that are of each", []*Rank{rank("a", 0, 7000, func(f *facts.Rank) {
+			f.Senders = []int64{0}
+		}), rank("b", 1, 7000, func(f *facts.Rank) { f.Senders = []int64{1} })}, ","},
+		{"messages that are of one", []*Rank{rank("a", 0, 7000, func(f *facts.Rank) {
+			f.Senders = []int64{0}
+		}), rank("b", 1, 7000, func(f *facts.Rank) { f.Senders = []int64{0} })}, ",copied_rank"},
 		{"in whole microseconds", []*Rank{rank("a", 0, 6999, nil), rank("b", 1, 6999, func(f *facts.Rank) {
 			f.Steps[0].HostEnd = 906_000
 		})}, ","},
