@@ -226,3 +226,24 @@ func TestBucketWaitsForPeers(t *testing.T) {
 		}
 	}
 }
+
+// What waited for any part of a bucket waits for all of it.
+func TestBucketIsWaitedFor(t *testing.T) {
+	w := alone(t, bucketRun(4, 4, false))
+	c := w.change(AsRecorded)
+	r := w.Ranks[0]
+	for i, n := range r.Kernel { // the update of each step waits for the second of the small ones, too
+		if i%5 == 2 && i+3 < len(r.Kernel) {
+			c.G.Connect(n, r.Kernel[i+3], graph.Event, 0)
+		}
+	}
+	bucket.apply(c, "4MB")
+	for e, from := range c.G.From {
+		if from != graph.None && c.gone[from] && c.G.Kind[e] != graph.Order && !c.G.Kind[e].FromStart() {
+			t.Errorf("node %d still waits for %d, which is in a bucket", c.G.To[e], from)
+		}
+	}
+	if len(c.gone) != 4*3 {
+		t.Errorf("%d are gone", len(c.gone))
+	}
+}

@@ -48,6 +48,12 @@ func TestSplitOffCompute(t *testing.T) {
 	if p := predict(t, w, "split-stream"); p.Gain.Mean != want {
 		t.Errorf("gains %d, want %d", p.Gain.Mean, want)
 	}
+	// what a collective comes from is known by its stream where no event says so
+	quiet := alone(t, strings.ReplaceAll(hookRun(4, false), "cudaEventRecordWithFlags", "cudaGetLastError"))
+	least := want + usual[classEventComm] - quiet.Ranks[0].Usual[classEventComm]
+	if p := predict(t, quiet, "split-stream"); p.Gain.Mean != least {
+		t.Errorf("without events gains %d, want %d", p.Gain.Mean, least)
+	}
 	// with kernels of half the length reductions are still beside them
 	faster := predict(t, w, "split-stream,faster=gemm_backward:2").Gain.Mean
 	if want += 150_000; faster != want {
