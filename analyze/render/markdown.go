@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/report"
-	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // Markdown writes for a pull request or a wiki.
@@ -25,7 +24,7 @@ func Markdown(w io.Writer, r *report.Report, o Options) error {
 		f := &r.Findings[i]
 		fmt.Fprintf(&b, "- **%s %s** %s\n", f.Rule, f.Severity, markdownText(f.Message))
 		fmt.Fprintf(&b, "  - why: %s\n  - fix: %s\n", markdownText(f.Why), markdownText(f.Fix))
-		markdownChange(&b, f, "    ")
+		markdownChange(&b, f, "  ")
 		if text := predictedText(f); text != "" {
 			fmt.Fprintf(&b, "  - replay: %s\n", markdownText(text))
 		}
@@ -51,15 +50,12 @@ func Markdown(w io.Writer, r *report.Report, o Options) error {
 	return flush(w, &b)
 }
 
-// markdownChange draws the change of a finding as a patch, inside the list item before it.
+// markdownChange draws the change of a finding as two items of a list. It is no block of code:
+// a report that was read from a file may hold anything there.
 func markdownChange(b *strings.Builder, f *report.Finding, indent string) {
-	lines := changed(f)
-	if lines == nil {
+	if f.Change == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n%s```diff\n", indent)
-	for _, l := range lines {
-		b.WriteString(indent + strings.ReplaceAll(escape.Control(l), "```", "") + "\n")
-	}
-	b.WriteString(indent + "```\n\n")
+	fmt.Fprintf(b, "%s- before: %s\n%s- after: %s\n",
+		indent, markdownText(f.Change.Before), indent, markdownText(f.Change.After))
 }

@@ -103,7 +103,7 @@ func markdownFinding(b *strings.Builder, f *finding) {
 		markdownText(f.Rule), markdownText(string(f.Severity)), markdownText(f.Message))
 	fmt.Fprintf(b, "- what: %s\n- why: %s\n- fix: %s\n",
 		markdownText(f.Title), markdownText(f.Why), markdownText(f.Fix))
-	markdownChange(b, f.Finding, "  ")
+	markdownChange(b, f.Finding, "")
 	if text := predictedText(f.Finding); text != "" {
 		fmt.Fprintf(b, "- replay: %s\n", markdownText(text))
 	}
