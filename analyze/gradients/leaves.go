@@ -2,6 +2,8 @@ package gradients
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
@@ -25,7 +27,7 @@ func withoutLeaves(x *timeline.Rank, params Params) Params {
 	kept := Params{Classes: slices.Clone(params.Classes)}
 	for i := range kept.Classes {
 		p := &kept.Classes[i]
-		if p.Count == 1 && !anyHas(stepped, shapeKey(p.Dims)) {
+		if p.Count == 1 && !anyHas(stepped, shapeKey(p.Dims)) && !anyPadded(stepped, p.Dims) {
 			p.Count = 0
 		}
 	}
@@ -68,6 +70,25 @@ func anyHas(sets map[string]map[string]bool, key string) bool {
 	for _, set := range sets {
 		if set[key] {
 			return true
+		}
+	}
+	return false
+}
+
+// anyPadded reports whether any of some sets has a shape with some more rows, as a sharded
+// optimizer reduces a gradient whose rows its ranks do not divide.
+func anyPadded(sets map[string]map[string]bool, dims []int64) bool {
+	if len(dims) == 0 {
+		return false
+	}
+	rest := shapeKey(dims[1:])
+	for _, set := range sets {
+		for key := range set {
+			first, after, _ := strings.Cut(key, " ")
+			rows, err := strconv.ParseInt(first, 10, 64)
+			if err == nil && after == rest && rows > dims[0] && float64(rows) <= mostPaddedNode*float64(dims[0]) {
+				return true
+			}
 		}
 	}
 	return false

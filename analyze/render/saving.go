@@ -15,8 +15,8 @@ func savingText(f *report.Finding) string {
 	switch {
 	case s == nil || s.High == 0 && p == nil:
 		return ""
-	case s.High == 0:
-		return "saves nothing, by a replay"
+	case p != nil && units.Milliseconds(s.High) == units.Milliseconds(0):
+		return "saves next to nothing, by a replay"
 	case p == nil || p.Bound:
 		return fmt.Sprintf("saves at most %s/step", units.Milliseconds(s.High))
 	}

@@ -34,11 +34,12 @@ func newDemoCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "trains a small before/after pair, analyzes both, shows the difference",
-		Long: `demo trains the same small model twice on the cpu, on two ranks and with the token
-counts of a published step, as a loop often is and as it can be, analyses both and
-says what the gap between backward() and optimizer.step() cost, whether the
-communication was hidden and whether the gradients were right. It takes seconds and
-no network. The runs stay in the folder that it names, for the other commands.`,
+		Long: `demo runs the same loop twice, as it often is and as it can be, and says what the
+gap between backward() and optimizer.step() cost, whether the communication was
+hidden and whether the gradients were right. Times are those of GPT-2 on eight
+simulated H100s, gradients those of a small model that is trained on two ranks of
+this cpu with the token counts of a published step. It takes seconds and no network.
+The runs stay in the folder that it names, for the other commands.`,
 		Example: "  gaprof demo\n  gaprof demo -o pair && gaprof report pair/before",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), s, f) },
@@ -51,10 +52,16 @@ no network. The runs stay in the folder that it names, for the other commands.`,
 	return cmd
 }
 
-// demoModel is what both runs share. The token counts are those of torchtune's pull
+// Both sides are run twice: on simulated GPUs for the times, and on the cpu for the gradients.
+// Each of these is what its two runs share. The token counts are those of torchtune's pull
 // request 1917: 563 tokens on two ranks.
-const demoModel = "layers=1 width=32 heads=2 sequence-length=64 local-batch-size=5 " +
-	"token-counts=59,60,14,11/12,268,133,6 max-steps=6"
+const (
+	demoGPUs   = "sim:h100x8"
+	demoOnGPUs = "model=gpt2 dtype=bfloat16 world-size=8 sequence-length=1024 local-batch-size=8 max-steps=10 " +
+		"global-batch-size=-1"
+	demoOnCPU = "layers=1 width=32 heads=2 sequence-length=64 local-batch-size=5 " +
+		"token-counts=59,60,14,11/12,268,133,6 max-steps=6"
+)
 
 // demoSides are the two runs, each with the flags in which it differs from the other.
 var demoSides = [2]struct{ name, choices string }{
@@ -62,12 +69,13 @@ var demoSides = [2]struct{ name, choices string }{
 	{"after", "normalization=global scale=loss reduce-scatter=hook"},
 }
 
-// demoSide is one of the two runs, analysed.
+// demoSide is one side, run and analysed.
 type demoSide struct {
-	report    *report.Report
-	leadTime  int64 // of the first reduce-scatter on rank 0, median of steps
+	report    *report.Report // on the simulated GPUs
+	leadTime  int64          // of the first reduce-scatter on rank 0, median of steps
 	leadKnown bool
-	gradients []sidecar.Tensor // of the first step, before the optimizer
+	trained   *report.Report   // on the cpu
+	gradients []sidecar.Tensor // of its first step, before the optimizer
 }
 
 func runDemo(ctx context.Context, s streams, f demoFlags) error {
@@ -99,7 +107,7 @@ func runDemo(ctx context.Context, s streams, f demoFlags) error {
 	before, after := escape.Control(filepath.Join(dir, "before")), escape.Control(filepath.Join(dir, "after"))
 	_, err = fmt.Fprintf(s.out,
 		"\nNext: gaprof analyze %s\n      gaprof norm %s --against %s\n      gaprof report %s\n",
-		before, before, after, before)
+		before, before+"-cpu", after+"-cpu", before)
 	return err
 }
 
@@ -110,10 +118,10 @@ func demoFolder(f demoFlags) (string, error) {
 	return f.output, os.MkdirAll(f.output, 0o777)
 }
 
-// demoOptions returns the options of demoModel with choices applied on top.
-func demoOptions(choices string) (reference.Options, error) {
+// demoOptions returns the options of some words NAME=VALUE.
+func demoOptions(words string) (reference.Options, error) {
 	o := reference.Defaults()
-	for _, word := range strings.Fields(demoModel + " " + choices) {
+	for _, word := range strings.Fields(words) {
 		name, value, _ := strings.Cut(word, "=")
 		if err := o.Set(name, value); err != nil {
 			return o, err
@@ -122,10 +130,32 @@ func demoOptions(choices string) (reference.Options, error) {
 	return o, nil
 }
 
-// runSide trains a side twice: all steps for the traces; the first one alone for its
-// gradients, because handing those out adds collectives.
+// runSide runs a side on the simulated GPUs, into dir, and on the cpu, into dir-cpu.
 func runSide(ctx context.Context, dir, choices string, force bool) (*demoSide, error) {
-	o, err := demoOptions(choices)
+	side := &demoSide{}
+	run, err := runInto(ctx, dir, deviceFlags{name: demoGPUs}, demoOnGPUs+" "+choices, force)
+	if err != nil {
+		return nil, err
+	}
+	side.leadTime, side.leadKnown = analyze.MedianLead(analyze.ScatterLeads(run.trace(0)))
+	side.report = run.report()
+	for i := range side.report.Source.Files { // as gaprof diff would name them
+		side.report.Source.Files[i] = filepath.Join(dir, side.report.Source.Files[i])
+	}
+	if run, err = runInto(ctx, dir+"-cpu", deviceFlags{name: "cpu"}, demoOnCPU+" "+choices, force); err != nil {
+		return nil, err
+	}
+	side.trained = run.report()
+	return side, side.firstGradients(ctx, dir+"-cpu", run.options)
+}
+
+// runInto is one run with its folder.
+func runInto(ctx context.Context, dir string, d deviceFlags, words string, force bool) (*trained, error) {
+	o, err := demoOptions(words)
+	if err != nil {
+		return nil, err
+	}
+	backend, err := d.open()
 	if err != nil {
 		return nil, err
 	}
@@ -134,20 +164,24 @@ func runSide(ctx context.Context, dir, choices string, force bool) (*demoSide, e
 		return nil, err
 	}
 	defer folder.Close()
-	run, err := (&trainJob{options: o, window: kineto.All}).train(ctx)
+	run, err := (&trainJob{options: o, backend: backend, window: kineto.All}).train(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := folder.write(run); err != nil {
-		return nil, err
+	return run, folder.write(run)
+}
+
+// firstGradients trains the first step again, for its gradients, because handing those out adds
+// collectives.
+func (side *demoSide) firstGradients(ctx context.Context, dir string, o reference.Options) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
 	}
-	side := &demoSide{report: run.report()}
-	side.leadTime, side.leadKnown = analyze.MedianLead(analyze.ScatterLeads(run.trace(0)))
-	for i := range side.report.Source.Files { // as gaprof diff would name them
-		side.report.Source.Files[i] = filepath.Join(dir, side.report.Source.Files[i])
-	}
+	defer root.Close()
+	folder := &runFolder{dir: dir, root: root}
 	o.MaxSteps = 1
-	first := &trainJob{options: o}
+	first := &trainJob{options: o, window: noSteps}
 	first.gradients = func(rank, step int, tensors []reference.Tensor) {
 		list := asSafetensors(tensors, o.DType)
 		first.fail(folder.gradients(rank, step, o.WorldSize, list))
@@ -156,14 +190,14 @@ func runSide(ctx context.Context, dir, choices string, force bool) (*demoSide, e
 		}
 	}
 	_, err = first.train(ctx)
-	return side, err
+	return err
 }
 
 // demoHeader says what was run.
 func demoHeader(dir string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "gaprof %s demo  a small GPT, twice, on 2 ranks of this cpu; both runs are in %s\n",
-		version, escape.Control(dir))
+	fmt.Fprintf(&b, "gaprof %s demo  GPT-2 on 8 simulated H100s, and a small GPT on 2 ranks of this cpu,\n"+
+		"each before and after a change; all runs are in %s\n", version, escape.Control(dir))
 	for _, side := range demoSides {
 		fmt.Fprintf(&b, "%-6s", side.name)
 		for _, word := range strings.Fields(side.choices) {
@@ -187,14 +221,14 @@ func demoAnswers(before, after *demoSide) (string, error) {
 	line := func(what, x, y string) { fmt.Fprintf(&b, "   %-36s %-32s %s\n", what, x, y) }
 	ask := func(question string) { fmt.Fprintf(&b, "\n%s\n", question) }
 	fmt.Fprintf(&b, "\n   %-36s %-32s %s\n", "", "before", "after")
-	ask("1  What does the gap between backward() and optimizer.step() cost?")
+	ask("1  What does the gap between backward() and optimizer.step() cost? (8 simulated H100s)")
 	line("passes that scale gradients", scaling(was.Scaling), scaling(is.Scaling))
-	ask("2  Is the reduction of gradients hidden?")
+	ask("2  Is the reduction of gradients hidden? (8 simulated H100s)")
 	line("reduce-scatters are launched from", launchSites(was.Sites), launchSites(is.Sites))
 	line("the first starts, by backward's end", before.lead(), after.lead())
 	line("of them exposed, per step", exposed(was.Exposed), exposed(is.Exposed))
-	ask("3  Are the gradients right?")
-	line("token weight relative to 1/N", tokenWeights(before.report), tokenWeights(after.report))
+	ask("3  Are the gradients right? (2 ranks of this cpu)")
+	line("token weight relative to 1/N", tokenWeights(before.trained), tokenWeights(after.trained))
 	d := c.Deviation()
 	line("norm of the gradient, against after", figure(d.NormRatio), "1")
 	line("cosine to it", figure(d.Cosine), "1")
