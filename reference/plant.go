@@ -1,6 +1,11 @@
 package reference
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"github.com/gaprof/gaprof/reference/device"
+)
 
 // bug is a set of faults in the loop that no option can express. In the comments below,
 // N is the number of tokens of a step, R of ranks, and A of micro-batches per rank.
@@ -24,8 +29,16 @@ const (
 	anyway                          // a combination that is normally rejected is run
 )
 
-// setting is an argument list of Options.Set.
+// setting is an argument list of Options.Set. Token counts are those of one rank, for every rank.
 type setting struct{ name, value string }
+
+// of is the value for a number of ranks.
+func (s setting) of(world int) string {
+	if s.name != "token-counts" || s.value == "" {
+		return s.value
+	}
+	return s.value + strings.Repeat("/"+s.value, max(0, world-1))
+}
 
 // plant is a deliberate fault: settings, plus what settings cannot express.
 type plant struct {
@@ -69,7 +82,7 @@ var plants = []plant{
 		[]setting{{"scale", "loss"}}, noWorldFactor},
 	{"NM004", "the last window is partial, and divided by all its micro-batches",
 		[]setting{{"normalization", "micro-mean"},
-			{"scale", ""}, {"token-counts", "60,60,60,60/60,60,60,60"}}, partialWindow},
+			{"scale", ""}, {"token-counts", "60,60,60,60"}}, partialWindow},
 	{"ST001", "rank 1 is slower",
 		[]setting{{"straggler", "1=3"}}, 0},
 	{"ST001-kernels", "the kernels of rank 1 take longer",
@@ -132,6 +145,30 @@ func shortKernels(more ...setting) []setting {
 // shardedInHooks is what faults of sharded gradients set where they are not sharded anyway.
 var shardedInHooks = setting{"reduce-scatter", "hook"}
 
+// longKernels are the settings of one rank whose simulated GPU has enough to do that its host is ahead of
+// it, and more, which go before them: kernels of a model for a cpu take less than their launches there.
+func longKernels(more ...setting) []setting {
+	return append([]setting{{"scale", "loss"}, {"token-counts", ""}, {"world-size", "1"},
+		{"global-batch-size", "-1"}, {"local-batch-size", "16"}, {"model", "gpt"}, {"layers", "4"}, {"width", "1024"},
+		{"heads", "16"}, {"hidden", "0"}, {"sequence-length", "1024"}, {"vocabulary", "10240"}, {"dtype", "bfloat16"}},
+		more...)
+}
+
+// simulated are the settings of plants that are others where a GPU is simulated.
+var simulated = map[string][]setting{
+	"ID002": longKernels(setting{"read-loss", "step"}, setting{"host-delay", "2ms"}),
+	"ID003": longKernels(setting{"empty-cache", "true"}),
+	"ID005": longKernels(setting{"host-delay", "25ms"}),
+}
+
+// on are the settings of a plant on a backend.
+func (p *plant) on(target device.Traits) []setting {
+	if list := simulated[p.name]; target.Shapes && list != nil {
+		return list
+	}
+	return p.settings
+}
+
 // Plants returns the names of all deliberate faults.
 func Plants() []string {
 	names := make([]string, len(plants))
@@ -158,11 +195,11 @@ func (o Options) planted() (Options, bug, error) {
 	if i < 0 {
 		return o, 0, &OptionError{Option: "plant", Reason: "no fault of the name " + o.Plant}
 	}
-	for _, s := range plants[i].settings {
+	for _, s := range plants[i].on(o.Target) {
 		if s == shardedInHooks && o.Sharding != "" {
 			continue // full sharding reduces there, too
 		}
-		if err := o.Set(s.name, s.value); err != nil {
+		if err := o.Set(s.name, s.of(o.WorldSize)); err != nil {
 			return o, 0, err
 		}
 	}
