@@ -65,7 +65,7 @@ var parts = [][2]string{
 // 0, and anyone may import them.
 var leaves = []string{
 	"internal/runs", "internal/escape", "internal/jsonerr", "internal/inflate", "internal/parallel", "internal/units",
-	"internal/bounded", "internal/choice", "internal/release", "internal/tracegen",
+	"internal/bounded", "internal/choice", "internal/spelling", "internal/release", "internal/tracegen",
 }
 
 // module is the path of this module.

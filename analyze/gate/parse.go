@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/spelling"
 )
 
 // mostErrors is how many errors of one file are reported.
@@ -96,7 +97,7 @@ func sortedKeys[T any](m map[string]T) []string {
 // unknown notes that a word is none of the candidates, and suggests the nearest.
 func (r *reader) unknown(n *node, what string, candidates []string) {
 	hint := "there are " + strings.Join(candidates, ", ")
-	if near := nearest(n.text, candidates); near != "" {
+	if near := spelling.Nearest(n.text, candidates); near != "" {
 		hint = "did you mean " + near + "?"
 	} else if len(candidates) > 12 {
 		hint = "docs/metrics.md lists what there is"

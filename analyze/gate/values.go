@@ -87,35 +87,3 @@ func (u Unit) Format(v float64) string {
 	}
 	return strconv.FormatFloat(math.Round(v*1e3)/1e3, 'f', -1, 64)
 }
-
-// nearest is the candidate that differs from word in the fewest letters, or "" where
-// all differ in more than half of it.
-func nearest(word string, candidates []string) string {
-	best, least := "", len(word)/2+1
-	for _, c := range candidates {
-		if d := distance(word, c); d < least {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
-// distance is how many letters must be inserted, deleted or replaced (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
-}
