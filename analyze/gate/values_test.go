@@ -52,6 +52,7 @@ func TestFormat(t *testing.T) {
 		}
 	}
 }
+
 // TestWorst: of equals the first, whose step is the one to look at.
 func TestWorst(t *testing.T) {
 	all := []sample{{2, 0, 0}, {5, 0, 1}, {1, 0, 2}, {5, 1, 3}, {1, 1, 4}}
