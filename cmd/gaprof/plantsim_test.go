@@ -41,7 +41,11 @@ func findingsOnSim(t *testing.T, o reference.Options) ([]report.Finding, int) {
 	for rank := range run.options.WorldSize {
 		a.Add(rank, analyze.Input{File: fmt.Sprintf("rank%d.json.gz", rank), Trace: run.trace(rank)})
 	}
-	return a.Result().Report.Findings, run.options.WorldSize
+	r := a.Result().Report
+	if len(r.Health.Problems) > 0 {
+		t.Errorf("%+v: trace health: %v", o, r.Health.Problems)
+	}
+	return r.Findings, run.options.WorldSize
 }
 
 // exposedAnyway are notes on what every loop of several ranks leaves exposed at an end of a pass.
@@ -98,7 +102,7 @@ func TestCleanOnSim(t *testing.T) {
 		for _, ranks := range []int{2, 8} {
 			for _, accumulation := range []int{1, 4} {
 				o := busy(ranks)
-				o.LocalBatchSize = 32
+				o.LocalBatchSize = 64
 				for _, word := range strings.Fields(options) {
 					name, value, _ := strings.Cut(word, "=")
 					if err := o.Set(name, value); err != nil {
