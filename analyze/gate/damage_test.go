@@ -85,6 +85,13 @@ func TestUnhealthy(t *testing.T) {
 		{string(trace.ThreadClocks), "warn", "host clocks links"}, {string(trace.SwappedRanks), "warn", ""},
 		{string(trace.CopiedRank), "warn", "host device clocks streams links"},
 		{string(trace.CrossedLaunches), "warn", "links"}, {string(trace.Overlapping), "warn", "clocks streams"},
+		{string(trace.CrossingSpans), "warn", "host clocks links"},
+		{string(trace.UnreadDuration), "warn", "clocks streams"},
+		{string(trace.ZeroDuration), "warn", "clocks streams"}, {string(trace.OverlongDevice), "warn", "clocks streams"},
+		{string(trace.MissingDuration), "warn", "host clocks links"},
+		{string(trace.LostDevice), "warn", "device clocks streams"},
+		{string(trace.RepeatedDevice), "warn", "device clocks streams"},
+		{string(trace.NegativeDuration), "warn", "clocks"}, {string(trace.DeviceClock), "warn", "clocks"},
 		{string(trace.ImpossibleDevice), "warn", "device clocks links"}, {string(trace.DroppedDevice), "warn",
 			"device"},
 	} {
