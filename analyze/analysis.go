@@ -86,6 +86,7 @@ func assemble(files []placed, o *Options) *Result {
 	replayed.predict(findings)
 	if normalized = pass.Normalized; len(normalized) > 0 {
 		describeDecision(&normalization, normalized[0].Decision)
+		normalization.UnknownSteps = unknownSteps(list, normalized)
 	}
 	r := &report.Report{
 		Schema: report.Schema, Version: o.Version,

@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"slices"
+
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/report"
 )
@@ -69,6 +71,31 @@ func describeDecision(n *report.Normalization, d *normalization.Decision) {
 		n.Ratio = &report.WeightRatio{Min: *w.Min, Max: *w.Max}
 	}
 	n.Evidence += "; " + d.Evidence
+}
+
+// unknownSteps is how many steps that all ranks have completed lack weights of tokens. What the
+// gradients of a step say of the loop holds for all steps that have counts.
+func unknownSteps(list []*Rank, decided []NormalizedStep) int {
+	known := make(map[int]bool)
+	for i := range decided {
+		known[decided[i].Step] = decided[i].weighs() || decided[0].Basis == normalization.ByGradients
+	}
+	n := 0
+	for step := range mostSteps(list) {
+		if !known[step] && completed(list, step) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *NormalizedStep) weighs() bool { return s.Weights != nil && s.Weights.Min != nil }
+
+// completed reports whether all ranks have a step that is complete and was asked for.
+func completed(list []*Rank, step int) bool {
+	return !slices.ContainsFunc(list, func(r *Rank) bool {
+		return step >= len(r.Steps) || !r.Steps[step].Complete || !r.Selected(step)
+	})
 }
 
 func mostSteps(list []*Rank) int {

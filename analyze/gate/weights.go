@@ -1,9 +1,11 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // weightRules are rules whose findings show that tokens do not count alike, or that nobody knows
@@ -34,6 +36,17 @@ func weighed(k *check, row Row) Row {
 			row.Verdict, row.Reason, row.Finding, row.Next = rule.verdict, f.Message, sentenceOf(f), f.Fix
 			row.Tolerated = false
 			return row
+		}
+	}
+	return covered(k, row)
+}
+
+// covered is a row that passes only if the weights are known in all steps.
+func covered(k *check, row Row) Row {
+	for _, r := range k.new {
+		if n := r.Normalization.UnknownSteps; n > 0 && row.Verdict == Pass {
+			return row.undecidable(fmt.Sprintf("in %s nothing says what a token counts: logs have to cover all "+
+				"steps that are recorded", units.Count(n, "complete step")))
 		}
 	}
 	return row

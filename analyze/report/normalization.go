@@ -16,6 +16,10 @@ type Normalization struct {
 	Step   *int         `json:"step"`               // an Index of Steps, null without Tokens
 	Ratio  *WeightRatio `json:"token_weight_ratio"` // null where mode, factor or counts are not known
 
+	// UnknownSteps are complete steps, among those that were chosen, of which nothing says what a
+	// token counts, as where a log ends early; Ratio says nothing of them.
+	UnknownSteps int `json:"unknown_steps"`
+
 	Evidence string `json:"evidence"` // where the counts come from, and what the mode rests on
 }
 
