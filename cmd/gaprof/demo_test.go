@@ -6,21 +6,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestDemo: what the demo must say whatever the machine does meanwhile, and what it
 // leaves behind.
 func TestDemo(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pair")
-	start := time.Now()
 	code, out, stderr := runWith("", "demo", "-o", dir)
 	if code != exitOK || stderr != "" {
 		t.Fatalf("exit code %d: %s", code, stderr)
-	}
-	spent := time.Since(start)
-	if spent > 15*time.Second && !testing.Short() { // the race detector takes ten times as long
-		t.Errorf("it took %v", spent)
 	}
 	for _, want := range []string{
 		`all runs are in ` + regexp.QuoteMeta(dir),
