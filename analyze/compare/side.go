@@ -161,11 +161,7 @@ func (p *pool) steps() [][]*report.Step {
 	if p == nil {
 		return nil
 	}
-	var list [][]*report.Step
-	for _, rows := range p.rows {
-		list = append(list, rows)
-	}
-	return list
+	return slices.Clone(p.rows)
 }
 
 // addStructure adds what a report says of collectives, gradient passes and memory to the pools

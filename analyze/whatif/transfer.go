@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
-	"github.com/gaprof/gaprof/trace/graph"
 )
 
 // transfers estimates what each collective of a single rank takes without waiting for peers,
@@ -59,9 +58,4 @@ func (r *Rank) messageOf(i int) int {
 		}
 	}
 	return i
-}
-
-// waits is by how much longer than its transfer a collective of a single rank took.
-func (r *Rank) waits(transfer []int64, n graph.Node) int64 {
-	return r.End[n] - r.Start[n] - transfer[r.Collective[n]]
 }
