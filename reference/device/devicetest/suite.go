@@ -155,14 +155,14 @@ func testWaits(t *testing.T, s Suite) {
 	var ends []func() int64
 	tape := s.one(t, func(d *device.Rank) {
 		other := d.StreamCreateWithPriority(0)
-		b := d.Alloc(1 << 18)
+		b, c := d.Alloc(1<<18), d.Alloc(1<<18)
 		for _, wait := range []func(e device.Event){
 			func(device.Event) { d.StreamSynchronize(d.Compute) },
 			func(e device.Event) { d.EventSynchronize(e) },
 			func(device.Event) { d.DeviceSynchronize() },
 		} {
 			s.launch(d, d.Compute, b)
-			s.launch(d, other, b)
+			s.launch(d, other, c)
 			wait(d.EventRecord(d.Compute))
 			ends = append(ends, d.Now())
 		}
