@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // TooMuch says that JSON would take more memory than there may be.
@@ -186,7 +187,7 @@ func (m *meter) quoted() {
 	m.at = end + 1
 	top := &m.stack[len(m.stack)-1]
 	if m.below > 0 || !top.isKey {
-		m.pay(m.value(), end-from)
+		m.pay(m.value(), decoded(m.text[from:end]))
 		return
 	}
 	top.isKey = false
@@ -197,7 +198,16 @@ func (m *meter) quoted() {
 		top.next = m.fieldOf(top.of, m.text[from:end])
 		return
 	}
-	m.bytes += int64(end-from) + entryCost
+	m.bytes += int64(decoded(m.text[from:end])) + entryCost
+}
+
+// decoded is at most how many bytes a string has when it is decoded: each byte that is not
+// UTF-8 becomes the three of U+FFFD.
+func decoded(text []byte) int {
+	if utf8.Valid(text) {
+		return len(text)
+	}
+	return len(text) * utf8.RuneLen(utf8.RuneError)
 }
 
 // fieldOf is the type of the field of a struct that a key belongs to, nil for none.

@@ -111,6 +111,7 @@ func FuzzMemory(f *testing.F) {
 	}
 	f.Add([]byte(strings.Repeat("[", 300) + strings.Repeat("]", 300)))
 	f.Add([]byte(`{"list":[{"name":"\"`))
+	f.Add([]byte("{\"plain\":\"\xf9\",\"of\":{\"\xf9\":1}}")) // no UTF-8: U+FFFD, three bytes
 	f.Add([]byte(`}]}],",","`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		need, err := Memory(text, new(outer), 1<<40)
