@@ -280,6 +280,9 @@ func withoutGathers(r *analyze.Rank, exposed []*timeline.Set) []*timeline.Set {
 func (e *exposure) placeOf(r *analyze.Rank, i int) place {
 	c := &r.Collectives[i]
 	at := placeOfPhase[c.Phase]
+	if c.Step < 0 {
+		return at // it runs in a step but was launched outside of any
+	}
 	if at == inForward && e.first && computedBefore(r, c) < c.End-c.Start {
 		return beforeFirst
 	}

@@ -184,10 +184,10 @@ func (c *critical) window(s *step) extent {
 	return extent{}
 }
 
-// edge is the edge for which a node waited last.
+// edge is the edge for which a node waited last, of those that have not been cut.
 func (c *critical) edge(n graph.Node) int32 {
 	rank, own := c.rankOf(n)
-	if e := c.Ranks[rank].Bound[own]; e != graph.None {
+	if e := c.Ranks[rank].Bound[own]; e != graph.None && c.Graph.To[c.edges[rank]+e] != graph.None {
 		return c.edges[rank] + e
 	}
 	return c.plan.Binding(c.Seen, n)

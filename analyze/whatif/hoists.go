@@ -32,6 +32,9 @@ func (b *builder) hoists() {
 		if c.Kind != timeline.ReduceScatter || c.Site.Site != timeline.SiteOptimizerStep || c.Step < 0 || c.Replayed {
 			continue
 		}
+		if b.r.Before[b.r.Kernel[i]] == graph.None {
+			continue // its launch is not in the recording
+		}
 		k := key{int32(c.Step), c.Site.Name}
 		if groups[k] == nil {
 			keys = append(keys, k)
