@@ -1,4 +1,4 @@
-.PHONY: build test lint house mutate closedloop bench profile fuzz golden interop
+.PHONY: build test lint house size mutate closedloop bench profile fuzz golden interop
 FUZZTIME ?= 10s
 N ?= 60
 SEED ?= 1
@@ -17,6 +17,9 @@ lint:
 
 house: # limits of files, types and functions; what is over them
 	go run -C tools ./typecycles -check
+
+size: # how large the program is, and why: docs/decisions/0006
+	go run -C tools ./binsize
 
 mutate: # would the tests of PKG notice a fault? docs/testing.md
 	go run -C tools ./mutate -n $(N) -seed $(SEED) $(MUTATE) $(PKG)

@@ -51,7 +51,9 @@ var parts = [][2]string{
 	{"analyze/lateness", "analyze"},
 	{"analyze/straggler/optable", "analyze/straggler"},
 	{"analyze/whatif", "analyze"},
+	{"analyze/render/plots/plot", "analyze/render"},
 	{"analyze/render/plots", "analyze/render"},
+	{"reference/telemetry/otlp", "reference/telemetry"},
 	{"reference/cpu/simd", "reference/cpu"},
 	{"reference/cpu/gemm", "reference/cpu"},
 	{"reference/sim/nccl", "reference/sim"},
@@ -66,6 +68,7 @@ var parts = [][2]string{
 var leaves = []string{
 	"internal/runs", "internal/escape", "internal/jsonerr", "internal/inflate", "internal/parallel", "internal/units",
 	"internal/bounded", "internal/choice", "internal/spelling", "internal/release", "internal/tracegen",
+	"internal/markup",
 }
 
 // module is the path of this module.
@@ -88,6 +91,8 @@ var thirdParty = []struct {
 	{"github.com/google/pprof", false},
 	{"github.com/parquet-go/parquet-go", false},
 	{"gonum.org/v1/plot", false},
+	{"codeberg.org/go-fonts/liberation", false},
+	{"golang.org/x/image", false},
 	{"go.opentelemetry.io/otel", false},
 	{"go.opentelemetry.io/proto/otlp", true},
 	{"google.golang.org/protobuf", true},

@@ -12,7 +12,7 @@ import (
 var readers = map[string][]string{
 	"analyze/compare":      {"analyze/report"},
 	"analyze/gate":         {"analyze/report", "analyze/compare"},
-	"analyze/render/plots": {"analyze/report"},
+	"analyze/render/plots": {"analyze/report", "analyze/render/plots/plot"},
 	"analyze/render": {
 		"analyze/report", "analyze/compare", "analyze/gate", "analyze/render/plots",
 		"analyze/normalization", // for its audit, the contract gaprof.norm/1

@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	_ "embed"
-	"html/template"
 	"io"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/render/plots"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/markup"
 )
 
 // HTML writes one page that needs nothing else: no script, no font, no request. It is
@@ -27,7 +27,7 @@ func (p *page) write(w io.Writer, title, version string, o Options) error {
 		Title:    title,
 		Headline: p.headline,
 		Version:  printable(version),
-		Style:    template.CSS(plots.StyleSheet() + styleSheet),
+		Style:    markup.CSS(plots.StyleSheet() + styleSheet),
 	}
 	if !o.Made.IsZero() {
 		v.Made = o.Made.UTC().Format(time.DateTime) + " UTC"
@@ -53,15 +53,13 @@ var styleSheet string
 var pageSource string
 
 // pageTemplate is parsed lazily: most runs draw no page.
-var pageTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Parse(pageSource))
-})
+var pageTemplate = sync.OnceValue(func() *markup.Template { return markup.MustParse("page", pageSource) })
 
 // The views are what the template sees. Everything in them except our own SVG and CSS
 // is text, which the template escapes for the place where it is put.
 type pageView struct {
 	Title, Headline, Version, Made string
-	Style                          template.CSS
+	Style                          markup.CSS
 	Says                           []sayView
 	Sections                       []sectionView
 }
@@ -78,7 +76,7 @@ type sectionView struct {
 }
 
 type figureView struct {
-	Wide, Narrow template.HTML
+	Wide, Narrow markup.HTML
 	Note         string
 }
 
@@ -107,7 +105,7 @@ const foldRows, foldFigures = 24, 2
 func viewOf(s section) sectionView {
 	v := sectionView{ID: s.id, Title: s.title, Answer: s.answer, Words: s.words}
 	for i, f := range s.figures {
-		view := figureView{template.HTML(f.Inline(plots.Wide)), template.HTML(f.Inline(plots.Narrow)), f.Note}
+		view := figureView{markup.HTML(f.Inline(plots.Wide)), markup.HTML(f.Inline(plots.Narrow)), f.Note}
 		if i < foldFigures {
 			v.Figures = append(v.Figures, view)
 		} else {

@@ -86,6 +86,7 @@ var schemas = []struct {
 	{"norm", normalization.JSONSchema},
 	{"straggler", straggler.JSONSchema},
 	{"whatif", report.WhatIfJSONSchema},
+	{"version", versionSchema},
 	{"config", func() (*jsonschema.Schema, error) { return gate.ConfigSchema(), nil }},
 }
 

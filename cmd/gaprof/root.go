@@ -52,7 +52,6 @@ gaprof PATH is short for gaprof ` + defaultCommand + ` PATH.
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.SetVersionTemplate(versionLine() + "\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("see "+cmd.CommandPath()+" --help", "%v", err)
 	})
@@ -74,7 +73,7 @@ func withDefault(root *cobra.Command, args []string) ([]string, error) {
 	case end >= 0 && end < len(args)-1 && (i < 0 || end < i):
 		return append([]string{defaultCommand}, args...), nil // paths that begin like flags
 	case i < 0:
-		return args, nil // flags only, such as --help
+		return instead(args), nil // flags only, such as --help
 	case args[i] == "help" && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && !isCommand(root, args[i+1]):
 		return nil, unknownWord(root, args[i+1])
 	case isCommand(root, args[i]):

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
-	"runtime"
-	"runtime/debug"
+	"slices"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 
+	"github.com/gaprof/gaprof/internal/contract"
 	"github.com/gaprof/gaprof/internal/release"
 )
 
@@ -14,34 +16,43 @@ import (
 const version = release.Version
 
 func newVersionCommand(s streams) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "print the version and how it was built",
-		Args:  cobra.NoArgs,
+		Example: "  gaprof version\n" +
+			"  gaprof version --json | jq -r .commit",
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(s.out, versionLine())
-			return err
+			if !asJSON {
+				_, err := fmt.Fprintln(s.out, versionLine())
+				return err
+			}
+			enc := json.NewEncoder(s.out)
+			enc.SetIndent("", " ")
+			return enc.Encode(release.Info())
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON (gaprof explain --schema version)")
+	return cmd
 }
 
 // versionLine is the version with the build information of the binary.
-func versionLine() string {
-	line := fmt.Sprintf("gaprof %s %s/%s %s", version, runtime.GOOS, runtime.GOARCH, runtime.Version())
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return line
+func versionLine() string { return release.Info().String() }
+
+func versionSchema() (*jsonschema.Schema, error) {
+	return contract.Of[release.Build]("version-1.json", release.BuildSchema)
+}
+
+// instead returns the command for flags without a path: version for those that ask for it.
+// cobra would print it by a template, and a template that is given at run time keeps every
+// exported method of the program in it (docs/decisions/0006).
+func instead(flags []string) []string {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(flags, func(f string) bool { return slices.Contains(names, f) })
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		line += " module " + v
+	if has("--version", "-v", "--version=true") && !has("--help", "-h") {
+		return []string{"version"}
 	}
-	for _, setting := range info.Settings {
-		switch {
-		case setting.Key == "vcs.revision":
-			line += " commit " + setting.Value
-		case setting.Key == "vcs.modified" && setting.Value == "true":
-			line += " modified"
-		}
-	}
-	return line
+	return flags
 }

@@ -16,12 +16,12 @@ import (
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gaprof/gaprof/reference/telemetry/otlp"
 )
 
 // Scope is the name of the instrumentation scope.
@@ -106,7 +106,7 @@ func Start(ctx context.Context, run Run) (*Session, error) {
 		return nil, err
 	}
 	if spans {
-		exporter, err := otlptracehttp.New(ctx)
+		exporter, err := otlp.NewSpans("gaprof/" + run.Version)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +114,7 @@ func Start(ctx context.Context, run Run) (*Session, error) {
 		s.tracer = s.traces.Tracer(Scope, trace.WithInstrumentationVersion(run.Version))
 	}
 	if figures {
-		exporter, err := otlpmetrichttp.New(ctx)
+		exporter, err := otlp.NewMetrics("gaprof/" + run.Version)
 		if err != nil {
 			return nil, err
 		}

@@ -5,17 +5,16 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/gaprof/gaprof/analyze/render/plots/plot"
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
 // newPlot is an empty plot in the style of all figures.
 func newPlot(x, y string) *plot.Plot {
 	p := plot.New()
-	p.BackgroundColor = nil
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		align := a.Tick.Label
 		a.Tick.Label = letters(smallSize)

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"sync"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	gonumtext "gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/gaprof/gaprof/analyze/render/plots/plot"
 )
 
 // Widths of drawings in pixels: of a page and of a phone held upright.
@@ -83,7 +84,7 @@ func letters(size vg.Length) gonumtext.Style {
 	return gonumtext.Style{
 		Color:   text,
 		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
-		Handler: plot.DefaultTextHandler,
+		Handler: plot.TextHandler(),
 	}
 }
 

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-
+	"github.com/gaprof/gaprof/analyze/render/plots/plot"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/units"
 )

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/gaprof/gaprof/analyze/render/plots/plot"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/units"
 )

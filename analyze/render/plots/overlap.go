@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/gaprof/gaprof/analyze/render/plots/plot"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 

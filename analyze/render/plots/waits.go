@@ -3,8 +3,7 @@ package plots
 import (
 	"fmt"
 
-	"gonum.org/v1/plot"
-
+	"github.com/gaprof/gaprof/analyze/render/plots/plot"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/units"
 )
