@@ -1,8 +1,8 @@
 package gradients
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/gaprof/gaprof/analyze/steps"
 )
@@ -60,10 +60,10 @@ func accumulate(t *stepping, list []steps.Step, optimizers []Optimizer, passes [
 			n = params.modeOf(classes, s.Backwards)
 		}
 		if n > 0 && (i > 0 || list[i].Complete) {
-			s.MicroBatches = n * forwardsOf(s.Backwards)
 			if n == len(s.Backwards) {
-				s.MicroBatches = graphs.count(s.Backwards, list[i].HostStart) * forwardsOf(s.Backwards)
+				n = graphs.count(s.Backwards, list[i].HostStart)
 			}
+			s.MicroBatches = n * forwardsOf(s.Backwards)
 		}
 	}
 	return out
@@ -105,7 +105,7 @@ func accumulations(o *Optimizer, list []steps.Step, params *Params, passes []Bac
 func sinceOthers(passes []Backward, others []steps.Step, classes []int) []Backward {
 	for i := len(others) - 1; i >= 0; i-- {
 		first := firstFrom(passes, others[i].HostEnd)
-		if first > 0 && first < len(passes) && passes[first].setsAll(classes) {
+		if first < len(passes) && passes[first].setsAll(classes) {
 			return passes[first:]
 		}
 	}
@@ -144,12 +144,7 @@ func kindsByAccumulation(list []Step) []string {
 			if o.Accumulation != Unknown {
 				next[o.Name] = o.Accumulation
 			}
-			key = append(append(key, o.Name...), 0)
-			key = append(strconv.AppendInt(key, int64(next[o.Name]), 10), 0)
-		}
-		if i+1 < len(list) && string(key) == keys[i+1] {
-			keys[i] = keys[i+1]
-			continue
+			key = fmt.Appendf(key, "%q %d ", o.Name, next[o.Name])
 		}
 		keys[i] = string(key)
 	}

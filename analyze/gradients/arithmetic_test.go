@@ -46,6 +46,7 @@ func TestUsualPasses(t *testing.T) {
 		{"a first one that was cut", []int{1, 4}, false, 4},
 		{"one that was cut, alone", []int{3}, false, 3},
 		{"none", []int{0, 0, 2}, true, 2},
+		{"always one", []int{1, 1}, true, 1},
 		{"more often three than five", []int{5, 3, 3, 5, 3}, true, 3},
 		{"more often five than three", []int{5, 3, 3, 5, 5}, true, 5},
 	} {
@@ -76,6 +77,12 @@ func TestSameReach(t *testing.T) {
 		if got := p.sameReach(&Backward{Accumulated: c.a}, &Backward{Accumulated: c.b}); got != c.want {
 			t.Errorf("%v and %v: %v", c.a, c.b, got)
 		}
+	}
+	// An input whose gradient says how to change it is reached by the first pass alone.
+	p = classesOf([2]int64{19, 1}, [2]int64{1, 2})
+	with, without := &Backward{Accumulated: []int{19, 1}}, &Backward{Accumulated: []int{19}}
+	if p.sameReach(with, without) || !p.sameReach(without, with) {
+		t.Error("what the first pass reaches and the second does not")
 	}
 }
 

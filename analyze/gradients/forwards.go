@@ -112,7 +112,7 @@ func (o *nodeOrder) accumulated() { o.open = true }
 // other complete theirs one after the other.
 func (o *nodeOrder) several(n int) int {
 	apart := o.open && (o.before+n)*n < (n-1)*o.nodes
-	if n > 1 && (o.sums && !o.joins || apart || o.losses > 1 && o.jointly(n)) {
+	if o.sums && !o.joins || apart || o.losses > 1 && o.jointly(n) {
 		return 1
 	}
 	return n

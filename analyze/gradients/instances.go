@@ -19,6 +19,9 @@ type instanceRun struct {
 // hostile file does.
 const mostSpans, mostWork = 10_000, 1_000_000
 
+// tooMany reports whether there are too many spans to look at what each of them touches.
+func tooMany(spans, classes int) bool { return spans > mostSpans || spans*classes > mostWork }
+
 // instances lists the spans of an optimizer's name by update and by what they touch; nil where
 // there is no need to, as one span steps all parameters that backward reaches and no other
 // optimizer has some of their shapes, or where shapes do not show what is touched. Optimizers of
@@ -26,7 +29,7 @@ const mostSpans, mostWork = 10_000, 1_000_000
 func instances(t *stepping, o *Optimizer, list []steps.Step, passes []Backward) []instanceRun {
 	x, params := t.x, t.params
 	var runs []instanceRun
-	if len(x.Optimizers) > mostSpans || len(x.Optimizers)*len(params.Classes) > mostWork {
+	if tooMany(len(x.Optimizers), len(params.Classes)) {
 		return nil
 	}
 	needed := len(o.Classes) == 0 || slices.ContainsFunc(passes, func(b Backward) bool {
@@ -35,9 +38,6 @@ func instances(t *stepping, o *Optimizer, list []steps.Step, passes []Backward) 
 	at := 0
 	for _, step := range o.Updates {
 		first := len(runs)
-		for at < len(x.Optimizers) && x.Optimizers[at].End <= list[step].Update.Start {
-			at++
-		}
 		for ; at < len(x.Optimizers) && x.Optimizers[at].Start < list[step].HostEnd; at++ {
 			span := x.Optimizers[at]
 			if timeline.OptimizerName(x.Name(span.Row)) != o.Name {
@@ -102,7 +102,7 @@ func accumulationsOf(runs []instanceRun, o *Optimizer, list []steps.Step, passes
 			for k := range own {
 				sum += min(own[k].of(class), all) // others may have parameters of the class, too
 			}
-			if all > 0 && sum > 0 {
+			if sum > 0 {
 				votes[r.step][max(1, (sum+all/2)/all)] += all
 			}
 		}

@@ -76,14 +76,9 @@ func reducedIn(c *HostCollective, pass *Backward) bool { return c.Gradient && c.
 // readyIn lists the gradient accumulations of a pass by time.
 func readyIn(x *timeline.Rank, pass *Backward) []readyAt {
 	in := x.Inputs()
-	var list []readyAt
+	list := make([]readyAt, 0, total(pass.Accumulated))
 	var sum int64
 	from := sort.Search(len(x.Nodes), func(i int) bool { return x.Nodes[i].Start >= pass.Start })
-	n := 0
-	for _, of := range pass.Accumulated {
-		n += of
-	}
-	list = make([]readyAt, 0, n)
 	for _, n := range x.Nodes[from:] {
 		if n.Start >= pass.End {
 			break
