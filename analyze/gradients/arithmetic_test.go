@@ -380,6 +380,18 @@ func TestCovered(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
+	for _, c := range []struct {
+		what   string
+		params *Params
+	}{
+		{"half of the number", classesOf([2]int64{1, 100}, [2]int64{1, 10})},
+		{"half of the elements", classesOf([2]int64{2, 100}, [2]int64{1, 200})},
+		{"a little less than half of the elements", classesOf([2]int64{2, 100}, [2]int64{1, 250})},
+	} {
+		if c.params.covered(map[string]map[string]bool{"A": set("100")}) {
+			t.Error(c.what)
+		}
+	}
 	owners := []Optimizer{{Name: "A"}, {Name: "B"}}
 	carried := map[string]map[numelKey]bool{"A": {{5, "float"}: true, {7, "float"}: true}, "B": {{7, "float"}: true}}
 	for key, want := range map[numelKey]int{{5, "float"}: 0, {7, "float"}: -1, {9, "float"}: -1, {5, ""}: -1} {

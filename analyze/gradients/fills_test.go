@@ -12,7 +12,7 @@ func TestFillsPadded(t *testing.T) {
 			4, 4, 32, true},
 		{5, 4, 4, 24, false}, {9, 4, 4, 48, true}, {9, 4, 4, 36, true}, {8, 4, 4, 36, false}, {1, 4, 8, 32, true}, {1,
 			4, 0, 32, false},
-		{1, 4, 0, 4, true}, {0, 4, 2, 0, false},
+		{1, 4, 0, 4, true}, {0, 4, 2, 0, false}, {8, 4, 4, 48, false}, {1, 1, 1, 1, true},
 	} {
 		o := operation{of: operand([]int64{test.rows, test.columns})}
 		c := HostCollective{Elems: test.elems, GroupSize: test.ranks}

@@ -37,7 +37,7 @@ func commonCount(x *timeline.Rank, nodeCount map[trace.StringID]int, accumulated
 			common = divisor(common, n)
 		}
 	}
-	if common = cmp.Or(common, commonJoin, 1); !loss && layers(accumulated, common) {
+	if common = cmp.Or(common, commonJoin); !loss && layers(accumulated, common) {
 		return 1
 	}
 	return common

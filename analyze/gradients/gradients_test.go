@@ -218,6 +218,8 @@ func TestLeaves(t *testing.T) {
 	}{
 		{"parameters alone", leaf("fbs fbs"), 3},
 		{"a hidden state beside them", leaf("fbls fbls"), 3},
+		{"in one step", leaf("fbls"), 3},
+		{"no optimizer", leaf("fbl"), 4},
 		{"an optimizer of other operators", strings.ReplaceAll(leaf("fbls fbls"), "aten::addcdiv_", "adam"), 3},
 		{"shapes not recorded in the optimizer", dropArgs(leaf("fbls fbls"), "addcdiv_"), 4},
 	} {

@@ -183,7 +183,7 @@ func (m *matcher) cover(o owner, tensors [][]int64, dtype string) (elements int6
 			flat += s[0]
 		}
 	}
-	if flatTotal := flat * max(m.shards(flat, o.numel), 1); elements < flatTotal && flatTotal <= 2*o.numel {
+	if flatTotal := flat * m.shards(flat, o.numel); elements < flatTotal && flatTotal <= 2*o.numel {
 		return min(flatTotal, o.numel), len(tensors), size
 	}
 	return elements, count, size
@@ -206,7 +206,7 @@ func (m *matcher) forms(p *ParamClass) []string {
 // shards returns over how many ranks flat buffers of so many elements are spread if they hold
 // all parameters: 1 unless they are too small for that on one rank and not on all.
 func (m *matcher) shards(flat, numel int64) int64 {
-	if m.ranks > 1 && flat > 0 && flat*m.ranks >= numel*9/10 && flat < numel*9/10 {
+	if flat*m.ranks >= numel*9/10 && flat < numel*9/10 {
 		return m.ranks
 	}
 	return 1

@@ -136,6 +136,7 @@ func TestReplaces(t *testing.T) {
 		{"between", product, BetweenMicroBatches, ClipPass, ops(2, operation{tensor: true}), true, false},
 		{"limits between", limitEach, BetweenMicroBatches, ClipPass, ops(2, operation{}), false, true},
 		{"limits in backward", limitEach, InBackward, ClipPass, ops(2, operation{}), false, false},
+		{"by a count between", product, BetweenMicroBatches, ScalePass, ops(2, operation{}), true, false},
 		{"by a count", product, AfterBackward, ScalePass, ops(2, operation{}), true, true},
 		{"divided by a count", product, AfterBackward, DividePass, ops(2, operation{}), true, false},
 	} {

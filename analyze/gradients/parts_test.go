@@ -138,6 +138,9 @@ func TestForms(t *testing.T) {
 			t.Errorf("%v: %q, want %q", c.dims, got, c.want)
 		}
 	}
+	if got := strings.Join((&matcher{ranks: 2}).forms(&ParamClass{Dims: []int64{7, 3}}), "|"); got != "7 3 |4 3 " {
+		t.Errorf("on two ranks %q", got)
+	}
 	for _, c := range []struct{ ranks, flat, numel, want int64 }{
 		{4, 250, 1000, 4}, {4, 225, 1000, 4}, {4, 224, 1000, 1}, {4, 899, 1000, 4}, {4, 900, 1000, 1}, {4, 0, 1000, 1},
 		{1, 250, 1000, 1}, {0, 250, 1000, 1}, {2, 450, 1000, 2}, {2, 449, 1000, 1},
@@ -313,6 +316,7 @@ func TestCover(t *testing.T) {
 	}{
 		{"one by one", all, 0, []int64{200, 600, 200}, "[0 1 2]"},
 		{"one by one among others", all, 0, []int64{200, 5, 600, 200, 7}, "[0 2 3]"},
+		{"one of them too often", all, 0, []int64{200, 200, 200, 600}, "[0 1 3]"},
 		{"half of them", all, 0, []int64{600, 200}, "[0 1]"},
 		{"fewer than half of them, of most elements", all, 0, []int64{600}, "[]"},
 		{"one buffer", all, 0, []int64{1000}, "[0]"},
