@@ -31,7 +31,8 @@ func TestAskers(t *testing.T) {
 	}{
 		{nil, loopAsks}, {[]string{"=my part"}, loopAsks},
 		{[]string{evaluate + accumulateGrad}, hookAsks}, {[]string{accumulateGrad}, hookAsks},
-		{[]string{"DistributedDataParallel.forward"}, modelAsks}, {[]string{"=FSDP::post_backward_reduce (0)"}, hookAsks},
+		{[]string{"DistributedDataParallel.forward"}, modelAsks}, {[]string{"=FSDP::post_backward_reduce (0)"},
+			hookAsks},
 		{[]string{"=FSDP::pre_forward (0)"}, modelAsks}, {[]string{"=FSDP::root_pre_unshard"}, hookAsks},
 		{[]string{evaluate + "MmBackward0"}, nodeAsks}, {[]string{evaluate + "MmBackward0", "MmBackward0"}, modelAsks},
 		{[]string{evaluate + "MmBackward0", "=my hook"}, nodeAsks},
@@ -101,9 +102,11 @@ func TestAskedFor(t *testing.T) {
 		{"without a size", at(10, "record_param_comms coll=allreduce dtype=Float"), "all_reduce -1 Float 0"},
 		{"barriers", at(10, described) + at(20, "record_param_comms coll=barrier in=0 out=0") + at(30, described),
 			"all_reduce 8 Float 8, all_reduce 8 Float 8"},
-		{"what does not say what it is", at(10, "record_param_comms") + at(20, described) + at(30, "record_param_comms"),
+		{"what does not say what it is", at(10, "record_param_comms") + at(20, described) + at(30,
+			"record_param_comms"),
 			"all_reduce 8 Float 8"},
-		{"described within operators", at(10, operator) + "1/1 11 +2 cpu_op " + described + "\n", "all_reduce 8 Float 8"},
+		{"described within operators", at(10, operator) + "1/1 11 +2 cpu_op " + described + "\n",
+			"all_reduce 8 Float 8"},
 		{"operators alone", at(10, `c10d::_reduce_scatter_base_ dims=[[2],[8]] type=["float","float"]`),
 			"reduce_scatter 8 float 2"},
 		{"a barrier's operator", at(10, `c10d::barrier`) + at(20, `c10d::allreduce_ dims=[[7]] type=["float"]`),
@@ -111,7 +114,8 @@ func TestAskedFor(t *testing.T) {
 		{"as many spans of the backend, in order", at(10, operator) + at(20, "c10d::reduce_scatter_") +
 			at(11, `gloo:all_reduce dims=[[5]] type=["float"]`) + at(21, `gloo:all_reduce dims=[[6]] type=["half"]`),
 			"all_reduce 5 float 1, reduce_scatter 6 half 0"},
-		{"fewer, kind by kind", at(10, "c10d::reduce_scatter_") + at(20, operator) + at(30, operator) + at(40, operator) +
+		{"fewer, kind by kind", at(10, "c10d::reduce_scatter_") + at(20, operator) + at(30, operator) + at(40,
+			operator) +
 			at(21, `nccl:all_reduce dims=[[5]] type=["float"]`) + at(31, `nccl:all_reduce dims=[[6]] type=["half"]`),
 			"reduce_scatter -1  0, all_reduce 5 float 1, all_reduce 6 half 1, all_reduce -1  1"},
 		{"the backend alone", at(10, `gloo:all_reduce dims=[[5]] type=["float"]`), "all_reduce 5 float 5"},
@@ -129,7 +133,8 @@ func TestAskedFor(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.what, got, test.want)
 		}
 	}
-	for name, want := range map[string]string{"nccl:all_reduce": "all_reduce", "c10d::allreduce_": "allreduce_", "x": "x"} {
+	for name, want := range map[string]string{"nccl:all_reduce": "all_reduce", "c10d::allreduce_": "allreduce_",
+		"x": "x"} {
 		if got := afterColon(name); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -205,7 +210,8 @@ func TestCarried(t *testing.T) {
 1/1 200 +50 user_annotation Optimizer.step#B.step
 1/1 201 +1 cpu_op aten::mul_ dims=[[8]] type=["c10::BFloat16"]
 `)
-	for optimizer, want := range map[string]string{"A": "10 float, 5, 6, 70 float, 8 bfloat16, 8 float", "B": "8 bfloat16"} {
+	for optimizer, want := range map[string]string{"A": "10 float, 5, 6, 70 float, 8 bfloat16, 8 float",
+		"B": "8 bfloat16"} {
 		var got []string
 		for key := range carried(x)[optimizer] {
 			got = append(got, strings.TrimSpace(fmt.Sprint(key.numel, " ", key.dtype)))

@@ -17,11 +17,13 @@ func TestRoots(t *testing.T) {
 	for node, want := range map[string]string{
 		"NllLossBackward0": "loss", "BinaryCrossEntropyWithLogitsBackward0": "loss", "MseLossBackward0": "loss",
 		"SmoothL1LossBackward0": "loss", "HuberLossBackward0": "loss", "MeanBackward0": "mean", "MeanBackward1": "mean",
-		"SumBackward0": "sum", "MulBackward0": "product", "DivBackward0": "product", "AddBackward0": "", "MmBackward0": "",
+		"SumBackward0": "sum", "MulBackward0": "product", "DivBackward0": "product", "AddBackward0": "",
+		"MmBackward0":  "",
 		"LossBackward": "",
 	} {
-		b := FindBackwards(rankOf(t, fmt.Sprintf("1/1 10 +5 cpu_op %q\n1/1 20 +5 cpu_op %s dims=[[8]] type=[\"float\"]\n",
-			evaluate+node, accumulateGrad))).List
+		b := FindBackwards(rankOf(t,
+			fmt.Sprintf("1/1 10 +5 cpu_op %q\n1/1 20 +5 cpu_op %s dims=[[8]] type=[\"float\"]\n",
+				evaluate+node, accumulateGrad))).List
 		if len(b) != 1 {
 			t.Fatalf("%s: %d passes", node, len(b))
 		}
@@ -206,14 +208,16 @@ func TestCommonCount(t *testing.T) {
 		{"layers without a loss", map[string]int{"GeluBackward0": 4, "AddmmBackward0": 4}, []int{4, 8}, 1},
 		{"no layers, and no loss", map[string]int{"GeluBackward0": 4, "AddmmBackward0": 4}, []int{3}, 4},
 		{"nothing but sums of losses", map[string]int{"AddBackward0": 2, "MeanBackward0": 4}, []int{1}, 2},
-		{"of a middle stage, of different numbers", map[string]int{"GeluBackward0": 3, "AddmmBackward0": 6}, []int{4}, 3},
+		{"of a middle stage, of different numbers", map[string]int{"GeluBackward0": 3, "AddmmBackward0": 6}, []int{4},
+			3},
 	} {
 		if got := commonCount(x, ids(test.counts), test.accumulated); got != test.want {
 			t.Errorf("%s: %d, want %d", test.what, got, test.want)
 		}
 	}
 	var o nodeOrder
-	for _, name := range []string{"NllLossBackward0", "AddmmBackward0", "NllLossBackward0", "GeluBackward0", "MmBackward0"} {
+	for _, name := range []string{"NllLossBackward0", "AddmmBackward0", "NllLossBackward0", "GeluBackward0",
+		"MmBackward0"} {
 		o.node(name)
 	}
 	if o.nodes != 5 || o.before != 5 || o.losses != 2 || o.rest != 2 {
@@ -256,7 +260,8 @@ func TestMessagesOfTheLoop(t *testing.T) {
 	for _, test := range []struct{ what, rows, want string }{
 		{"of the loop", "1/1 100 +5 cpu_op record_param_comms\n1/1 20 +5 cpu_op record_param_comms\n", "[20 100]"},
 		{"in the optimizer", "1/1 301 +5 cpu_op record_param_comms\n", "[]"},
-		{"of FSDP", "1/1 100 +9 user_annotation \"FSDP::pre_forward (0)\"\n1/1 101 +5 cpu_op record_param_comms\n", "[]"},
+		{"of FSDP", "1/1 100 +9 user_annotation \"FSDP::pre_forward (0)\"\n1/1 101 +5 cpu_op record_param_comms\n",
+			"[]"},
 		{"on a thread of backward", "1/2 201 +5 cpu_op record_param_comms\n", "[]"},
 	} {
 		if got := fmt.Sprint(messageStarts(rankOf(t, backward+update+test.rows))); got != test.want {

@@ -188,8 +188,9 @@ func TestReads(t *testing.T) {
 1/2 25 +1 cpu_op aten::item dims=[[]] type=["float"]
 `)
 	norm := startingAt(t, x, "aten::norm", 10)
-	for limit, want := range map[int64]string{70: "[20 50 60]", 71: "[20 50 60 70]", 20: "[]", 21: "[20]", 1e9: "[20 50 " +
-		"60 70]"} {
+	for limit, want := range map[int64]string{70: "[20 50 60]", 71: "[20 50 60 70]", 20: "[]", 21: "[20]",
+		1e9: "[20 50 " +
+			"60 70]"} {
 		if got := fmt.Sprint(readsAfter(x, norm, limit)); got != want {
 			t.Errorf("before %d: %s, want %s", limit, got, want)
 		}

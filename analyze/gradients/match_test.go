@@ -234,7 +234,8 @@ func TestRoom(t *testing.T) {
 		n      int
 	}{
 		{[][]int64{ten}, norm, true, 1}, {[][]int64{{4, 8}}, norm, true, 1}, {[][]int64{{32}}, norm, true, 1},
-		{[][]int64{{72}}, norm, true, 4}, {[][]int64{other}, noFamily, false, 0}, {[][]int64{{8, 4}}, noFamily, false, 0},
+		{[][]int64{{72}}, norm, true, 4}, {[][]int64{other}, noFamily, false, 0}, {[][]int64{{8, 4}}, noFamily, false,
+			0},
 		{[][]int64{{77}}, noFamily, false, 0}, {[][]int64{{32, 1}}, noFamily, false, 0}, {nil, noFamily, false, 0},
 		{[][]int64{ten, twenty}, noFamily, true, 2}, {[][]int64{other, {32}}, noFamily, true, 1},
 	} {

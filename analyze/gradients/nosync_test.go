@@ -19,7 +19,8 @@ func TestStretches(t *testing.T) {
 		}
 		return s + fmt.Sprintf("1/%d %d +4 python_function \"distributed.py(1680): no_sync\"\n", thread, at+8)
 	}
-	const enter, exit, next = "contextlib.py(132): __enter__", "contextlib.py(141): __exit__", "<built-in function next>"
+	const enter, exit, next = "contextlib.py(132): __enter__", "contextlib.py(141): __exit__",
+		"<built-in function next>"
 	for _, test := range []struct{ what, source, want string }{
 		{"annotated", "1/1 10 +50 user_annotation no_sync\n", "10-60"},
 		{"entered and left", call(1, 100, enter, next) + call(1, 200, exit, next), "112-208"},
@@ -93,7 +94,8 @@ func TestReducedInside(t *testing.T) {
 		if strings.HasPrefix(test.span, "FSDP") {
 			cat = "user_annotation"
 		}
-		x := rankOf(t, fmt.Sprintf("1/1 %d +9 %s %q\n1/1 %d +5 cpu_op record_param_comms\n", test.start-1, cat, test.span,
+		x := rankOf(t, fmt.Sprintf("1/1 %d +9 %s %q\n1/1 %d +5 cpu_op record_param_comms\n", test.start-1, cat,
+			test.span,
 			test.start))
 		row := startingAt(t, x, "record_param_comms", int64(test.start))
 		list := []HostCollective{{Event: timeline.Event{Start: int64(test.start)}, Again: test.again, NoSync: -1}}

@@ -101,7 +101,8 @@ func TestReadyIn(t *testing.T) {
 		elems []int64
 		want  string
 	}{
-		{"two of two", []int64{100, 300}, "[20 15]"}, {"one of two", []int64{400}, "[5]"}, {"one element", []int64{399, 1},
+		{"two of two", []int64{100, 300}, "[20 15]"}, {"one of two", []int64{400}, "[5]"}, {"one element",
+			[]int64{399, 1},
 			"[5 15]"}, {"none", []int64{400, 0}, "[0 0]"},
 	} {
 		var list []HostCollective

@@ -240,7 +240,10 @@ func TestPartlyCovered(t *testing.T) {
 			s.sums(500)
 		}, "[1]"},
 		{"of a size that is not known", func(s *script) {
-			s.node(accumulateGrad, func() { s.event(3, "record_param_comms", "coll=allreduce dtype=Float group=0 gsize=4") })
+			s.node(accumulateGrad, func() {
+				s.event(3, "record_param_comms",
+					"coll=allreduce dtype=Float group=0 gsize=4")
+			})
 			s.sums(2064)
 		}, "[2]"},
 	} {

@@ -75,7 +75,8 @@ func TestTokensOfSteps(t *testing.T) {
 		{"in one step", talks, []HostCollective{number(80)}, own, " 0 true"},
 		{"two of a step", talks, []HostCollective{number(180), number(190), number(280), number(290)}, own,
 			"before_scale 2 true"},
-		{"right at the start of steps", talks, []HostCollective{number(100), number(200)}, own, "before_forward 1 true"},
+		{"right at the start of steps", talks, []HostCollective{number(100), number(200)}, own,
+			"before_forward 1 true"},
 		{"in both places", talks, []HostCollective{number(110), number(180), number(210), number(280)}, own,
 			"before_forward 1 true"},
 		{"none, and nothing communicates", quiet, nil, own, " 0 true"},
@@ -137,7 +138,8 @@ func TestScattered(t *testing.T) {
 	} {
 		var list []operation
 		for _, p := range test.products {
-			list = append(list, operation{start: int64(p.start), end: int64(p.end), family: p.f, of: operand([]int64{4, 2}),
+			list = append(list, operation{start: int64(p.start), end: int64(p.end), family: p.f,
+				of:  operand([]int64{4, 2}),
 				row: rows[fmt.Sprint(p.thread, " ", p.start)]})
 		}
 		var collectives []HostCollective

@@ -83,7 +83,8 @@ func TestTouchedBetween(t *testing.T) {
 		passes [][]int
 		want   bool
 	}{
-		{[][]int{{2, 1}}, true}, {[][]int{{3, 1}}, true}, {[][]int{{1, 1}, {1, 1}}, false}, {[][]int{{1, 1}, {2, 0}}, true},
+		{[][]int{{2, 1}}, true}, {[][]int{{3, 1}}, true}, {[][]int{{1, 1}, {1, 1}}, false}, {[][]int{{1, 1}, {2, 0}},
+			true},
 		{[][]int{{2, 0}}, false}, {nil, false},
 	} {
 		var passes []Backward
