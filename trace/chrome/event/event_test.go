@@ -14,11 +14,22 @@ import (
 // readEvents reads events separated by commas as the owner of a list does.
 func readEvents(t *testing.T, text string) (*Reader, *trace.Trace) {
 	t.Helper()
+	return readEventsBy(t, text, Options{})
+}
+
+// begun is a reader at the beginning of a text, and where its rows go.
+func begun(text string, o Options) (*Reader, *trace.Builder) {
 	to := trace.NewBuilder()
 	r := &Reader{}
-	r.Window = input.NewWindow(strings.NewReader(text))
+	r.Window, r.Reach = input.NewWindow(strings.NewReader(text)), 1<<20
 	r.Fill()
-	r.Begin(to, Options{})
+	r.Begin(to, o)
+	return r, to
+}
+
+func readEventsBy(t *testing.T, text string, o Options) (*Reader, *trace.Trace) {
+	t.Helper()
+	r, to := begun(text, o)
 	for i := r.Space(0); i < r.N; i = r.Space(i) {
 		if r.N-i < Room && !r.EOF {
 			r.Slide(i)

@@ -14,7 +14,7 @@ import (
 // what stands at next, which is negative if a rule is broken.
 func (r *Reader) step(at *template.Field, i int) (f *template.Field, next int) {
 	if r.Mode == token.Strict && !r.opts.RulesOnly {
-		if f = at.Follow(r.Buf, i); f != nil && f.Seen&r.ev.seen == 0 {
+		if f = at.Follow(r.Buf, i); f != nil {
 			r.apply(f, i)
 			if i += f.Len(); r.Buf[i] <= ' ' && f.Goal != template.TheEnd {
 				i = scan.SkipSpace(r.Buf, i) // more of it than was learned
@@ -29,23 +29,9 @@ func (r *Reader) step(at *template.Field, i int) (f *template.Field, next int) {
 func (r *Reader) apply(f *template.Field, i int) {
 	ev := &r.ev
 	ev.seen |= f.Seen
+	ev.ph, ev.row.Cat, ev.pid, ev.tid = f.Ph, f.Cat, f.PID, f.TID
 	for _, a := range f.Args {
 		r.addArg(a, i)
-	}
-	if f.Seen == 0 {
-		return // as for most
-	}
-	if f.Seen&template.KeyPh.Bit() != 0 {
-		ev.ph = f.Ph
-	}
-	if f.Seen&template.KeyCat.Bit() != 0 {
-		ev.row.Cat = f.Cat
-	}
-	if f.Seen&template.KeyPid.Bit() != 0 {
-		ev.pid = f.PID
-	}
-	if f.Seen&template.KeyTid.Bit() != 0 {
-		ev.tid = f.TID
 	}
 }
 
@@ -53,6 +39,7 @@ func (r *Reader) apply(f *template.Field, i int) {
 func (r *Reader) learn(at *template.Field, i int) (f *template.Field, next int) {
 	l := lesson{start: i, seen: r.ev.seen, notes: len(r.Notes), args: len(r.args.list), plain: true}
 	l.off = r.Mode != token.Strict || r.opts.RulesOnly || at == &r.learned.unknown // what follows what is not learned
+	r.learned.slow.lessons++
 	first, inArgs := at.Goal == template.Opening, at.Goal == template.ArgValue
 	r.learned.unknown = template.Field{}
 	f = &r.learned.unknown

@@ -42,6 +42,7 @@ func (r *Reader) Repeats(i int, limit int64) (next int, at Stop) {
 			return i, AtComma
 		}
 		gap.Learn(r.Buf, end, i)
+		r.learned.slow.gaps++
 	}
 	return i, AtComma
 }
@@ -66,7 +67,7 @@ func (r *Reader) repeat(i int) (next int) {
 		if len(f.Args) > 0 {
 			r.args.list = append(r.args.list, f.Args...)
 		}
-		ok := true
+		var ok bool
 		switch f.Value {
 		case template.StartValue:
 			row.Start, i, ok = r.learned.moment.Read(b, i)

@@ -91,7 +91,8 @@ func (r *Reader) once(k template.Key, at int) {
 	if r.ev.seen&k.Bit() != 0 {
 		r.Note(trace.DuplicateKey, at)
 		if k == template.KeyArgs {
-			r.args.list = r.args.list[:0]
+			r.args.start()
+			r.ev.row.Corr, r.ev.row.External = 0, 0
 		}
 	}
 	r.ev.seen |= k.Bit()
@@ -99,10 +100,6 @@ func (r *Reader) once(k template.Key, at int) {
 
 // phase reads the value of ph: one character.
 func (r *Reader) phase(i int) int {
-	if b := r.Buf; b[i] == '"' && b[i+2] == '"' && b[i+1] > ' ' && b[i+1] < 0x7f && b[i+1] != '\\' && b[i+1] != '"' {
-		r.ev.ph = b[i+1]
-		return i + 3
-	}
 	t, next := r.Value(i, '}')
 	if next >= 0 && t.Kind == token.Text {
 		if s := r.Text(t); len(s) == 1 {

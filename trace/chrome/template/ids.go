@@ -23,8 +23,22 @@ func slotOf(s []byte) uint64 {
 			h = h<<8 | uint64(c)
 		}
 	}
-	return h * 0x9e3779b97f4a7c15 >> 56
+	return h * spread >> 56
 }
+
+// hash is that of the sixteen bytes at i; its upper bits depend on all of them.
+func hash(b []byte, i int) uint64 {
+	return scan.Load(b, i)*spread ^ scan.Load(b, i+8)*spreadMore
+}
+
+// Odd numbers whose bits look drawn: multiplied by them, texts that differ anywhere differ
+// in their upper bits.
+const (
+	spread     = 0x9e3779b97f4a7c15
+	spreadMore = 0xc2b2ae3d27d4eb4f
+	spreadKey  = 0x165667b19e3779f9
+	spreadName = 0x27d4eb2f165667c5
+)
 
 // Labels is a cache of process and thread ids that are numbers.
 type Labels [slots]struct {

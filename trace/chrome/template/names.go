@@ -57,7 +57,7 @@ func (t *Names) Read(buf []byte, n, i int, to *trace.Builder) (id trace.StringID
 		return 0, i, false
 	}
 	i++
-	slot := &t.slots[(scan.Load(b, i)*0x9e3779b97f4a7c15^scan.Load(b, i+8)*0xc2b2ae3d27d4eb4f)>>54]
+	slot := &t.slots[hash(b, i)>>54]
 	if last := *slot; last != nil {
 		if n := last.next; n.at(b, i) {
 			*slot = n

@@ -1,9 +1,6 @@
 package template
 
-import (
-	"github.com/gaprof/gaprof/trace"
-	"github.com/gaprof/gaprof/trace/chrome/scan"
-)
+import "github.com/gaprof/gaprof/trace"
 
 // Value is a value that was read before: its JSON text, and what it stands for as the
 // value of one key, or of all that nobody asks for.
@@ -59,13 +56,13 @@ func (t *Values) TextLen() int64 { return t.text }
 
 // hash is that of the first bytes of the value at i of key.
 func (t *Values) hash(b []byte, i int, key trace.Key) uint64 {
-	return scan.Load(b, i)*0x9e3779b97f4a7c15 ^ scan.Load(b, i+8)*0xc2b2ae3d27d4eb4f ^ uint64(key)*0x165667b19e3779f9
+	return hash(b, i) ^ uint64(key)*spreadKey
 }
 
 // named is where a value of some hash may stand in an event called name, any where it
 // may stand in all.
 func (t *Values) named(hash uint64, name trace.StringID) **Value {
-	return t.any(hash ^ uint64(name)*0x27d4eb2f165667c5)
+	return t.any(hash ^ uint64(name)*spreadName)
 }
 
 func (t *Values) any(hash uint64) **Value {
