@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -254,12 +253,15 @@ func TestCut(t *testing.T) {
 
 // TestFirstIsNamed: the first problem of a kind names its event, cut to what a line holds.
 func TestFirstIsNamed(t *testing.T) {
-	name := strings.Repeat("é", 60)
-	event := `{"ph":"X","name":"` + name + `","ts":1.000,"dur":NaN},`
-	_, tr := readEvents(t, `{"ph":"X","name":"`+name+`","ts":1.000,"dur":2.000},`+event+strings.ReplaceAll(event, "é", "x")+"{}")
-	p := tr.Problems()[slices.IndexFunc(tr.Problems(), func(p trace.Problem) bool { return p.Code == trace.NonFiniteNumber })]
-	if p.Count != 2 || p.Detail != strings.Repeat("é", 40) {
-		t.Errorf("%+v", p)
+	for name, want := range map[string]string{
+		"short": "short", strings.Repeat("xy", 60): strings.Repeat("xy", 40), strings.Repeat("é", 60): strings.Repeat("é", 40),
+		"x" + strings.Repeat("é", 60): "x" + strings.Repeat("é", 39),
+	} {
+		event := `{"ph":"i","name":"` + name + `","ts":1.000,"q":NaN},`
+		_, tr := readEvents(t, event+strings.Replace(event, name, "another", 1)+"{}")
+		if p := tr.Problems(); len(p) != 1 || p[0].Count != 2 || p[0].Detail != want {
+			t.Errorf("%s: %+v", name, p)
+		}
 	}
 }
 

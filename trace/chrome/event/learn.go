@@ -37,7 +37,7 @@ func (r *Reader) apply(f *template.Field, i int) {
 
 // learn is step by the rules. It learns the stretch as a field, unless that is of no use.
 func (r *Reader) learn(at *template.Field, i int) (f *template.Field, next int) {
-	l := lesson{start: i, seen: r.ev.seen, notes: len(r.Notes), args: len(r.args.list), plain: true}
+	l := lesson{start: i, seen: r.ev.seen, notes: len(r.Notes), args: len(r.args.list)}
 	l.off = r.Mode != token.Strict || r.opts.RulesOnly || at == &r.learned.unknown // what follows what is not learned
 	r.learned.slow.lessons++
 	first, inArgs := at.Goal == template.Opening, at.Goal == template.ArgValue
@@ -48,7 +48,6 @@ func (r *Reader) learn(at *template.Field, i int) (f *template.Field, next int) 
 		if k, next = r.Member(i, first); next < 0 {
 			return nil, next
 		}
-		l.plain = l.plain && !k.Raw
 		first = false
 		switch {
 		case k.IsNone() && inArgs:
@@ -95,7 +94,6 @@ func (r *Reader) passOwn(f *template.Field, k token.Key, i int) (next int, passe
 // lesson is the state of the reader at the beginning of a stretch that may be learned.
 type lesson struct {
 	off   bool   // it is not to be learned
-	plain bool   // none of its keys must be decoded
 	start int    // index of its first byte
 	seen  uint16 // event.seen
 	notes int    // how many there were
@@ -107,7 +105,7 @@ type lesson struct {
 func (r *Reader) remember(at, f *template.Field, l lesson, end int) *template.Field {
 	f.Seen = r.ev.seen &^ l.seen
 	switch {
-	case l.off || !l.plain || len(r.Notes) != l.notes || end-l.start > template.MaxField || end > r.N:
+	case l.off || len(r.Notes) != l.notes || end-l.start > template.MaxField || end > r.N:
 		return f
 	case f.Goal == template.OwnValue && f.Key == template.KeyArgs:
 		return f // other events have an object here, to be gone into

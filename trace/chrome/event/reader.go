@@ -46,8 +46,7 @@ type Reader struct {
 	rows    rows
 	ev      event
 	args    argList
-	named   map[trace.Code]bool // problems of which the first case was told with a name
-	digits  []byte              // scratch
+	digits  []byte // scratch
 	learned learned
 }
 
@@ -79,8 +78,7 @@ type slow struct {
 func (r *Reader) Begin(to *trace.Builder, o Options) {
 	r.opts = o
 	r.rows = rows{builder: to, window: o.Window}
-	r.Counts, r.named = Counts{}, make(map[trace.Code]bool)
-	r.ev, r.Notes = event{}, r.Notes[:0]
+	r.Counts = Counts{}
 	r.learned = learned{values: template.NewValues()}
 	r.learned.fields.Forget(r.args.event)
 }
@@ -92,7 +90,6 @@ func (r *Reader) Cut(p *trace.Part) Counts {
 	r.rows.builder.Cut(p)
 	r.rows.part++
 	r.Counts = Counts{}
-	clear(r.named)
 	return counts
 }
 
@@ -221,16 +218,14 @@ func (r *Reader) isEmptyObject(i int) bool {
 	return r.Buf[i] == '{' && r.Buf[scan.SkipSpace(r.Buf, i+1)] == '}'
 }
 
-// Flush turns what was noted into problems of the trace. The first of a kind carries a
-// name, of the event that it was noted of; 0 is none.
+// longestDetail is how many bytes of a name stand in a problem.
+const longestDetail = 80
+
+// Flush turns what was noted into problems of the trace, with the name of the event that
+// it was noted of; 0 is none.
 func (r *Reader) Flush(name trace.StringID) {
 	for _, n := range r.Notes {
-		detail := ""
-		if !r.named[n.Code] {
-			r.named[n.Code] = true
-			detail = string(scan.Cut([]byte(r.rows.builder.String(name)), 80))
-		}
-		r.rows.builder.Problem(n.Code, n.At, detail)
+		r.rows.builder.Problem(n.Code, n.At, string(scan.Cut([]byte(r.rows.builder.String(name)), longestDetail)))
 	}
 	r.Notes = r.Notes[:0]
 }

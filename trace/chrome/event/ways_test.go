@@ -263,3 +263,27 @@ func TestArgsTwice(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestWhatIsLearned: nothing where there is nothing to learn from: by the rules alone, of an entry
+// that was repaired, and behind a stretch that is not learned itself. Keys with escapes are.
+func TestWhatIsLearned(t *testing.T) {
+	const plain = `{"ph":"X","name":"n","pid":1,"tid":2,"ts":5.000,"dur":3.000,"args":{"stream":7,"bytes":3}},`
+	tooLong := strings.Replace(plain, `"X"`, `"X","cat":"`+strings.Repeat("c", template.MaxField)+`"`, 1)
+	for _, c := range []struct {
+		text   string
+		o      Options
+		fields int
+	}{
+		{strings.Repeat(plain, 5), Options{}, 5},
+		{strings.Repeat(plain, 5), Options{RulesOnly: true}, 0},
+		{strings.Repeat(strings.Replace(plain, "},", ",},", 1), 5), Options{}, 4}, // up to the damage
+		{strings.Repeat(tooLong, 5), Options{}, 0},
+		{strings.Repeat(strings.ReplaceAll(plain, "a", `\u0061`), 5), Options{}, 5},
+	} {
+		r, _ := readEventsBy(t, c.text+"7", c.o)
+		if got := r.learned.fields.Len(); got != c.fields {
+			t.Errorf("%.100s: %d fields, want %d", c.text, got, c.fields)
+		}
+		sameByRules(t, c.text+"7", Options{})
+	}
+}
