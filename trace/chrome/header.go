@@ -94,7 +94,7 @@ func (d *reader) headerEntry(i int, pin *int, first, seenList bool) (s step, nex
 // tryEntry reads the entry of the header at i in the present mode.
 func (d *reader) tryEntry(i int, first, seenList bool) (s step, next, fail int) {
 	k, vi := d.Member(i, first)
-	if vi < 0 {
+	if scan.Broken(vi) {
 		return wasBroken, i, ^vi
 	}
 	if k.IsNone() {
@@ -111,7 +111,7 @@ func (d *reader) tryEntry(i int, first, seenList bool) (s step, next, fail int) 
 		return wasEvent, i, 0
 	}
 	t, next := d.Value(vi, '}')
-	if next < 0 {
+	if scan.Broken(next) {
 		return wasBroken, i, ^next
 	}
 	d.take(key, t)

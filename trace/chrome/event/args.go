@@ -26,7 +26,7 @@ func (r *Reader) readArg(f *template.Field, i int) int {
 // newArg reads a value at i by the rules.
 func (r *Reader) newArg(f *template.Field, i int) int {
 	t, next := r.Value(i, '}')
-	if next >= 0 && f.Keep && t.Kind != token.Deep {
+	if !scan.Broken(next) && f.Keep && t.Kind != token.Deep {
 		r.keepArg(r.argValue(f.ArgKey, t), i)
 	}
 	return next
@@ -47,7 +47,7 @@ func (r *Reader) knownArg(f *template.Field, i int) int {
 	r.learned.slow.scans++
 	notes := len(r.Notes)
 	t, next := r.Value(i, '}')
-	if next < 0 || t.Kind == token.Deep {
+	if scan.Broken(next) || t.Kind == token.Deep {
 		return next
 	}
 	arg := trace.Arg{Key: key}

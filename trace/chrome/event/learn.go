@@ -45,7 +45,7 @@ func (r *Reader) learn(at *template.Field, i int) (f *template.Field, next int) 
 	f = &r.learned.unknown
 	for passed := true; passed; i = next {
 		var k token.Key
-		if k, next = r.Member(i, first); next < 0 {
+		if k, next = r.Member(i, first); scan.Broken(next) {
 			return nil, next
 		}
 		first = false
@@ -63,7 +63,7 @@ func (r *Reader) learn(at *template.Field, i int) (f *template.Field, next int) 
 				next++
 			}
 		}
-		if next < 0 {
+		if scan.Broken(next) {
 			return nil, next
 		}
 	}

@@ -111,12 +111,12 @@ func (r *Reader) Bytes() int64 {
 // it, negative if it breaks a rule: then nothing is added. The window may slide.
 func (r *Reader) Strict(i int) (next int) {
 	for {
-		if next = r.read(i); next < 0 && r.Wants(i, ^next) {
+		if next = r.read(i); scan.Broken(next) && r.Wants(i, ^next) {
 			r.Slide(i)
 			i = 0
 			continue
 		}
-		if next >= 0 {
+		if !scan.Broken(next) {
 			r.accept(i)
 		}
 		return next
@@ -129,7 +129,7 @@ func (r *Reader) Strict(i int) (next int) {
 func (r *Reader) Entry(i int) (start, next int, ok bool) {
 	for r.Mode = token.Strict; r.Mode < token.NumModes; {
 		next = r.attempt(i)
-		if next >= 0 {
+		if !scan.Broken(next) {
 			if r.Mode != token.Strict && len(r.Notes) == 0 {
 				r.Note(trace.BrokenEvent, i) // no rule may be broken in silence
 			}
@@ -167,13 +167,13 @@ func (r *Reader) Try(i int) (found bool, at, end int) {
 	}
 	for {
 		end = r.read(i)
-		if end < 0 && r.Wants(i, ^end) {
+		if scan.Broken(end) && r.Wants(i, ^end) {
 			r.Slide(i)
 			i = 0
 			continue
 		}
-		found = end >= 0 && r.ev.ph != 0 && (r.ev.hasTime || r.ev.ph == 'M')
-		if end < 0 {
+		found = !scan.Broken(end) && r.ev.ph != 0 && (r.ev.hasTime || r.ev.ph == 'M')
+		if scan.Broken(end) {
 			end = ^end
 		}
 		r.Notes = r.Notes[:0]

@@ -28,7 +28,7 @@ func (r *Reader) Repeats(i int, limit int64) (next int, at Stop) {
 	gap := &r.learned.gap
 	for r.N-i >= Room || r.EOF {
 		end := r.repeat(i)
-		if end < 0 {
+		if scan.Broken(end) {
 			return i, AtEvent
 		}
 		if gap.Stands(r.Buf, end) && r.At(end+gap.Len()) < limit {
@@ -81,7 +81,7 @@ func (r *Reader) repeat(i int) (next int) {
 			*r.ev.integer(f.Value), i, ok = scan.Integer(b, i)
 		case template.OtherValue:
 			i = r.repeatArg(f, i)
-			ok = i >= 0
+			ok = !scan.Broken(i)
 		case template.EndValue:
 			return r.addRepeat(f, first, i)
 		}
@@ -146,7 +146,6 @@ func (r *Reader) addRepeat(last, first *template.Field, i int) (next int) {
 		row.Stored = e.Store(r.args.list, r.rows.builder, r.rows.part)
 	}
 	r.Counts.Events++
-	r.Counts.Kineto = r.Counts.Kineto || e.Cat.IsKnown()
 	r.rows.builder.Add(row)
 	return i
 }

@@ -30,10 +30,10 @@ var keys = map[string]template.Key{
 func (r *Reader) read(i int) int {
 	r.start()
 	f, next := r.step(r.learned.fields.Opening, i+1)
-	if next >= 0 && f.After != nil {
+	if !scan.Broken(next) && f.After != nil {
 		r.learned.fields.Opening = f.After
 	}
-	for ; next >= 0; f, next = r.step(f, i) {
+	for ; !scan.Broken(next); f, next = r.step(f, i) {
 		switch f.Goal {
 		case template.OwnValue:
 			i = r.own(f.Key, next)
@@ -45,7 +45,7 @@ func (r *Reader) read(i int) int {
 			}
 			return next
 		}
-		if i < 0 {
+		if scan.Broken(i) {
 			return i
 		}
 	}
@@ -101,7 +101,7 @@ func (r *Reader) once(k template.Key, at int) {
 // phase reads the value of ph: one character.
 func (r *Reader) phase(i int) int {
 	t, next := r.Value(i, '}')
-	if next >= 0 && t.Kind == token.Text {
+	if !scan.Broken(next) && t.Kind == token.Text {
 		if s := r.Text(t); len(s) == 1 {
 			r.ev.ph = s[0]
 		}
@@ -116,7 +116,7 @@ func (r *Reader) time(i int) (ns int64, ok bool, next int) {
 		return ns, true, next
 	}
 	t, next := r.Value(i, '}')
-	if next < 0 {
+	if scan.Broken(next) {
 		return 0, false, next
 	}
 	number, isNumber := r.Digits(t)
@@ -154,7 +154,7 @@ func (r *Reader) eventName(i int) (next int) {
 // name reads text; any other value stands for its JSON text, null for none.
 func (r *Reader) name(i int) (trace.StringID, int) {
 	t, next := r.Value(i, '}')
-	if next < 0 {
+	if scan.Broken(next) {
 		return 0, next
 	}
 	switch t.Kind {
@@ -170,7 +170,7 @@ func (r *Reader) name(i int) (trace.StringID, int) {
 // category reads cat; of a list separated by commas the first known one counts.
 func (r *Reader) category(i int) int {
 	t, next := r.Value(i, '}')
-	if next < 0 || t.Kind != token.Text {
+	if scan.Broken(next) || t.Kind != token.Text {
 		return next
 	}
 	r.ev.row.Cat = r.learned.cats.Find(r.Text(t), r.rows.builder)
@@ -185,7 +185,7 @@ func (r *Reader) flowID(i int) int {
 	v, next, ok := scan.Integer(r.Buf, i)
 	if !ok {
 		var t token.Token
-		if t, next = r.Value(i, '}'); next < 0 || t.Kind == token.Null || t.Kind == token.Deep {
+		if t, next = r.Value(i, '}'); scan.Broken(next) || t.Kind == token.Null || t.Kind == token.Deep {
 			return next
 		}
 		s := r.idText(t)

@@ -6,6 +6,7 @@ import (
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/chrome/event"
 	"github.com/gaprof/gaprof/trace/chrome/input"
+	"github.com/gaprof/gaprof/trace/chrome/scan"
 )
 
 const (
@@ -117,7 +118,7 @@ func (w *worker) events(i int, end int64) (at Spot) {
 				continue
 			}
 			at = Spot{r.At(i), false, true}
-			if i = r.Strict(i); i < 0 {
+			if i = r.Strict(i); scan.Broken(i) {
 				return at
 			}
 			entry, comma = true, false

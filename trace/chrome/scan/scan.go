@@ -14,6 +14,9 @@ const (
 	highs = 0x8080808080808080
 )
 
+// Broken reports whether a place is the complement of where a rule is broken.
+func Broken(place int) bool { return place < 0 }
+
 // special marks, by the high bit, the bytes of x that end a run of plain text:
 // quotes, backslashes and control characters. The lowest mark is exact; marks
 // above it may be false.

@@ -69,7 +69,7 @@ func (t *Names) Read(buf []byte, n, i int, to *trace.Builder) (id trace.StringID
 		}
 	}
 	end, escaped := scan.String(buf, i)
-	if escaped || end < 0 || end+1-i > token.MaxText { // longer ones are cut, by the rules
+	if escaped || scan.Broken(end) || end-i > token.MaxText { // longer ones are cut, by the rules
 		return 0, i, false
 	}
 	before := to.NumStrings()

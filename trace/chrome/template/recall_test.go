@@ -93,7 +93,7 @@ func TestNamesEnd(t *testing.T) {
 	readNames(t, &names, to, long, long, long)
 	text, n := quoted(long)
 	for cut := 19; cut < len(long)+1; cut++ { // what is behind the cut is no part of the text
-		if _, next, ok := recallName(&names, padded(string(text[:cut])), cut, 0); ok && next > cut {
+		if _, next, ok := names.Read(padded(string(text[:cut])), cut, 0, nobody); ok && next > cut {
 			t.Fatalf("cut at %d it ends at %d", cut, next)
 		}
 	}
@@ -147,11 +147,15 @@ func TestSpread(t *testing.T) {
 	if len(keys) < 700 || len(texts) < 800 { // of 1000 drawn ones 887
 		t.Errorf("1000 keys meet in %d slots, 1000 names in %d", len(keys), len(texts))
 	}
-	cats := map[uint64]int{}
+	cats, eight := map[uint64]int{}, map[uint64]int{}
 	for k := range 100 {
+		eight[slotOf(fmt.Appendf(nil, "%08d", k*1234567%100_000_000))]++
 		cats[slotOf(fmt.Append(nil, k))]++
 		cats[slotOf(fmt.Appendf(nil, "%d of a category", k))]++
 		cats[slotOf(fmt.Appendf(nil, "category %d", k))]++
+	}
+	if len(eight) < 60 { // of 100 drawn ones 83
+		t.Errorf("100 categories of eight letters meet in %d slots", len(eight))
 	}
 	if len(cats) < 140 || len(cats) > slots { // of 300 drawn ones 177
 		t.Errorf("300 categories meet in %d slots", len(cats))
@@ -183,6 +187,16 @@ func TestIDs(t *testing.T) {
 			t.Fatalf("%d/%d is track %d, not %d", pid, tid, track, to.Track(pid, tid))
 		}
 	}
+	few := Tracks{}
+	for round := range 2 { // threads of a few processes, all of which have the same
+		for id := range trace.StringID(6 * 30) {
+			if to = nil; round == 0 {
+				to = trace.NewBuilder()
+			}
+			few.Find(1+id/30, 10+id%30, to)
+		}
+	}
+	to = trace.NewBuilder()
 	var zero Labels
 	if id := zero.Find(0, []byte("0"), to); to.String(id) != "0" {
 		t.Error("the empty table knows 0")

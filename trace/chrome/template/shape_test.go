@@ -116,7 +116,8 @@ func TestSteady(t *testing.T) {
 			t.Errorf("kind %d, want %d", got, want)
 		}
 	}
-	for _, f := range []*Field{{Goal: OwnValue}, {Goal: ArgValue}, {Goal: ArgValue, ArgKey: trace.KeyCorrelation}} {
+	for _, f := range []*Field{{Goal: OwnValue}, {Goal: ArgValue}, {Goal: ArgValue, ArgKey: trace.KeyCorrelation},
+		{Goal: ArgValue, ArgKey: trace.KeyExternalID}, {Goal: OwnValue, Keep: true, ArgKey: trace.KeyExternalID}} {
 		if f.kind() != OtherValue {
 			t.Errorf("%+v is of kind %d", f, f.kind())
 		}

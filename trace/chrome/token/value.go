@@ -25,11 +25,11 @@ func (s *Scanner) Value(i int, in byte) (t Token, next int) {
 		}
 		return t, end
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		if end := scan.Number(s.Buf, i); end >= 0 || s.Mode == Strict {
+		if end := scan.Number(s.Buf, i); !scan.Broken(end) || s.Mode == Strict {
 			return Token{Kind: Number, Start: i, End: end}, s.Closed(end)
 		}
 	case 't', 'f', 'n':
-		if end := scan.Literal(s.Buf, i); end >= 0 || s.Mode == Strict {
+		if end := scan.Literal(s.Buf, i); !scan.Broken(end) || s.Mode == Strict {
 			t = Token{Kind: Bool, Start: i, End: end}
 			if c == 'n' {
 				t.Kind = Null
@@ -46,7 +46,7 @@ func (s *Scanner) Value(i int, in byte) (t Token, next int) {
 
 // PastQuote is the place behind the closing quote at end, where there is one.
 func PastQuote(end int) int {
-	if end < 0 {
+	if scan.Broken(end) {
 		return end
 	}
 	return end + 1
@@ -112,7 +112,7 @@ func startsEntry(c, closing byte) bool {
 // is broken. first says that no member stands before it.
 func (s *Scanner) Member(i int, first bool) (key Key, vi int) {
 	i, closed := s.separator(i, first, '}')
-	if closed || i < 0 {
+	if closed || scan.Broken(i) {
 		return Key{}, i
 	}
 	b := s.Buf
@@ -120,7 +120,7 @@ func (s *Scanner) Member(i int, first bool) (key Key, vi int) {
 		return Key{}, ^i
 	}
 	end, raw := s.str(i+1, ':')
-	if end < 0 {
+	if scan.Broken(end) {
 		return Key{}, end
 	}
 	key = Key{Raw: raw, Start: i + 1, End: end}
@@ -146,7 +146,7 @@ func (s *Scanner) skipList(i int) (end int, deep bool) {
 		} else {
 			vi, closed = s.separator(i, first, ']')
 		}
-		if vi < 0 {
+		if scan.Broken(vi) {
 			return vi, deep
 		}
 		first = false
@@ -163,7 +163,7 @@ func (s *Scanner) skipList(i int) (end int, deep bool) {
 			i, first = vi+1, true
 			continue
 		}
-		if _, i = s.Value(vi, closing); i < 0 {
+		if _, i = s.Value(vi, closing); scan.Broken(i) {
 			return i, deep
 		}
 	}
