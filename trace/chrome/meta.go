@@ -18,9 +18,9 @@ func droppedBy(log []byte) (records int64, lines int) {
 		return 0, 0
 	}
 	for _, line := range list {
-		_, rest, found := strings.Cut(line, "Dropped ")
+		_, rest, _ := strings.Cut(line, "Dropped ")
 		var n int64
-		if k, _ := fmt.Sscanf(rest, "%d activity records", &n); found && k == 1 && n > 0 {
+		if _, err := fmt.Sscanf(rest, "%d activity records", &n); err == nil && n > 0 {
 			records += n
 			lines++
 		} else if strings.Contains(line, "Exceeded max GPU buffer count") {
