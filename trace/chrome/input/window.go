@@ -126,7 +126,7 @@ func (w *Window) At(i int) int64 { return w.Base + int64(i) }
 
 // Has reports whether the window has text at index i.
 func (w *Window) Has(i int, text string) bool {
-	return i <= w.N && bytes.HasPrefix(w.Buf[i:w.N], []byte(text))
+	return bytes.HasPrefix(w.Buf[min(i, w.N):w.N], []byte(text))
 }
 
 // readFull reads until p is full or the input ends.
