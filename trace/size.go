@@ -15,7 +15,7 @@ const (
 	builtBytes   = 5*16 + 5*8                        // a Track, without its texts
 	factBytes    = 48                                // what those who go over tracks or large ids note of one
 	rankBytes    = 2400                              // facts of a process that does next to nothing, and its report
-	labelBytes   = 56                                // a label, without its text
+	labelBytes   = 40                                // a label, without its text
 )
 
 func (t *argTable) bytes() int64 {

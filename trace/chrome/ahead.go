@@ -39,7 +39,7 @@ func (d *reader) readAhead() (end func()) {
 func (d *reader) formPool(i int, in place) (end func()) {
 	workers, size := d.workers(d.At(i))
 	chunks := d.source.Chunks(size)
-	if chunks == nil || d.alone || d.Err != nil || in == inLines || workers < 2 {
+	if chunks == nil || d.alone || d.Err != nil || in == inLines || workers == 0 {
 		return func() {}
 	}
 	p := pool.New(pool.Options{

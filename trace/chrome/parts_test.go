@@ -22,6 +22,11 @@ func TestCompactAndSpaced(t *testing.T) {
 			t.Errorf("spaced(%q) = %q", c.compact, s)
 		}
 	}
+	for in, want := range map[string]string{`"a\`: `"a\`, `"a\":,`: `"a\":,`, `\"a,`: `\"a,`, `{"a":`: `{"a": `} {
+		if s := string(spaced([]byte("x"), in)); s != "x"+want {
+			t.Errorf("spaced(%q) = %q", in, s)
+		}
+	}
 }
 
 func TestAppendQuoted(t *testing.T) {

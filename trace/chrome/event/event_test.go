@@ -103,7 +103,7 @@ func TestFieldsAreBounded(t *testing.T) {
 
 func TestParseID(t *testing.T) {
 	for in, want := range map[string]int64{
-		"0": 0, "12": 12, "-3": -3, "0x1f": 31, "0XFF": 255, "0x7fffffffffffffff": 1<<63 - 1,
+		"0": 0, "12": 12, "-3": -3, "0x1f": 31, "0x7": 7, "0X0": 0, "0XFF": 255, "0x7fffffffffffffff": 1<<63 - 1,
 	} {
 		if got, ok := parseID([]byte(in)); !ok || got != want {
 			t.Errorf("%s: %d, %v", in, got, ok)

@@ -59,7 +59,7 @@ func TakesID(ph byte) bool {
 
 // parseID reads the id of a flow: decimal, or hexadecimal after 0x.
 func parseID(s []byte) (int64, bool) {
-	if len(s) > 2 && len(s) < 64 && s[0] == '0' && s[1]|0x20 == 'x' {
+	if len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x' {
 		v, err := strconv.ParseUint(string(s[2:]), 16, 63)
 		if err != nil {
 			return 0, false
