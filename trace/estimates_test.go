@@ -21,7 +21,8 @@ func TestSizes(t *testing.T) {
 		{"a row of a part", partRowBytes, unsafe.Sizeof(partRow{})},
 		{"a track", builtBytes, unsafe.Sizeof(Track{})},
 		{"an argument", argBytes, unsafe.Sizeof(Key(0)) + unsafe.Sizeof(uint8(0)) + unsafe.Sizeof(int64(0))},
-		{"the order of a track", orderBytes, 16 + unsafe.Sizeof(numberedID{}) + unsafe.Sizeof(TrackID(0)) + unsafe.Sizeof(uint32(0))},
+		{"the order of a track", orderBytes, 16 + unsafe.Sizeof(numberedID{}) + unsafe.Sizeof(TrackID(0)) +
+			unsafe.Sizeof(uint32(0))},
 	} {
 		if c.got != int64(c.want) {
 			t.Errorf("%s is said to take %d bytes, not %d", c.what, c.got, c.want)
@@ -35,7 +36,8 @@ func TestTablesCount(t *testing.T) {
 	for i := range uint64(5000) {
 		n.intern(i * i)
 	}
-	if want := 5000*unsafe.Sizeof(n.nums[0]) + uintptr(len(n.slots))*unsafe.Sizeof(n.slots[0]); n.bytes() != int64(want) {
+	if want := 5000*unsafe.Sizeof(n.nums[0]) +
+		uintptr(len(n.slots))*unsafe.Sizeof(n.slots[0]); n.bytes() != int64(want) {
 		t.Errorf("5000 numbers are said to take %d bytes, not %d", n.bytes(), want)
 	}
 	var a argTable
@@ -78,7 +80,8 @@ func TestStringsCount(t *testing.T) {
 		before, slots := s.bytes(), len(s.slots)
 		id := s.intern([]byte(long))
 		want := int64(len(long) - len(long)/5)
-		if got := s.bytes() - before - int64(len(s.slots)-slots)*8 - 8 - 16; got < want-1 || got > want+1 || s.at(id) != long {
+		if got := s.bytes() - before - int64(len(s.slots)-slots)*8 - 8 - 16; got < want-1 || got > want+1 ||
+			s.at(id) != long {
 			t.Errorf("%d bytes of one name are said to take %d, not %d", len(long), got, want)
 		}
 	}
@@ -188,7 +191,8 @@ func TestPartsReuse(t *testing.T) {
 	round := 0
 	cycle := func() {
 		for i := range 2 * chunkLen {
-			from.Add(&Row{Phase: Complete, Offset: -1, Track: from.Track(0, 0), Args: []Arg{{Key: KeyBytes, Num: int64(i)}}})
+			from.Add(&Row{Phase: Complete, Offset: -1, Track: from.Track(0, 0), Args: []Arg{{Key: KeyBytes,
+				Num: int64(i)}}})
 		}
 		p := &parts[round%2]
 		from.Cut(p)

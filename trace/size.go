@@ -10,7 +10,7 @@ const (
 	moveBytes    = 4 + 8 + 4                         // a row's place in the order, room to move a value, its parent
 	argBytes     = 2 + 1 + 8                         // one value of each field of an argChunk
 	threadBytes  = 16 + 8                            // a thread, without the text of its name
-	processBytes = 78                                // the same of a process, in a map: 49 a slot, of which five in eight are used
+	processBytes = 78                                // the same of a process, in a map: 49 a slot, five in eight used
 	orderBytes   = 16 + 24                           // to put a track in order
 	builtBytes   = 5*16 + 5*8                        // a Track, without its texts
 	factBytes    = 48                                // what those who go over tracks or large ids note of one

@@ -36,7 +36,8 @@ func TestLongEvents(t *testing.T) {
 		if next < 0 || r.At(next) != end || r.Counts.Events != 1 || to.Len() != 1 {
 			t.Errorf("strict: to %d of %d, %+v", r.At(next), end, r.Counts)
 		}
-		if got := told(to.Build()); !strings.HasPrefix(got, "X  \"long\" 1/2 5000+1000") || strings.Count(got, "\n") != 1 {
+		got := told(to.Build())
+		if !strings.HasPrefix(got, "X  \"long\" 1/2 5000+1000") || strings.Count(got, "\n") != 1 {
 			t.Errorf("strict: %s", got)
 		}
 
@@ -157,7 +158,8 @@ func TestTry(t *testing.T) {
 	} {
 		r, to := begun(c.text+strings.Repeat(" ", 3*token.Lookahead), Options{})
 		found, at, end := r.Try(0)
-		if found != c.found || at != 0 || end != c.end || to.Len() != 0 || len(r.Notes) > 0 || len(to.Build().Problems()) > 0 {
+		if found != c.found || at != 0 || end != c.end || to.Len() != 0 || len(r.Notes) > 0 ||
+			len(to.Build().Problems()) > 0 {
 			t.Errorf("%s: %v from %d to %d, %d notes", c.text, found, at, end, len(r.Notes))
 		}
 	}
@@ -243,7 +245,8 @@ func TestCut(t *testing.T) {
 		broken++
 	}
 	got := told(to.Build())
-	if want := told(whole); !strings.HasPrefix(got, want[:strings.LastIndex(want, " 0\n")]) || counts.Events != int64(whole.Len()) {
+	if want := told(whole); !strings.HasPrefix(got, want[:strings.LastIndex(want, " 0\n")]) ||
+		counts.Events != int64(whole.Len()) {
 		t.Errorf("%+v\n%.2000s\nwant\n%.2000s", counts, got, want)
 	}
 	if !strings.Contains(got, fmt.Sprintf("broken_event %d@-1 ", broken)) {
@@ -254,7 +257,8 @@ func TestCut(t *testing.T) {
 // TestFirstIsNamed: the first problem of a kind names its event, cut to what a line holds.
 func TestFirstIsNamed(t *testing.T) {
 	for name, want := range map[string]string{
-		"short": "short", strings.Repeat("xy", 60): strings.Repeat("xy", 40), strings.Repeat("é", 60): strings.Repeat("é", 40),
+		"short": "short", strings.Repeat("xy", 60): strings.Repeat("xy", 40),
+		strings.Repeat("é", 60):       strings.Repeat("é", 40),
 		"x" + strings.Repeat("é", 60): "x" + strings.Repeat("é", 39),
 	} {
 		event := `{"ph":"i","name":"` + name + `","ts":1.000,"q":NaN},`

@@ -16,7 +16,8 @@ func told(tr *trace.Trace) string {
 	var s strings.Builder
 	for i := range tr.Len() {
 		e := tr.Event(i)
-		fmt.Fprintf(&s, "%c %s %q %s/%s %d+%d %d %d", e.Phase(), tr.CatName(e.Cat()), e.Name(), e.Track().PID, e.Track().TID,
+		fmt.Fprintf(&s, "%c %s %q %s/%s %d+%d %d %d", e.Phase(), tr.CatName(e.Cat()), e.Name(), e.Track().PID,
+			e.Track().TID,
 			e.Start(), e.Dur(), e.Corr(), e.External())
 		for _, a := range e.Args() {
 			fmt.Fprintf(&s, " %s=%d:%s", tr.KeyName(a.Key), a.Kind, e.TextOf(a))
@@ -69,11 +70,13 @@ func TestMostIsRecalled(t *testing.T) {
 		{tracegen.Shuffled, 1028, 53, slow{lessons: 249, reads: 1075, scans: 59, gaps: 2}},
 	} {
 		r, _ := sameByRules(t, generatedList(t, c.shape, 300_000), Options{})
-		if r.Counts.Events != c.events || r.Counts.ByRules > c.byRules || r.Counts.ByRules == 0 || r.Counts.Others != 0 {
+		if r.Counts.Events != c.events || r.Counts.ByRules > c.byRules || r.Counts.ByRules == 0 ||
+			r.Counts.Others != 0 {
 			t.Errorf("%s: %+v, of %d events %d by the rules are enough", c.shape, r.Counts, c.events, c.byRules)
 		}
 		got := r.learned.slow
-		if got.lessons > c.most.lessons || got.reads > c.most.reads || got.scans > c.most.scans || got.gaps > c.most.gaps {
+		if got.lessons > c.most.lessons || got.reads > c.most.reads || got.scans > c.most.scans ||
+			got.gaps > c.most.gaps {
 			t.Errorf("%s: %+v, %+v are enough", c.shape, got, c.most)
 		}
 		if got.lessons == 0 || got.reads == 0 || got.scans == 0 || got.gaps == 0 {
@@ -86,7 +89,7 @@ func TestMostIsRecalled(t *testing.T) {
 // a number that varies.
 var layouts = []string{
 	`{"ph":"X","cat":"cpu_op","name":"n%d","pid":1,"tid":2,"ts":%d.000,"dur":3}`,
-	`{"ph": "X", "cat": "kernel", "name": "n%d", "pid": 0, "tid": 7, "ts": %d.500, "dur": 0.250, "args": {"stream": 7}}`,
+	`{"ph": "X", "cat": "kernel", "name": "n%d", "pid":0, "tid":7, "ts": %d.500, "dur": 0.250,"args": {"device": 0}}`,
 	`{"name":"n%d","ts":%d,"ph":"i","s":"t","pid":"main","tid":"loop"}`,
 	`{"ts":%d.25,"name":"n%d","ph":"i","pid":2}`,
 	`{"ph":"s","id":%d,"pid":1,"tid":2,"ts":%d.125,"cat":"ac2g","name":"ac2g"}`,
@@ -150,10 +153,11 @@ func TestEachLayout(t *testing.T) {
 // TestKeysTwice: a key that stands twice is told, and the last one counts, also where all but
 // the second one was seen before.
 func TestKeysTwice(t *testing.T) {
-	const plain = `{"ph":"X","cat":"cpu_op","id":3,"name":"n","pid":1,"tid":2,"ts":5.000,"dur":3.000,"args":{"bytes":1,"stream":7,"q":1}}`
+	const plain = `{"ph":"X","cat":"cpu_op","id":3,"name":"n","pid":1,"tid":2,"ts":5.000,"dur":3.000,` +
+		`"args":{"bytes":1,"stream":7,"q":1}}`
 	for key, values := range map[string]string{
-		"ph": `"i"`, "cat": `"kernel"`, "id": `4`, "name": `"other"`, "pid": `8`, "tid": `9`, "ts": `6.000`, "dur": `4.000`,
-		"args": `{"bytes":2}`, "id2": `5`,
+		"ph": `"i"`, "cat": `"kernel"`, "id": `4`, "name": `"other"`, "pid": `8`, "tid": `9`,
+		"ts": `6.000`, "dur": `4.000`, "args": `{"bytes":2}`, "id2": `5`,
 	} {
 		member := `"` + key + `":` + values
 		for _, twice := range []string{
@@ -208,7 +212,8 @@ func TestWindowIsTold(t *testing.T) {
 	o := Options{Window: func(start, end int64) { spans = append(spans, [2]int64{start, end}) }}
 	var text strings.Builder
 	for i := range 6 {
-		fmt.Fprintf(&text, `{"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans","tid":"p","ts":%d.000,"dur":2.000},`, i)
+		const span = `{"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans","tid":"p","ts":%d.000,`
+		fmt.Fprintf(&text, span+`"dur":2.000},`, i)
 		fmt.Fprintf(&text, `{"ph":"i","cat":"Trace","name":"Iteration Start","pid":"Traces","tid":"t","ts":%d.000},`, i)
 	}
 	readEventsBy(t, text.String()+"{}", o)
@@ -235,7 +240,8 @@ func TestNeverPlain(t *testing.T) {
 			t.Errorf("%s:\n%s", c.event, got)
 		}
 	}
-	r, tr := readEvents(t, strings.Repeat(`{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"main"}},`, 3)+plain)
+	const named = `{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"main"}},`
+	r, tr := readEvents(t, strings.Repeat(named, 3)+plain)
 	if track := tr.Event(0).Track(); track.ThreadName != "main" || r.Counts.Events != 4 {
 		t.Errorf("%+v, %+v", track, r.Counts)
 	}
@@ -256,10 +262,12 @@ func TestLongStretches(t *testing.T) {
 
 // TestArgsTwice: of arguments that stand twice the last ones count, whole.
 func TestArgsTwice(t *testing.T) {
-	const event = `{"ph":"X","name":"n","ts":5.000,"dur":3.000,"args":{"bytes":1,"stream":7,"correlation":4,"External id":5},` +
+	const event = `{"ph":"X","name":"n","ts":5.000,"dur":3.000,"args":{"bytes":1,"stream":7,"correlation":4,` +
+		`"External id":5},` +
 		`"args":{"bytes":2,"dtype":"float"}},`
 	_, got := sameByRules(t, strings.Repeat(event, 3)+"{}", Options{})
-	if want := "X  \"n\" / 5000+3000 0 0 bytes=0:2 dtype=1:float\n"; !strings.HasPrefix(got, strings.Repeat(want, 3)+"duplicate_key 3@") {
+	want := strings.Repeat("X  \"n\" / 5000+3000 0 0 bytes=0:2 dtype=1:float\n", 3) + "duplicate_key 3@"
+	if !strings.HasPrefix(got, want) {
 		t.Error(got)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"testing/synctest"
 )
 
 // numbered is n bytes, none of them zero, of which no hundred are alike.
@@ -103,7 +102,8 @@ func TestHas(t *testing.T) {
 		i    int
 		text string
 		want bool
-	}{{0, "abc", true}, {0, "abd", false}, {3, "abd", true}, {4, "bd", true}, {4, "bdx", false}, {6, "a", false}, {6, "\x00", false}, {9, "a", false}} {
+	}{{0, "abc", true}, {0, "abd", false}, {3, "abd", true}, {4, "bd", true}, {4, "bdx", false},
+		{6, "a", false}, {6, "\x00", false}, {9, "a", false}} {
 		if w.Has(c.i, c.text) != c.want {
 			t.Errorf("%q at %d: %v", c.text, c.i, !c.want)
 		}
@@ -128,8 +128,9 @@ func TestJump(t *testing.T) {
 	data := numbered(5 * WindowSize)
 	for _, c := range []struct {
 		pos, gone int64
-	}{{1000, WindowSize + 1000}, {1500, WindowSize + 1000}, {WindowSize + 999, WindowSize + 1000}, {WindowSize + 1000, WindowSize + 1000},
-		{WindowSize + 1001, 0}, {4 * WindowSize, 4 * WindowSize}, {5 * WindowSize, 0}, {999, 0}, {0, 0}} {
+	}{{1000, WindowSize + 1000}, {1500, WindowSize + 1000}, {WindowSize + 999, WindowSize + 1000},
+		{WindowSize + 1000, WindowSize + 1000}, {WindowSize + 1001, 0}, {4 * WindowSize, 4 * WindowSize},
+		{5 * WindowSize, 0}, {999, 0}, {0, 0}} {
 		text := Text{At: fromOn{data, c.gone}, Size: int64(len(data))}
 		w := NewWindow(nil)
 		w.open(bytes.NewReader(data), 1000)
@@ -172,7 +173,8 @@ func TestRestart(t *testing.T) {
 	}
 	gone := errors.New("gone")
 	for _, again := range []func() (io.Reader, error){
-		func() (io.Reader, error) { return nil, gone }, func() (io.Reader, error) { return strings.NewReader("short"), nil },
+		func() (io.Reader, error) { return nil, gone },
+		func() (io.Reader, error) { return strings.NewReader("short"), nil },
 	} {
 		stream := Text{Again: again}
 		w := NewWindow(bytes.NewReader(data))
@@ -211,46 +213,6 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// TestCloseWaits: nobody reads the source when Close returns.
-func TestCloseWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		asked, goOn, closed := make(chan bool), make(chan bool), make(chan bool)
-		g := newRing(readFunc(func(p []byte) (int, error) {
-			close(asked)
-			<-goOn
-			return 0, io.EOF
-		}), 2, 100)
-		<-asked
-		go func() { g.close(); close(closed) }()
-		synctest.Wait()
-		select {
-		case <-closed:
-			t.Error("it returns while the source is read")
-		default:
-		}
-		close(goOn)
-		<-closed
-	})
-}
-
-// TestProgress: what neither the reader nor a worker needs is given up, and no more.
-func TestProgress(t *testing.T) {
-	g := newRing(bytes.NewReader(numbered(10_000)), 5, 100)
-	defer g.close()
-	for _, c := range []struct{ base, chunk, kept int64 }{{250, 1, 100}, {150, 7, 150}, {260, 2, 200}, {10, 0, 200}, {450, 4, 400}} {
-		g.Progress(c.base, c.chunk)
-		if g.mu.Lock(); g.kept != c.kept || g.awaited != theReader {
-			t.Errorf("%+v: kept from %d on", c, g.kept)
-		}
-		g.mu.Unlock()
-	}
-	g.Await(3)
-	if g.mu.Lock(); g.awaited != 3 || g.idle {
-		t.Errorf("chunk %d is awaited", g.awaited)
-	}
-	g.mu.Unlock()
-}
-
 // TestChunksOfFiles: chunk k begins at k times the size, and is read from somewhat before it.
 func TestChunksOfFiles(t *testing.T) {
 	data := numbered(500_000)
@@ -281,7 +243,8 @@ func TestChunksOfFiles(t *testing.T) {
 			}
 			chunks.Open(&w, 0, 0)
 			toTheEnd(t, "behind a chunk", &w, data)
-			if w.Release(); m != nil && (m.(*inMemory).mapped != 0 || int64(m.(*inMemory).read) > (3*size+20_064+size)*end) {
+			if w.Release(); m != nil && (m.(*inMemory).mapped != 0 ||
+				int64(m.(*inMemory).read) > (3*size+20_064+size)*end) {
 				t.Errorf("%d stretches left, %d bytes read", m.(*inMemory).mapped, m.(*inMemory).read)
 			}
 			if chunks.EndsBefore(end) {
@@ -315,109 +278,4 @@ func TestReadMappedNeedsBoth(t *testing.T) {
 	if maps != 0 && maps > 1+len(data)/stretchSize {
 		t.Errorf("mapped %d times", maps)
 	}
-}
-
-// TestChunksOfStreams: a chunk is lent from somewhat before it on, with what follows it to be
-// read on; one that is gone, or will not come, is not.
-func TestChunksOfStreams(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		data := numbered(1050)
-		text := Text{}
-		reader := NewWindow(bytes.NewReader(data))
-		text.ReadAhead(&reader, 4, 100)
-		defer text.Close()
-		chunks := text.Chunks(7)
-		if chunks.Size() != 100 || chunks.End() != math.MaxInt64 {
-			t.Errorf("chunks of %d bytes", chunks.Size())
-		}
-		chunks.Progress(0, 1)
-		w := NewWindow(nil)
-		for _, c := range []struct{ chunk, before, from int64 }{{0, 0, 0}, {0, 64, 0}, {1, 64, 36}, {1, 0, 100}, {2, 300, 0}, {3, 64, 236}} {
-			if !chunks.Open(&w, c.chunk, c.before) {
-				t.Fatalf("chunk %d is not there", c.chunk)
-			}
-			shows(t, "chunk", &w, data, c.from, int((c.chunk+1)*100-c.from))
-		}
-		opened := make(chan bool)
-		other := NewWindow(nil)
-		go func() { opened <- chunks.Open(&other, 5, 0) }()
-		synctest.Wait()
-		select {
-		case <-opened:
-			t.Error("chunk 5 is there before there is room")
-		default:
-		}
-		w.Release()
-		chunks.Progress(250, 2)
-		if !<-opened {
-			t.Error("chunk 5 does not come")
-		}
-		shows(t, "chunk", &other, data, 500, 100)
-		other.Release()
-		if chunks.Open(&w, 1, 0) {
-			t.Error("chunk 1 is still there")
-		}
-		go func() { opened <- chunks.Open(&other, 9, 0) }()
-		synctest.Wait()
-		chunks.Interrupt()
-		if <-opened {
-			t.Error("chunk 9 is there")
-		}
-		if chunks.Open(&w, 3, 0) {
-			t.Error("a worker that is to come back gets a chunk")
-		}
-		chunks.Resume()
-		if !chunks.Open(&w, 3, 0) {
-			t.Error("chunk 3 is gone")
-		}
-		w.Release()
-		if chunks.EndsBefore(11) {
-			t.Error("the end is known before it is read")
-		}
-		chunks.Progress(1000, 10)
-		synctest.Wait()
-		if !chunks.Open(&w, 10, 64) || chunks.EndsBefore(10) || !chunks.EndsBefore(11) {
-			t.Error("the end is not where it is")
-		}
-		shows(t, "last chunk", &w, data, 936, 114)
-		w.Release()
-		if chunks.Open(&w, 11, 0) {
-			t.Error("there is more than all")
-		}
-	})
-}
-
-// TestAwaitedGivesUp: a worker whose chunk the reader waits for does not wait for room.
-func TestAwaitedGivesUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		data := numbered(1000)
-		text := Text{}
-		reader := NewWindow(bytes.NewReader(data))
-		text.ReadAhead(&reader, 3, 100)
-		defer text.Close()
-		chunks := text.Chunks(0)
-		chunks.Progress(0, 1)
-		w := NewWindow(nil)
-		chunks.Open(&w, 2, 0)
-		read := make(chan int)
-		go func() { w.Slide(0); read <- w.N }() // asks for what follows, for which there is no room
-		synctest.Wait()
-		select {
-		case n := <-read:
-			t.Errorf("it has %d bytes without room", n)
-		default:
-		}
-		chunks.Await(1)
-		synctest.Wait()
-		select {
-		case n := <-read:
-			t.Errorf("it has %d bytes though another one is awaited", n)
-		default:
-		}
-		chunks.Await(2)
-		if n := <-read; n != 100 || w.Err != errGone {
-			t.Errorf("it has %d bytes: %v", n, w.Err)
-		}
-		w.Release()
-	})
 }

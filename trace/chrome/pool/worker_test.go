@@ -79,7 +79,8 @@ func TestRuns(t *testing.T) {
 	n := len(one) + 1
 	events := strings.Repeat(one+",", 10)
 	broken := `{"ph":"X","name":!},` + strings.Repeat(" ", 2*n-20)
-	text := events + broken + strings.Repeat("x", 3*n) + strings.Repeat(" ", 2*n) + "}," + events + "7," + events[:n*6] + "]"
+	text := events + broken + strings.Repeat("x", 3*n) + strings.Repeat(" ", 2*n) + "}," + events + "7," +
+		events[:n*6] + "]"
 	second := 17*n + 2
 	w, r := workerOn(text, int64(5*n)), &Run{}
 	for _, want := range []struct {
@@ -107,8 +108,10 @@ func TestRuns(t *testing.T) {
 			continue
 		}
 		want.spot.Pos = int64(want.stop)
-		if r.Start != int64(want.start) || r.Stop != want.spot || r.Counts.Events != want.events || int64(r.Part.Len()) != want.events {
-			t.Errorf("chunk %d: from %d to %+v, %+v, want from %d to %+v, %d events", want.chunk, r.Start, r.Stop, r.Counts,
+		if r.Start != int64(want.start) || r.Stop != want.spot || r.Counts.Events != want.events ||
+			int64(r.Part.Len()) != want.events {
+			t.Errorf("chunk %d: from %d to %+v, %+v, want from %d to %+v, %d events", want.chunk, r.Start, r.Stop,
+				r.Counts,
 				want.start, want.spot, want.events)
 		}
 	}
@@ -161,7 +164,8 @@ func TestJoinEarly(t *testing.T) {
 		t.Errorf("taken to %+v, due at %d", at, p.NextDue())
 	}
 	p, to = start(t, strings.NewReader("      "+list(100)), "      "+list(100), 10*eventLen)
-	if got := p.Join(Spot{Pos: 10*eventLen + 1, Comma: true}, to); got.Pos != 10*eventLen+1 || p.NextDue() != 10*eventLen+6 {
+	if got := p.Join(Spot{Pos: 10*eventLen + 1, Comma: true}, to); got.Pos != 10*eventLen+1 ||
+		p.NextDue() != 10*eventLen+6 {
 		t.Errorf("the first run begins at %d", p.NextDue())
 	}
 }

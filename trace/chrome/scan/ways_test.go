@@ -18,8 +18,10 @@ func TestBroken(t *testing.T) {
 // TestFewMicros: one to four digits, a point and three digits are read as one word, and nothing
 // else is, whatever stands around them.
 func TestFewMicros(t *testing.T) {
-	whole := []string{"0", "1", "7", "9", "00", "01", "10", "42", "99", "100", "512", "999", "1000", "4096", "9999", "10000", "12345", "0123", "", "-1", "1a"}
-	after := []string{".000", ".001", ".010", ".100", ".999", ".42", ".", "", ".1a3", ".12/", ".:12", "/123", ",123", ".1234"}
+	whole := []string{"0", "1", "7", "9", "00", "01", "10", "42", "99", "100", "512", "999", "1000", "4096", "9999",
+		"10000", "12345", "0123", "", "-1", "1a"}
+	after := []string{".000", ".001", ".010", ".100", ".999", ".42", ".", "", ".1a3", ".12/", ".:12", "/123", ",123",
+		".1234"}
 	for _, w := range whole {
 		for _, a := range after {
 			for _, follows := range []string{",", "}", "e", "5", "\x00"} {
@@ -29,11 +31,13 @@ func TestFewMicros(t *testing.T) {
 				}
 				ns, end, ok := FewMicros(padded("99."+text+follows), 3)
 				plain := a[:min(len(a), 4)]
-				want := len(w) >= 1 && len(w) <= 4 && len(plain) == 4 && plain[0] == '.' && isDigits(w+plain[1:]) && (w[0] != '0' || len(w) == 1)
+				want := len(w) >= 1 && len(w) <= 4 && len(plain) == 4 && plain[0] == '.' && isDigits(w+plain[1:]) &&
+					(w[0] != '0' || len(w) == 1)
 				if ok != want {
 					t.Errorf("%q: %v", text+follows, ok)
 				}
-				if v, _ := strconv.ParseInt(w+plain[min(1, len(plain)):], 10, 64); ok && (ns != v || end != 3+len(w)+4) {
+				v, _ := strconv.ParseInt(w+plain[min(1, len(plain)):], 10, 64)
+				if ok && (ns != v || end != 3+len(w)+4) {
 					t.Errorf("%q: %d to %d, want %d to %d", text+follows, ns, end, v, 3+len(w)+4)
 				}
 			}
@@ -94,7 +98,9 @@ func TestWhatFollows(t *testing.T) {
 			}
 		}
 		for _, text := range []string{"1.500", "12345.678", "12345"} {
-			if _, _, ok := Micros(padded(text+follows), 0); (digit && text != "12345" || !digit && c != '.' && wrong) && ok || !digit && !wrong && !ok {
+			_, _, ok := Micros(padded(text+follows), 0)
+			goesOn := digit && text != "12345" || c != '.' && wrong
+			if goesOn && ok || !digit && !wrong && !ok {
 				t.Errorf("%q: %v", text+follows, ok)
 			}
 		}
@@ -150,16 +156,22 @@ func TestScaled(t *testing.T) {
 		want  int64
 		ok    bool
 	}{
-		{"0", 3, 0, true}, {"-0", 0, 0, true}, {"0.4", 0, 0, true}, {"0.5", 0, 1, true}, {"-0.5", 0, -1, true}, {"0.05", 0, 0, true},
-		{"0.95", 1, 10, true}, {"123", -2, 1, true}, {"155", -2, 2, true}, {"55", -2, 1, true}, {"45", -2, 0, true}, {"99", -3, 0, true},
+		{"0", 3, 0, true}, {"-0", 0, 0, true}, {"0.4", 0, 0, true}, {"0.5", 0, 1, true}, {"-0.5", 0, -1, true},
+		{"0.05", 0, 0, true},
+		{"0.95", 1, 10, true}, {"123", -2, 1, true}, {"155", -2, 2, true}, {"55", -2, 1, true}, {"45", -2, 0, true},
+		{"99", -3, 0, true},
 		{"9223372036854775807", 0, 1<<63 - 1, true}, {"9223372036854775807.4", 0, 1<<63 - 1, true},
-		{"9223372036854775807.5", 0, 0, false}, {"18446744073709551616", 0, 0, false}, {"9999999999999999999", 0, 0, false},
-		{"99999999999999999999", 0, 0, false}, {"-9223372036854775807", 0, -1<<63 + 1, true}, {"1e18", 0, 1e18, true}, {"1e18", 1, 0, false},
-		{"1e+2", 0, 100, true}, {"1E-2", 2, 1, true}, {"100e-2", 0, 1, true}, {"0.001e3", 0, 1, true}, {"0.000", 3, 0, true},
+		{"9223372036854775807.5", 0, 0, false}, {"18446744073709551616", 0, 0, false}, {"9999999999999999999", 0, 0,
+			false},
+		{"99999999999999999999", 0, 0, false}, {"-9223372036854775807", 0, -1<<63 + 1, true}, {"1e18", 0, 1e18, true},
+		{"1e18", 1, 0, false},
+		{"1e+2", 0, 100, true}, {"1E-2", 2, 1, true}, {"100e-2", 0, 1, true}, {"0.001e3", 0, 1, true}, {"0.000", 3, 0,
+			true},
 		{"1e20", 0, 0, false}, {"0e20", 0, 0, true}, {"1e00000000000000000000000000000005", 0, 100000, true},
 		{"1e-99999999999999999999999", 0, 0, true}, {"1e99999999999999999999999", 0, 0, false},
 	} {
-		if got, ok := ParseDecimal([]byte(c.text), []byte("scratch")).Scaled(c.shift); ok != c.ok || ok && got != c.want {
+		if got, ok := ParseDecimal([]byte(c.text), []byte("scratch")).Scaled(c.shift); ok != c.ok || ok &&
+			got != c.want {
 			t.Errorf("%s by %d: %d, %v, want %d, %v", c.text, c.shift, got, ok, c.want, c.ok)
 		}
 	}

@@ -68,7 +68,8 @@ func TestWays(t *testing.T) {
 	for k := range ways + 1 {
 		fields = append(fields, table.Learn(at, &Field{Goal: OwnValue}, fmt.Sprint(k), 1))
 		for j := max(0, k+1-ways); j <= k; j++ {
-			if b := padded(fmt.Sprint(j)); at.Follow(b, 0) != fields[j] || at.Usual() != fields[j] || at.Follow(b, 0) != fields[j] {
+			if b := padded(fmt.Sprint(j)); at.Follow(b, 0) != fields[j] || at.Usual() != fields[j] || at.Follow(b,
+				0) != fields[j] {
 				t.Fatalf("of %d fields number %d is not found", k+1, j)
 			}
 		}

@@ -73,7 +73,8 @@ func TestValuesEnd(t *testing.T) {
 			t.Errorf("it stands in %d bytes", cut)
 		}
 	}
-	if b := []byte(text); values.Recall(b, 0, trace.KeyInputDims, 1) == nil || values.Recall(b, 0, trace.KeyBytes, 1) != nil {
+	if b := []byte(text); values.Recall(b, 0, trace.KeyInputDims, 1) == nil || values.Recall(b, 0, trace.KeyBytes,
+		1) != nil {
 		t.Error("it does not stand at the very end, or it stands under another key")
 	}
 }
