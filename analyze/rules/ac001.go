@@ -106,7 +106,7 @@ func (e *early) take(r *analyze.Rank, keep func(*gradients.HostCollective) bool)
 
 // message says how many there are.
 func (e *early) message(name string) string {
-	return fmt.Sprintf("%d %ss before the last micro-batch, %.1f per step", e.calls, name,
+	return fmt.Sprintf("%s before the last micro-batch, %.1f per step", units.Count(e.calls, name),
 		float64(e.calls)/float64(e.steps))
 }
 

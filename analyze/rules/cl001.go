@@ -27,9 +27,6 @@ func runCL001(p *analyze.Pass) {
 	list := steadyPasses(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
 		return gp.Kind == gradients.NormPass && gp.OnDevice && 2*gp.Launches > gp.Parameters && !oneByOne(gp)
 	}, func(_ *analyze.Rank, gp *gradients.Pass) bool { return gapShare(gp) > launchBoundGap })
-	if len(list) == 0 {
-		return
-	}
 	p.ReportHost(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message: "host-bound gradient norm costs " + perStep(mean, step),

@@ -35,11 +35,8 @@ func oneByOne(gp *gradients.Pass) bool { return len(gp.Rounds.Collectives) > 0 |
 
 func runCL002(p *analyze.Pass) {
 	list := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool { return oneByOne(gp) })
-	if len(list) == 0 {
-		return
-	}
-	first := list[0].pass
 	p.ReportStructure(claimRounds(p, list), func(mean, step int64) report.Finding {
+		first := list[0].pass
 		return report.Finding{
 			Message: "gradient norms taken one by one cost " + perStep(mean, step),
 			Why: fmt.Sprintf("the norms of %s take %s in one pass",

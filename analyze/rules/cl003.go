@@ -30,9 +30,6 @@ func runCL003(p *analyze.Pass) {
 	list := passes(p, func(r *analyze.Rank, gp *gradients.Pass) bool {
 		return gp.Kind == gradients.NormPass && gp.Place == gradients.AfterBackward && !clips[r] && !oneByOne(gp)
 	})
-	if len(list) == 0 {
-		return
-	}
 	p.ReportNote(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message: "norm of all gradients, or weights, that no clipping uses costs " + perStep(mean, step),

@@ -6,6 +6,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // CL004 finds clipping at every micro-batch.
@@ -33,8 +34,8 @@ func runCL004(p *analyze.Pass) {
 	}
 	f := report.Finding{
 		Message: "gradients are clipped between micro-batches: the result depends on their order",
-		Why: fmt.Sprintf("%d passes clip the gradients by their norm between two backward passes of one step",
-			len(list)),
+		Why: fmt.Sprintf("gradients are clipped by their norm in %s between two backward passes of one step",
+			units.Count(len(list), "pass")),
 		Evidence: showPasses(list),
 	}
 	p.Report(report.Warn, f)

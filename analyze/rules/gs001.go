@@ -25,9 +25,6 @@ var GS001 = analyze.Rule{
 
 func runGS001(p *analyze.Pass) {
 	list := withVerdict(p, report.Needless)
-	if len(list) == 0 {
-		return
-	}
 	p.ReportStructure(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message:  "needless scaling of the gradients costs " + perStep(mean, step),

@@ -30,9 +30,6 @@ var GS002 = analyze.Rule{
 
 func runGS002(p *analyze.Pass) {
 	list := withVerdict(p, report.Avoidable)
-	if len(list) == 0 {
-		return
-	}
 	p.ReportStructure(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message:  "avoidable scaling of the gradients costs " + perStep(mean, step),

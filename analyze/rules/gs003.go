@@ -68,9 +68,6 @@ func runGS003(p *analyze.Pass) {
 		}
 		return false
 	}, func(r *analyze.Rank, gp *gradients.Pass) bool { return slowness(gp, p.Bandwidth(r)) != "" })
-	if len(list) == 0 {
-		return
-	}
 	p.ReportHost(claimPasses(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message: "slow pass over the gradients costs " + perStep(mean, step),

@@ -32,11 +32,8 @@ func runGS004(p *analyze.Pass) {
 	list := passes(p, func(_ *analyze.Rank, gp *gradients.Pass) bool {
 		return gp.BeforeScatter && !gp.One
 	})
-	if len(list) == 0 {
-		return
-	}
 	say := p.ReportStructure
-	if !list[0].pass.OnDevice {
+	if len(list) > 0 && !list[0].pass.OnDevice {
 		say = p.ReportNote // gloo cannot average, so there is nothing to change
 	}
 	say(claimBusy(p, list), func(mean, step int64) report.Finding {

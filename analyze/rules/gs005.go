@@ -74,8 +74,8 @@ func runGS005(p *analyze.Pass) {
 		return report.Finding{
 			Message: "repeated passes over the same gradients cost " + perStep(mean, step),
 			Why: fmt.Sprintf(
-				"%d passes too many multiply the gradients of a step, such as %s before the optimizer",
-				len(extra), extra[0].pass.Kind),
+				"the gradients of a step are multiplied by %s too many, such as %s before the optimizer",
+				units.Count(len(extra), "pass"), extra[0].pass.Kind),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(extra),
 			Caveats:  hostCaveat(extra),

@@ -29,9 +29,6 @@ var GS006 = analyze.Rule{
 
 func runGS006(p *analyze.Pass) {
 	list := passes(p, multipliesByOne)
-	if len(list) == 0 {
-		return
-	}
 	p.ReportStructure(claimOne(p, list), func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message:  "multiplying gradients by one costs " + perStep(mean, step),

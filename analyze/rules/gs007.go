@@ -7,6 +7,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // GS007 finds gradients that are scaled or cleared between micro-batches.
@@ -35,7 +36,8 @@ func runGS007(p *analyze.Pass) {
 	var parts []string
 	if n := len(inside); n > 0 {
 		parts = append(parts,
-			fmt.Sprintf("%d passes multiply or clear the gradients between two backward passes of one step", n))
+			fmt.Sprintf("gradients are multiplied or cleared in %s between two backward passes of one step",
+				units.Count(n, "pass")))
 	}
 	cleared := 0
 	for _, r := range p.Ranks {
@@ -47,7 +49,8 @@ func runGS007(p *analyze.Pass) {
 		}
 	}
 	if cleared > 0 {
-		parts = append(parts, fmt.Sprintf("zero_grad() runs %d times between two backward passes of one step", cleared))
+		parts = append(parts, fmt.Sprintf("zero_grad() runs %s between two backward passes of one step",
+			units.Count(cleared, "time")))
 	}
 	if len(parts) == 0 {
 		return

@@ -219,24 +219,26 @@ func TestLateLoaderWithWorkers(t *testing.T) {
 	}
 }
 
-// Rank 3 waits for rank 2, which waits for rank 1, which loads data: the chain is told.
+// chainRun: rank 3 waits for rank 2, which waits for rank 1, which loads data.
+var chainRun = lateRun{steps: 4, ranks: 6, groups: map[string][]int{"a": {1, 2}, "b": {0, 2, 3, 4, 5}},
+	step: func(rank, _ int) []act {
+		list := []act{kernel("gemm", 300, "[8,8,1]"), {kind: 'b'}}
+		if rank == 1 {
+			list = append([]act{{'h', loader, 3000, "user_annotation"}}, list...)
+		}
+		if rank == 1 || rank == 2 {
+			list = append(list, act{'c', "a", 50, ""}, act{kind: 'w'})
+		}
+		list = append(list, kernel("gemm_bwd", 500, "[8,8,1]"))
+		if rank != 1 {
+			list = append(list, act{'c', "b", 50, ""}, act{kind: 'w'})
+		}
+		return append(list, act{kind: 'o'})
+	}}
+
+// The chain of ranks that wait for each other is told.
 func TestLateChain(t *testing.T) {
-	run := lateRun{steps: 4, ranks: 6, groups: map[string][]int{"a": {1, 2}, "b": {0, 2, 3, 4, 5}},
-		step: func(rank, _ int) []act {
-			list := []act{kernel("gemm", 300, "[8,8,1]"), {kind: 'b'}}
-			if rank == 1 {
-				list = append([]act{{'h', loader, 3000, "user_annotation"}}, list...)
-			}
-			if rank == 1 || rank == 2 {
-				list = append(list, act{'c', "a", 50, ""}, act{kind: 'w'})
-			}
-			list = append(list, kernel("gemm_bwd", 500, "[8,8,1]"))
-			if rank != 1 {
-				list = append(list, act{'c', "b", 50, ""}, act{kind: 'w'})
-			}
-			return append(list, act{kind: 'o'})
-		}}
-	f := stragglerOf(t, run.inputs(t))
+	f := stragglerOf(t, chainRun.inputs(t))
 	if f == nil || f.Lateness == nil {
 		t.Fatalf("no lateness in %+v", f)
 	}
@@ -249,25 +251,27 @@ func TestLateChain(t *testing.T) {
 	}
 }
 
+// passedOnRun is such a run of three ranks in two groups.
+var passedOnRun = lateRun{steps: 5, ranks: 3, groups: map[string][]int{"a": {0, 1}, "b": {1, 2}},
+	step: func(rank, _ int) []act {
+		list := []act{kernel("gemm", 300, "[8,8,1]"), {kind: 'b'}}
+		if rank == 0 {
+			list[0].us = 900
+		}
+		if rank < 2 {
+			list = append(list, act{'c', "a", 50, ""}, act{kind: 'w'})
+		}
+		list = append(list, kernel("gemm_bwd", 500, "[8,8,1]"))
+		if rank > 0 {
+			list = append(list, act{'c', "b", 50, ""}, act{kind: 'w'})
+		}
+		return append(list, act{kind: 'o'})
+	}}
+
 // Of three ranks in two groups of two, two keep another one waiting about as long; only the
 // first of them is late of itself, so there is a straggler.
 func TestLatenessIsPassedOn(t *testing.T) {
-	run := lateRun{steps: 5, ranks: 3, groups: map[string][]int{"a": {0, 1}, "b": {1, 2}},
-		step: func(rank, _ int) []act {
-			list := []act{kernel("gemm", 300, "[8,8,1]"), {kind: 'b'}}
-			if rank == 0 {
-				list[0].us = 900
-			}
-			if rank < 2 {
-				list = append(list, act{'c', "a", 50, ""}, act{kind: 'w'})
-			}
-			list = append(list, kernel("gemm_bwd", 500, "[8,8,1]"))
-			if rank > 0 {
-				list = append(list, act{'c', "b", 50, ""}, act{kind: 'w'})
-			}
-			return append(list, act{kind: 'o'})
-		}}
-	f := stragglerOf(t, run.inputs(t))
+	f := stragglerOf(t, passedOnRun.inputs(t))
 	if f == nil || f.Lateness == nil {
 		t.Fatalf("no lateness in %+v", f)
 	}
@@ -280,30 +284,33 @@ func TestLatenessIsPassedOn(t *testing.T) {
 	}
 }
 
+// nobodyLate are runs without a rank that is late.
+var nobodyLate = map[string]lateRun{
+	"clocks apart": {steps: 8, ranks: 4, step: longer(150, "", 1),
+		change: func(r *simRank) { r.clock = 700_000 * (r.rank % 2) }},
+	"alike": {steps: 4, ranks: 4, step: func(int, int) []act { return usual() }},
+	"in turn": {steps: 8, ranks: 4, step: func(rank, step int) []act {
+		if rank == step%4 {
+			return append(usual(act{'h', loader, 3000, "user_annotation"}), act{kind: 's'})
+		}
+		return append(usual(), act{kind: 's'})
+	}},
+	"hidden": {steps: 4, ranks: 2, step: func(rank, _ int) []act {
+		list := []act{kernel("gemm", 300, "[8,8,1]"), {kind: 'b'}, {'c', "0", 50, ""}}
+		if rank == 1 {
+			list = slices.Insert(list, 2, act{'h', "aten::work", 2000, "cpu_op"})
+			list = slices.Insert(list, 0, kernel("gemm", 4000, "[8,8,1]"))
+		} else {
+			list = append(list, kernel("gemm", 4000, "[8,8,1]"))
+		}
+		return append(list, act{kind: 'w'}, act{kind: 'o'})
+	}},
+}
+
 // Where clocks cannot be compared, and where no rank is late, there is no straggler. One
 // whose lateness compute hides on the others has no cause.
 func TestNobodyIsLate(t *testing.T) {
-	for name, run := range map[string]lateRun{
-		"clocks apart": {steps: 8, ranks: 4, step: longer(150, "", 1),
-			change: func(r *simRank) { r.clock = 700_000 * (r.rank % 2) }},
-		"alike": {steps: 4, ranks: 4, step: func(int, int) []act { return usual() }},
-		"in turn": {steps: 8, ranks: 4, step: func(rank, step int) []act {
-			if rank == step%4 {
-				return append(usual(act{'h', loader, 3000, "user_annotation"}), act{kind: 's'})
-			}
-			return append(usual(), act{kind: 's'})
-		}},
-		"hidden": {steps: 4, ranks: 2, step: func(rank, _ int) []act {
-			list := []act{kernel("gemm", 300, "[8,8,1]"), {kind: 'b'}, {'c', "0", 50, ""}}
-			if rank == 1 {
-				list = slices.Insert(list, 2, act{'h', "aten::work", 2000, "cpu_op"})
-				list = slices.Insert(list, 0, kernel("gemm", 4000, "[8,8,1]"))
-			} else {
-				list = append(list, kernel("gemm", 4000, "[8,8,1]"))
-			}
-			return append(list, act{kind: 'w'}, act{kind: 'o'})
-		}},
-	} {
+	for name, run := range nobodyLate {
 		t.Run(name, func(t *testing.T) {
 			f := stragglerOf(t, run.inputs(t))
 			if name != "hidden" && f != nil {

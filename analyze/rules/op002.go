@@ -6,6 +6,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // OP002 finds optimizers that step inside backward while gradients accumulate.
@@ -50,8 +51,9 @@ func runOP002(p *analyze.Pass) {
 		return
 	}
 	p.Report(report.Error, report.Finding{
-		Message:  "the optimizer steps inside backward on gradients that still hold those of earlier steps",
-		Why:      fmt.Sprintf("in %d steps every gradient is added to one that the optimizer has already used", steps),
+		Message: "the optimizer steps inside backward on gradients that still hold those of earlier steps",
+		Why: fmt.Sprintf("in %s every gradient is added to one that the optimizer has already used",
+			units.Count(steps, "step")),
 		Evidence: evidence,
 	})
 }

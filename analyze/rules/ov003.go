@@ -6,6 +6,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // OV003 finds backward passes of FSDP that wait for a reduce-scatter only because its input
@@ -55,8 +56,8 @@ func runOV003(p *analyze.Pass) {
 	p.ReportCost(&cost, func(mean, step int64) report.Finding {
 		return report.Finding{
 			Message: "backward waits for recycled reduce-scatter buffers " + perStep(mean, step),
-			Why: fmt.Sprintf("%d times the kernel launched after FSDP::post_backward_rs_wait starts only "+
-				"when the previous reduce-scatter ends", waits),
+			Why: fmt.Sprintf("%s the kernel launched after FSDP::post_backward_rs_wait starts only "+
+				"when the previous reduce-scatter ends", units.Count(waits, "time")),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: mostExposed(p.Ranks, selected),
 			Caveats: []string{

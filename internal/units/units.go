@@ -3,12 +3,18 @@
 // million bytes.
 package units
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// Count is "1 step" or "n steps".
+// Count is "1 step" or "n steps", "1 pass" or "n passes".
 func Count[N ~int | ~int64](n N, thing string) string {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return "1 " + thing
+	case strings.HasSuffix(thing, "s"):
+		return fmt.Sprintf("%d %ses", n, thing)
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
