@@ -123,18 +123,12 @@ func (r *reader) entries(n *node, what, hint string, entry func(m *Metric, s rep
 	if n.form == empty || !r.want(n, mapping, what, "metric: "+hint) {
 		return
 	}
-	seen := make(map[*Metric]bool)
 	for _, f := range n.fields {
 		m, ok := FindMetric(f.key.text)
-		switch {
-		case !ok:
+		if !ok {
 			r.unknown(f.key, "metric", MetricNames())
 			continue
-		case seen[m]:
-			r.fail(f.key, "", "%s occurs twice", m.Name)
-			continue
 		}
-		seen[m] = true
 		parts := []*node{f.value}
 		if f.value.form == sequence {
 			parts = f.value.items

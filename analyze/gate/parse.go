@@ -70,18 +70,12 @@ func (r *reader) each(n *node, what string, keys map[string]func(*node)) {
 	if n.form == empty || !r.want(n, mapping, what, "") {
 		return
 	}
-	seen := make(map[string]bool)
-	for _, f := range n.fields {
-		read, ok := keys[f.key.text]
-		switch {
-		case !ok:
-			r.unknown(f.key, "key in "+what, sortedKeys(keys))
-		case seen[f.key.text]:
-			r.fail(f.key, "", "%s occurs twice", f.key.text)
-		default:
+	for _, f := range n.fields { // no key stands twice in a mapping: YAML forbids it
+		if read, ok := keys[f.key.text]; ok {
 			read(f.value)
+		} else {
+			r.unknown(f.key, "key in "+what, sortedKeys(keys))
 		}
-		seen[f.key.text] = true
 	}
 }
 

@@ -119,7 +119,7 @@ func compiling(r *report.Report) map[int]bool {
 func (k *check) recordSteps() *int {
 	few := slices.ContainsFunc(k.result.Rows, func(r Row) bool {
 		m, ok := FindMetric(r.Metric)
-		return ok && m.timed && r.Verdict == Undecidable && (!r.BadData || k.rankless != "") && r.Value != nil
+		return ok && m.timed && r.Verdict == Undecidable && r.Value != nil && r.Reason != k.rankless
 	})
 	if !few {
 		return nil

@@ -136,9 +136,6 @@ func errorAt(file string, t *token.Token, message string) *ConfigError {
 
 // treeOf converts a tree of the library.
 func treeOf(file string, n ast.Node, depth int) (*node, error) {
-	if n == nil {
-		return nil, &ConfigError{File: file, Message: "not YAML"}
-	}
 	t := n.GetToken()
 	at := errorAt(file, t, "")
 	out := &node{line: at.Line, column: at.Column}
@@ -156,8 +153,6 @@ func treeOf(file string, n ast.Node, depth int) (*node, error) {
 		out.form, out.text = scalar, t.Value
 	case *ast.MappingNode:
 		return mappingOf(file, out, n.Values, depth)
-	case *ast.MappingValueNode:
-		return mappingOf(file, out, []*ast.MappingValueNode{n}, depth)
 	case *ast.SequenceNode:
 		out.form = sequence
 		for _, v := range n.Values {
