@@ -23,8 +23,8 @@ func TestMegabytes(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	got := Count(1, "step") + ", " + Count(int64(2), "rank") + ", " + Count(0, "token") + ", " + Count(1, "pass") + ", " +
-		Count(3, "pass")
+	got := Count(1, "step") + ", " + Count(int64(2), "rank") + ", " + Count(0, "token") + ", " +
+		Count(1, "pass") + ", " + Count(3, "pass")
 	if got != "1 step, 2 ranks, 0 tokens, 1 pass, 3 passes" {
 		t.Error(got)
 	}
