@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,13 +19,14 @@ import (
 // light or dark as the reader's screen is, fits a phone, and can be printed.
 func HTML(w io.Writer, r *report.Report, o Options) error {
 	p := newPage(r, o)
-	return p.write(w, "gaprof: "+p.headline, r.Version, o)
+	return p.write(w, printable(titleOf(r, p.headline)), r.Version, o)
 }
 
 // write draws the page by the template.
 func (p *page) write(w io.Writer, title, version string, o Options) error {
 	v := pageView{
 		Title:    title,
+		Run:      p.run,
 		Headline: p.headline,
 		Version:  printable(version),
 		Style:    markup.CSS(plots.StyleSheet() + styleSheet),
@@ -32,8 +34,9 @@ func (p *page) write(w io.Writer, title, version string, o Options) error {
 	if !o.Made.IsZero() {
 		v.Made = o.Made.UTC().Format(time.DateTime) + " UTC"
 	}
-	for _, s := range p.says {
-		v.Says = append(v.Says, sayView{s.head, s.text, s.right, printable(string(s.severity))})
+	v.says(p.says)
+	for i := range p.top {
+		v.Top = append(v.Top, p.top[i].view())
 	}
 	for _, s := range p.sections {
 		v.Sections = append(v.Sections, viewOf(s))
@@ -58,13 +61,53 @@ var pageTemplate = sync.OnceValue(func() *markup.Template { return markup.MustPa
 // The views are what the template sees. Everything in them except our own SVG and CSS
 // is text, which the template escapes for the place where it is put.
 type pageView struct {
-	Title, Headline, Version, Made string
-	Style                          markup.CSS
-	Says                           []sayView
-	Sections                       []sectionView
+	Title, Run, Headline, Version, Made string
+
+	Style markup.CSS
+
+	Lead     []sayView // the verdict itself
+	Says     []sayView // why, and what to do
+	Also     []sayView // the other findings
+	MoreAlso []sayView // likewise, folded
+	Top      []*barsView
+
+	Sections []sectionView
 }
 
-type sayView struct{ Head, Text, Right, Severity string }
+type sayView struct {
+	Head, Text, Right, Severity string
+
+	Patch string // "del" or "ins": a line of code
+}
+
+// mostAlso is how many other findings the first screen lists.
+const mostAlso = 4
+
+// says divides the sentences of the verdict.
+func (v *pageView) says(list []saying) {
+	for i, s := range list {
+		one := sayView{s.head, s.text, s.right, printable(string(s.severity)), ""}
+		switch {
+		case s.head == "" && strings.HasPrefix(s.text, "- "):
+			one.Patch = "del"
+		case s.head == "" && strings.HasPrefix(s.text, "+ "):
+			one.Patch = "ins"
+		}
+		switch {
+		case i == 0:
+			v.Lead = append(v.Lead, one)
+		case s.head != "ALSO":
+			v.Says = append(v.Says, one)
+		case len(v.Also) < mostAlso:
+			v.Also = append(v.Also, one)
+		default:
+			v.MoreAlso = append(v.MoreAlso, one)
+		}
+	}
+	if len(v.MoreAlso) == 1 {
+		v.Also, v.MoreAlso = append(v.Also, v.MoreAlso...), nil
+	}
+}
 
 type sectionView struct {
 	ID, Title, Answer string
@@ -90,7 +133,11 @@ type tableView struct {
 type cellView struct {
 	Text   string
 	Figure bool // a number, which is aligned to the right
+	Long   bool // of so many characters that it may need several lines
 }
+
+// longCell is how many characters fit on a line of a cell.
+const longCell = 40
 
 type findingView struct {
 	*report.Finding
@@ -100,7 +147,7 @@ type findingView struct {
 
 // foldRows is how many rows a table has before it is folded; foldFigures how many figures
 // are shown unfolded.
-const foldRows, foldFigures = 24, 2
+const foldRows, foldFigures = 12, 2
 
 func viewOf(s section) sectionView {
 	v := sectionView{ID: s.id, Title: s.title, Answer: s.answer, Words: s.words}
@@ -135,7 +182,7 @@ func viewOfTable(t table) tableView {
 func cells(row []string, numbers []bool) []cellView {
 	list := make([]cellView, len(row))
 	for i, c := range row {
-		list[i] = cellView{c, numbers[i]}
+		list[i] = cellView{c, numbers[i], len(c) > longCell}
 	}
 	return list
 }

@@ -2,12 +2,10 @@ package render
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/render/plots"
 	"github.com/gaprof/gaprof/analyze/report"
-	"github.com/gaprof/gaprof/internal/escape"
 	"github.com/gaprof/gaprof/internal/units"
 )
 
@@ -15,8 +13,10 @@ import (
 // then the evidence for them. HTML and Markdown with pictures draw the same page. Every
 // text in it is safe to print; each form still escapes its own markup.
 type page struct {
+	run      string // its files; the heading
 	headline string
 	says     []saying
+	top      []bars // the figures of the first screen
 	sections []section
 }
 
@@ -42,6 +42,10 @@ func newPage(r *report.Report, o Options) page {
 	p := page{
 		headline: strings.TrimPrefix(headline(r, o), "gaprof "+r.Version+"  "),
 		says:     append(verdict(r), also(r)...),
+		run:      runName(r.Source.Files),
+	}
+	if b := timeBars(r); b != nil {
+		p.top = append(p.top, *b)
 	}
 	for _, s := range []section{
 		passSection(r), overlapSection(r), normalizationSection(r),
@@ -55,82 +59,6 @@ func newPage(r *report.Report, o Options) page {
 	}
 	p.eachText(func(s *string) { *s = printable(*s) })
 	return p
-}
-
-// mostSentence is how many characters of a sentence are shown, mostRows how many rows of
-// a table.
-const mostSentence, mostRows = 1000, 500
-
-// printable makes a text safe to show: names in it may come from a trace, and a report
-// from anybody.
-func printable(s string) string {
-	s = escape.Control(s)
-	if len(s) <= mostSentence {
-		return s
-	}
-	if runes := []rune(s); len(runes) > mostSentence {
-		return string(runes[:mostSentence]) + "…"
-	}
-	return s
-}
-
-// eachText calls change for every text of a page except those of figures, which are safe.
-// This is the one place that knows them all.
-func (p *page) eachText(change func(*string)) {
-	change(&p.headline)
-	for i := range p.says {
-		change(&p.says[i].text)
-		change(&p.says[i].right)
-	}
-	for i := range p.sections {
-		s := &p.sections[i]
-		change(&s.title)
-		change(&s.answer)
-		for j := range s.words {
-			change(&s.words[j])
-		}
-		for j := range s.tables {
-			s.tables[j].eachText(change)
-		}
-		for j := range s.findings {
-			s.findings[j].eachText(change)
-		}
-	}
-}
-
-func (t *table) eachText(change func(*string)) {
-	change(&t.title)
-	change(&t.note)
-	for _, row := range append(t.rows, t.header) {
-		for i := range row {
-			change(&row[i])
-		}
-	}
-}
-
-// eachText works on copies: the page does not own the report.
-func (f *finding) eachText(change func(*string)) {
-	own := *f.Finding
-	f.Finding = &own
-	own.Also, own.Caveats = slices.Clone(own.Also), slices.Clone(own.Caveats)
-	severity := string(own.Severity)
-	for _, s := range []*string{&own.Rule, &severity, &own.Title, &own.Message, &own.Why, &own.Fix} {
-		change(s)
-	}
-	own.Severity = report.Severity(severity)
-	if own.Change != nil {
-		code := *own.Change
-		own.Change = &code
-		change(&code.Before)
-		change(&code.After)
-	}
-	for i := range own.Also {
-		change(&own.Also[i])
-	}
-	for i := range own.Caveats {
-		change(&own.Caveats[i])
-	}
-	f.evidence.eachText(change)
 }
 
 // used returns the section without its empty tables, and with at most mostRows rows in each.
@@ -196,6 +124,12 @@ func timelineSection(r *report.Report, o Options) section {
 	return s
 }
 
+// folded is a table of which a page shows only the title at first.
+func folded(t table) table {
+	t.fold = true
+	return t
+}
+
 func collectiveSection(r *report.Report) section {
 	if len(r.Collectives) == 0 {
 		return section{id: "collectives", title: "Collectives",
@@ -204,7 +138,7 @@ func collectiveSection(r *report.Report) section {
 	return section{
 		id:     "collectives",
 		title:  "Collectives",
-		tables: []table{collectiveTable(r), groupTable(r), eachCollective(r)},
+		tables: []table{collectiveTable(r), folded(groupTable(r)), folded(eachCollective(r))},
 	}
 }
 
@@ -271,7 +205,8 @@ func findingSection(r *report.Report) section {
 }
 
 func evidenceTable(list []report.Evidence) table {
-	t := table{title: "Events to look at", left: 2, header: []string{"rank", "row", "ts, µs", "duration, µs", "event"}}
+	t := table{title: "Events to look at", left: 2, fold: true,
+		header: []string{"rank", "row", "ts, µs", "duration, µs", "event"}}
 	for _, e := range list {
 		t.rows = append(t.rows, []string{
 			fmt.Sprint(e.Rank), short(e.Track), micros(e.Start), micros(e.Duration), short(e.Name),
@@ -304,7 +239,7 @@ func healthSection(r *report.Report, o Options) section {
 		id:     "health",
 		title:  "Trace health",
 		words:  []string{"Health: " + healthText(r, o) + "."},
-		tables: []table{sourceTable(r), healthTable(r), deviceTable(r)},
+		tables: []table{sourceTable(r), healthTable(r), folded(deviceTable(r))},
 	}
 	if len(r.Health.Problems) == 0 {
 		s.words = append(s.words, "Nothing was damaged, repaired or left out.")

@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"image/color"
+	"math"
 	"strings"
 )
 
@@ -58,16 +59,17 @@ func (i ink) rgb() color.NRGBA {
 }
 
 // StyleSheet declares the palette as custom properties: light ones by default, dark ones
-// on a dark screen; paper is always light.
+// on a dark screen; paper is always light. Each colour has a property, and letters on it
+// have another.
 func StyleSheet() string {
 	var b strings.Builder
 	b.WriteString(":root{")
 	for _, i := range palette {
-		fmt.Fprintf(&b, "--p-%s:%s;", i.name, i.light)
+		fmt.Fprintf(&b, "--p-%s:%s;--p-on-%s:%s;", i.name, i.light, i.name, readableOn(i.light))
 	}
 	b.WriteString("}\n@media screen and (prefers-color-scheme:dark){:root{")
 	for _, i := range palette {
-		fmt.Fprintf(&b, "--p-%s:%s;", i.name, i.dark)
+		fmt.Fprintf(&b, "--p-%s:%s;--p-on-%s:%s;", i.name, i.dark, i.name, readableOn(i.dark))
 	}
 	b.WriteString("}}\n")
 	return b.String()
@@ -110,4 +112,41 @@ func classOf(list []class, id string) (class, int) {
 		}
 	}
 	return classes[5], 5
+}
+
+// readableOn is the colour of letters on another, of black and white the one with more contrast.
+func readableOn(rgb string) string {
+	l := luminance(rgb)
+	if 1.05/(l+0.05) > (l+0.05)/0.05 {
+		return "#FFF"
+	}
+	return "#000"
+}
+
+// luminance is the relative luminance of #RRGGBB by WCAG 2.
+func luminance(rgb string) float64 {
+	c := ink{light: rgb}.rgb()
+	sum := 0.0
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		v := float64([]uint8{c.R, c.G, c.B}[i]) / 255
+		if v <= 0.04045 {
+			v /= 12.92
+		} else {
+			v = math.Pow((v+0.055)/1.055, 2.4)
+		}
+		sum += weight * v
+	}
+	return sum
+}
+
+// Ink is the name of the colour of a part of a step, as StyleSheet declares it.
+func Ink(part string) string {
+	c, _ := classOf(classes, part)
+	return c.ink.name
+}
+
+// Order is the place of a part of a step in stacked bars.
+func Order(part string) int {
+	_, at := classOf(classes, part)
+	return at
 }
