@@ -105,7 +105,8 @@ func TestUnhealthy(t *testing.T) {
 	for _, c := range []struct {
 		count, unlinked, edge int
 		want                  string
-	}{{1000, 10, 0, "links"}, {1000, 9, 0, ""}, {1000, 30, 21, ""}, {1000, 30, 20, "links"}, {0, 0, 0, ""}} {
+	}{{1000, 10, 0, "links"}, {1000, 9, 0, ""}, {10000, 99, 0, ""},
+		{1000, 30, 21, ""}, {1000, 30, 20, "links"}, {0, 0, 0, ""}} {
 		r := &report.Report{}
 		r.Health.DeviceEvents = []report.DeviceEvents{{Count: c.count, Unlinked: c.unlinked, Edge: c.edge}}
 		if got := touches(r); got != c.want {

@@ -18,10 +18,8 @@ func (r *reader) budgets(n *node) {
 		case s == report.Off:
 		case m.against:
 			r.fail(at, "write it under regressions: [error, {max_increase: 0}]", "%s needs a baseline", m.Name)
-			return
 		case limits == nil && i < 0:
 			r.fail(at, "write [error, {max: 5}]", "budget of %s without max and min", m.Name)
-			return
 		case limits == nil:
 			b = r.config.Budgets[i]
 			b.Severity = s
@@ -58,14 +56,11 @@ func (r *reader) regressions(n *node) {
 		case m.whole && m.timed:
 			r.fail(at, "give it a budget",
 				"%s has no value for each step, so that changes cannot be told from noise", m.Name)
-			return
 		case m.whole:
 			r.fail(at, "compare "+m.Name+".per_step", "%s grows with the number of recorded steps", m.Name)
-			return
 		case limits == nil && i < 0:
 			r.fail(at, "write [error, {max_increase: 3%}]",
 				"regression of %s without max_increase and max_decrease", m.Name)
-			return
 		case limits == nil:
 			g = r.config.Regressions[i]
 			g.Severity = s

@@ -228,6 +228,11 @@ func later(of, ms int) func(int, string) string {
 	}
 }
 
+// littleLate is a rank that is late by a microsecond in all steps but the fourth, in which onceLate is late.
+var littleLate = []int{201, 201, 201, 200, 201, 201, 201, 201}
+
+func onceLate(us int) []int { return []int{200, 200, 200, us, 200, 200, 200, 200} }
+
 func alike(n, us int) []int { return slices.Repeat([]int{us}, n) }
 
 // unlikeRanks are runs of two ranks whose collectives or clocks do not fit.
@@ -241,6 +246,12 @@ var unlikeRanks = []struct {
 		one: []int{200, 200, 200, 600, 200, 200, 200, 200}},
 	{name: "late in most steps", zero: alike(8, 200), one: []int{260, 260, 260, 260, 260, 200, 260, 260}},
 	{name: "late by a hundredth", zero: alike(8, 200), one: alike(8, 210)},
+	{name: "late once, by a hundredth of all", zero: littleLate, one: onceLate(275)},
+	{name: "late once, by less", zero: littleLate, one: onceLate(274)},
+	{name: "twice as late as the other", zero: append(alike(10, 200), 350, 350),
+		one: append(alike(10, 260), 200, 200)},
+	{name: "not twice as late as the other", zero: append(alike(10, 200), 350, 351),
+		one: append(alike(10, 260), 200, 200)},
 	{name: "late by less", zero: alike(8, 200), one: alike(8, 200)},
 	{name: "numbered", zero: alike(6, 200), one: alike(6, 200), edits: []func(int, string) string{numbered}},
 	{name: "one is lacking", zero: alike(6, 200), one: alike(6, 200),

@@ -7,6 +7,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/gradients"
+	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
@@ -162,6 +163,25 @@ func TestLateReductions(t *testing.T) {
 		got := lateReductions(r)
 		if len(got) != len(c.want) || len(got) == 1 && got[0] != c.want[0] {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestWorstFirst: the step with the token that is furthest from its right weight, to either side; of equals
+// the first.
+func TestWorstFirst(t *testing.T) {
+	of := func(low, high float64) weighed {
+		return weighed{weights: &normalization.Weights{Min: &low, Max: &high}}
+	}
+	for _, c := range []struct {
+		list []weighed
+		want float64 // the least weight of the first
+	}{
+		{[]weighed{of(0.9, 1.1), of(0.5, 1), of(0.8, 1.2)}, 0.5}, {[]weighed{of(0.9, 1.1), of(0.95, 2)}, 0.95},
+		{[]weighed{of(0.75, 1), of(1, 1.25)}, 0.75}, {[]weighed{of(2, 2), of(0.5, 1)}, 2},
+	} {
+		if got := *worstFirst(c.list)[0].weights.Min; got != c.want {
+			t.Errorf("the step from %v on, want from %v", got, c.want)
 		}
 	}
 }
