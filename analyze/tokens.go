@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
@@ -136,7 +137,7 @@ func equalTokens(tokens [][]int64) bool {
 func sum(counts []int64) int64 {
 	n := int64(0)
 	for _, c := range counts {
-		n += c
+		n = bounded.Add(n, c)
 	}
 	return n
 }

@@ -19,9 +19,9 @@ func Between(base, new []*report.Report, version string) *Diff {
 		Memory:      []MemoryChange{},
 	}
 	d.Unlike = unlike(&d.Base, &d.New, b, n)
-	pairs := match(b, n)
+	pairs, before := match(b, n), earlier{make(map[moveKey]int), make(map[string]int)}
 	for i := range pairs {
-		d.structure(&pairs[i])
+		d.structure(&pairs[i], before)
 		d.Kinds = append(d.Kinds, kindOf(&pairs[i], len(b.pools) > 0, len(n.pools) > 0))
 	}
 	d.StepTimes = stepTimes(d.Kinds)
@@ -32,15 +32,21 @@ func Between(base, new []*report.Report, version string) *Diff {
 	return d
 }
 
+// earlier says where in a Diff the changes of earlier kinds are, to which those of one more are added.
+type earlier struct {
+	moves  map[moveKey]int
+	orders map[string]int // by what orderKey says
+}
+
 // structure adds what changed in the steps of one kind that both sides have.
-func (d *Diff) structure(p *pair) {
+func (d *Diff) structure(p *pair, at earlier) {
 	if !p.comparable() {
 		return
 	}
 	flows, changes := p.flows()
 	for _, f := range flows {
-		d.addMove(p, f)
-		d.addOrder(p, f)
+		d.addMove(p, f, at.moves)
+		d.addOrder(p, f, at.orders)
 	}
 	d.Collectives = append(d.Collectives, changes...)
 	d.Passes = append(d.Passes, p.passChanges()...)

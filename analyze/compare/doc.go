@@ -11,6 +11,7 @@
 //	match.go     which kind of step of one side is which of the other
 //	settings.go  what the sides are unlike in, and how they are set up
 //	moves.go     collectives that moved to another launch site
+//	rest.go      what is launched on one side only, paired
 //	order.go     the order of kernels in a group
 //	passes.go    gradient passes
 //	findings.go  findings that came or went

@@ -84,7 +84,7 @@ func TestFlows(t *testing.T) {
 		d := &Diff{}
 		for _, f := range flows {
 			moved = append(moved, fmt.Sprintf("%s to %s %g", f.from.Site, f.to.Site, p.perStep(f.amount)))
-			d.addMove(p, f)
+			d.addMove(p, f, map[moveKey]int{})
 		}
 		got = append(got, strings.Join(moved, ", "))
 		for _, one := range changes {

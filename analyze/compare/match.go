@@ -1,7 +1,5 @@
 package compare
 
-import "slices"
-
 // pair is a kind of step on both sides, or on one with the other nil.
 type pair struct{ base, new *pool }
 
@@ -9,21 +7,29 @@ type pair struct{ base, new *pool }
 // accumulation steps, then, of what is left, by the optimizers alone where that is
 // unambiguous. Letters say nothing: they count first appearances.
 func match(base, new *side) []pair {
-	taken := make(map[*pool]bool)
 	pairs := make([]pair, len(base.pools))
-	find := func(of *pool, same func(p *pool) bool) *pool {
-		if i := slices.IndexFunc(new.pools, func(p *pool) bool { return !taken[p] && same(p) }); i >= 0 {
-			taken[new.pools[i]] = true
-			return new.pools[i]
-		}
-		return nil
+	taken := make(map[*pool]bool)
+	of := make(map[string]*pool)
+	for _, p := range new.pools {
+		of[p.key] = p
 	}
+	apart := make(map[string]int) // the base's kinds without a partner, by optimizers
 	for i, p := range base.pools {
-		pairs[i] = pair{p, find(p, func(q *pool) bool { return p.key == q.key })}
+		pairs[i] = pair{p, of[p.key]}
+		if taken[pairs[i].new] = true; pairs[i].new == nil {
+			apart[p.names]++
+		}
+	}
+	left := make(map[string][]*pool) // those of the new side
+	for _, p := range new.pools {
+		if !taken[p] {
+			left[p.names] = append(left[p.names], p)
+		}
 	}
 	for i := range pairs {
-		if p := pairs[i].base; pairs[i].new == nil && unmatched(pairs, p.names) == 1 && left(new, taken, p.names) == 1 {
-			pairs[i].new = find(p, func(q *pool) bool { return p.names == q.names })
+		if names := pairs[i].base.names; pairs[i].new == nil && apart[names] == 1 && len(left[names]) == 1 {
+			pairs[i].new = left[names][0]
+			taken[pairs[i].new] = true
 		}
 	}
 	for _, p := range new.pools {
@@ -32,28 +38,6 @@ func match(base, new *side) []pair {
 		}
 	}
 	return pairs
-}
-
-// unmatched counts the base's kinds of some optimizers that have no partner.
-func unmatched(pairs []pair, names string) int {
-	n := 0
-	for _, p := range pairs {
-		if p.new == nil && p.base.names == names {
-			n++
-		}
-	}
-	return n
-}
-
-// left counts the new side's kinds of some optimizers that have no partner.
-func left(new *side, taken map[*pool]bool, names string) int {
-	n := 0
-	for _, p := range new.pools {
-		if !taken[p] && p.names == names {
-			n++
-		}
-	}
-	return n
 }
 
 // comparable reports whether both sides have complete steps of the kind.

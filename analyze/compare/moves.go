@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // placeKey is the collectives of one kind from one place.
@@ -35,7 +36,7 @@ func (p *pool) addGroup(g *report.CollectiveGroup) {
 	if g.Bytes == nil {
 		sum.unsized = true
 	} else {
-		sum.bytes += *g.Bytes
+		sum.bytes = bounded.Add(sum.bytes, *g.Bytes)
 	}
 	sum.addKernels(g.Kernels)
 }
@@ -75,32 +76,27 @@ type flow struct {
 //     and bytes agree, then where the number does, then in order.
 //  3. What is left over is gone or added.
 func (p *pair) flows() ([]flow, []CollectiveChange) {
-	lost, gained := map[placeKey]int{}, map[placeKey]int{}
+	keys, r := p.placeKeys(), rest{lost: map[placeKey]int{}, gained: map[placeKey]int{}}
 	var flows []flow
-	for _, k := range p.placeKeys() {
+	for _, k := range keys {
 		b, n := p.amounts(k)
 		if stayed := min(b, n); stayed > 0 {
 			flows = append(flows, flow{k.collective, k.place, k.place, stayed, b == n})
 		}
-		lost[k], gained[k] = b-min(b, n), n-min(b, n)
+		r.lost[k], r.gained[k] = b-min(b, n), n-min(b, n)
 	}
-	for _, agree := range []func(from, to placeKey) bool{
-		func(from, to placeKey) bool { return lost[from] == gained[to] && p.sameBytes(from, to) },
-		func(from, to placeKey) bool { return lost[from] == gained[to] },
-		func(_, _ placeKey) bool { return true },
-	} {
-		for _, from := range p.placeKeys() {
-			for _, to := range p.placeKeys() {
-				if n := min(lost[from], gained[to]); n > 0 && from.collective == to.collective && agree(from, to) {
-					b, _ := p.amounts(from)
-					_, a := p.amounts(to)
-					flows = append(flows, flow{from.collective, from.place, to.place, n, n == b && n == a})
-					lost[from], gained[to] = lost[from]-n, gained[to]-n
-				}
-			}
-		}
+	moved := func(from, to placeKey) {
+		n := r.move(from, to)
+		b, _ := p.amounts(from)
+		_, a := p.amounts(to)
+		flows = append(flows, flow{from.collective, from.place, to.place, n, n == b && n == a})
 	}
-	return flows, p.collectiveChanges(flows, lost, gained)
+	r.alike(keys, p.sizeOf, moved)
+	r.alike(keys, func(k placeKey, amount int, _ bool) (alike, bool) {
+		return alike{collective: k.collective, amount: amount}, true
+	}, moved)
+	r.inOrder(keys, moved)
+	return flows, p.collectiveChanges(keys, flows, r)
 }
 
 // placeKeys are the places of both sides in a fixed order.
@@ -128,9 +124,17 @@ func (p *pair) amounts(k placeKey) (base, new int) {
 	return base, new
 }
 
-func (p *pair) sameBytes(from, to placeKey) bool {
-	b, n := p.base.places[from].perStep(p.base.rankSteps), p.new.places[to].perStep(p.new.rankSteps)
-	return b != nil && n != nil && *b == *n
+// sizeOf is the number and the bytes of what a place launches on one side, if these are known.
+func (p *pair) sizeOf(k placeKey, amount int, gained bool) (alike, bool) {
+	side := p.base
+	if gained {
+		side = p.new
+	}
+	bytes := side.places[k].perStep(side.rankSteps)
+	if bytes == nil {
+		return alike{}, false
+	}
+	return alike{k.collective, amount, *bytes}, true
 }
 
 // perStep turns an amount into a count per step.
@@ -139,16 +143,16 @@ func (p *pair) perStep(amount int) float64 {
 }
 
 // collectiveChanges lists what is on one side only, and what has another size.
-func (p *pair) collectiveChanges(flows []flow, lost, gained map[placeKey]int) []CollectiveChange {
+func (p *pair) collectiveChanges(keys []placeKey, flows []flow, r rest) []CollectiveChange {
 	var list []CollectiveChange
-	for _, k := range p.placeKeys() {
+	for _, k := range keys {
 		one := CollectiveChange{Kind: p.name(), Collective: k.collective, Place: k.place,
 			BaseBytes: p.base.places[k].perStep(p.base.rankSteps), NewBytes: p.new.places[k].perStep(p.new.rankSteps)}
-		if n := lost[k]; n > 0 {
+		if n := r.lost[k]; n > 0 {
 			one.Change, one.PerStep = "gone", p.perStep(n)
 			list = append(list, one)
 		}
-		if n := gained[k]; n > 0 {
+		if n := r.gained[k]; n > 0 {
 			one.Change, one.PerStep = "added", p.perStep(n)
 			list = append(list, one)
 		}
@@ -163,14 +167,20 @@ func (p *pair) collectiveChanges(flows []flow, lost, gained map[placeKey]int) []
 	return list
 }
 
+// moveKey is what a Move is of.
+type moveKey struct {
+	collective string
+	from, to   Place
+}
+
 // addMove adds a flow of one kind of step to those of other kinds between the same
-// places.
-func (d *Diff) addMove(p *pair, f flow) {
-	i := slices.IndexFunc(d.Moves, func(m Move) bool {
-		return m.Collective == f.collective && m.From == f.from && m.To == f.to
-	})
-	if i < 0 {
+// places; at says where in d.Moves these are.
+func (d *Diff) addMove(p *pair, f flow, at map[moveKey]int) {
+	key := moveKey{f.collective, f.from, f.to}
+	i, found := at[key]
+	if !found {
 		i = len(d.Moves)
+		at[key] = i
 		d.Moves = append(d.Moves, Move{Collective: f.collective, From: f.from, To: f.to})
 	}
 	m := &d.Moves[i]

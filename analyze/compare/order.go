@@ -1,13 +1,14 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
 
 // addOrder compares the kernels of a group on both sides by start on the device. Groups
 // of which only a part moved, or that differ in number, have no order to compare.
-func (d *Diff) addOrder(p *pair, f flow) {
+func (d *Diff) addOrder(p *pair, f flow, at map[string]int) {
 	if !f.whole {
 		return
 	}
@@ -30,18 +31,18 @@ func (d *Diff) addOrder(p *pair, f flow) {
 		Base:       runs(base, prefix, suffix),
 		New:        runs(new, prefix, suffix),
 	}
-	for i := range d.Orders {
-		if o := &d.Orders[i]; o.same(&one) {
-			o.Kinds = append(o.Kinds, one.Kinds...)
-			return
-		}
+	key := orderKey(&one)
+	if i, found := at[key]; found {
+		d.Orders[i].Kinds = append(d.Orders[i].Kinds, one.Kinds...)
+		return
 	}
+	at[key] = len(d.Orders)
 	d.Orders = append(d.Orders, one)
 }
 
-func (o *OrderChange) same(p *OrderChange) bool {
-	places := o.Collective == p.Collective && o.From == p.From && o.To == p.To
-	return places && slices.Equal(o.Base, p.Base) && slices.Equal(o.New, p.New)
+// orderKey is the same text for changes that differ in the kinds of steps alone.
+func orderKey(o *OrderChange) string {
+	return fmt.Sprintf("%#v %#v %#v %#v %#v", o.Collective, o.From, o.To, o.Base, o.New)
 }
 
 // runs puts equal neighbours together.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // passKey is gradient passes of one sort.
@@ -24,8 +25,8 @@ func (p *pool) addPass(row *report.GradientPass) {
 	}
 	s := p.passes[k]
 	s.count++
-	s.bytes += row.Bytes
-	s.span += row.Span
+	s.bytes = bounded.Add(s.bytes, row.Bytes)
+	s.span = bounded.Add(s.span, row.Span)
 	s.verdict.add(string(row.Verdict))
 }
 

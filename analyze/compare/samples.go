@@ -14,7 +14,8 @@ type Steps struct {
 // step are left out. Either side may be empty.
 func Match(base, new []*report.Report) []Steps {
 	var list []Steps
-	for _, p := range match(newSide(base), newSide(new)) {
+	none := func(*report.Report, map[stepKey]*pool) {}
+	for _, p := range match(sideOf(base, none), sideOf(new, none)) {
 		s := Steps{Kind: p.name(), Base: p.base.steps(), New: p.new.steps()}
 		if p.base != nil {
 			s.Optimizers = p.base.optimizers

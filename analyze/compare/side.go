@@ -12,7 +12,8 @@ import (
 // side is the reports of one side with their steps put together by kind.
 type side struct {
 	reports []*report.Report
-	pools   []*pool // by first appearance
+	pools   []*pool          // by first appearance
+	of      map[string]*pool // by key
 	runs    int
 }
 
@@ -25,6 +26,7 @@ type pool struct {
 	key, names string // optimizers with and without their accumulation steps
 	optimizers []report.Optimizer
 	letters    []string         // what the reports call the kind
+	called     map[string]bool  // the same
 	units      []unit           // of complete steps, by first appearance
 	rows       [][]*report.Step // in the order of units
 	at         map[unit]int     // index into units
@@ -43,8 +45,12 @@ type stepKey struct {
 	step int
 }
 
-func newSide(reports []*report.Report) *side {
-	s := &side{reports: reports}
+// newSide is the reports of a side with all that they say of steps.
+func newSide(reports []*report.Report) *side { return sideOf(reports, addStructure) }
+
+// sideOf is the reports of a side with what a function adds to the pools of a report's steps.
+func sideOf(reports []*report.Report, add func(r *report.Report, where map[stepKey]*pool)) *side {
+	s := &side{reports: reports, of: make(map[string]*pool)}
 	seen := make(map[int64]int)
 	for _, r := range reports {
 		kinds := kindsOf(r)
@@ -57,7 +63,7 @@ func newSide(reports []*report.Report) *side {
 			where[stepKey{row.Rank, row.Index}] = p
 			p.add(row, unit{runs[row.Rank], row.Index}, first)
 		}
-		addStructure(r, where)
+		add(r, where)
 	}
 	return s
 }
@@ -113,23 +119,23 @@ func kindsOf(r *report.Report) map[kindKey][]report.Optimizer {
 
 // pool returns the pool for some optimizers.
 func (s *side) pool(optimizers []report.Optimizer, letter string) *pool {
-	names, key := namesOf(optimizers), keyOf(optimizers)
-	i := slices.IndexFunc(s.pools, func(p *pool) bool { return p.key == key })
-	if i < 0 {
-		i = len(s.pools)
-		s.pools = append(s.pools, &pool{
+	key := keyOf(optimizers)
+	p := s.of[key]
+	if p == nil {
+		p = &pool{
 			key:        key,
-			names:      names,
+			names:      namesOf(optimizers),
 			optimizers: optimizers,
+			called:     make(map[string]bool),
 			at:         make(map[unit]int),
 			micro:      make(tally),
 			places:     make(map[placeKey]*placeSum),
 			passes:     make(map[passKey]*passSum),
-		})
+		}
+		s.of[key], s.pools = p, append(s.pools, p)
 	}
-	p := s.pools[i]
-	if !slices.Contains(p.letters, letter) {
-		p.letters = append(p.letters, letter)
+	if !p.called[letter] {
+		p.called[letter], p.letters = true, append(p.letters, letter)
 	}
 	return p
 }

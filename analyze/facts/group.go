@@ -1,6 +1,10 @@
 package facts
 
-import "github.com/gaprof/gaprof/analyze/timeline"
+import (
+	"math"
+
+	"github.com/gaprof/gaprof/analyze/timeline"
+)
 
 // Group is the collectives of one kind that one site launches in one step.
 type Group struct {
@@ -59,9 +63,13 @@ func groups(devices []*timeline.Device, collectives []Collective) []Group {
 	return list
 }
 
-// addKnown adds sizes; one unknown size makes the sum unknown (-1).
+// addKnown adds sizes; one unknown size makes the sum unknown (-1), and so does one
+// that is more than a number holds.
 func addKnown(sum, bytes int64) int64 {
 	if sum < 0 || bytes < 0 {
+		return -1
+	}
+	if sum > math.MaxInt64-bytes {
 		return -1
 	}
 	return sum + bytes

@@ -27,11 +27,13 @@ type check struct {
 	views     map[*report.Step]*view
 	newViews  []*view
 	baseViews []*view
-	unlike    string // how the baseline is another experiment; empty: it is the same
-	steps     int    // complete ones of the side that is judged
-	stepless  string // how a side has no complete step; empty: it has
-	rankless  string // which ranks a side lacks; empty: none that has to be there
-	fewer     string // how the side that is judged has far fewer device events; empty: it has not
+	unlike    string          // how the baseline is another experiment; empty: it is the same
+	kinds     []compare.Steps // complete steps of the side that is judged
+	pairs     []compare.Steps // and of both sides
+	steps     int             // complete ones of the side that is judged
+	stepless  string          // how a side has no complete step; empty: it has
+	rankless  string          // which ranks a side lacks; empty: none that has to be there
+	fewer     string          // how the side that is judged has far fewer device events; empty: it has not
 	used      map[int]bool
 }
 
@@ -58,7 +60,8 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 	}
 	k.new, k.newViews = k.selected(reports)
 	k.base, k.baseViews = k.selected(baseline)
-	k.steps = countSteps(k.new)
+	k.kinds, k.pairs = compare.Match(nil, k.new), compare.Match(k.base, k.new)
+	k.steps = countSteps(k.kinds)
 	k.stepless = k.noSteps()
 	k.rankless = noRanks(k)
 	if len(baseline) > 0 {
@@ -120,11 +123,14 @@ func (k *check) noSteps() string {
 		return "no complete step is selected"
 	case k.steps == 0:
 		return "there is no complete step"
-	case len(k.base) > 0 && len(k.config.Regressions) > 0 && countSteps(k.base) == 0:
+	case len(k.base) > 0 && len(k.config.Regressions) > 0 && !slices.ContainsFunc(k.pairs, baseHas):
 		return "the baseline has no complete step"
 	}
 	return ""
 }
+
+// baseHas reports whether the baseline has complete steps of a kind.
+func baseHas(s compare.Steps) bool { return len(s.Base) > 0 }
 
 // sayRegressions says what is not compared, and why.
 func (k *check) sayRegressions() {

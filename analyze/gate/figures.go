@@ -2,6 +2,7 @@ package gate
 
 import (
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // place is a step of a rank.
@@ -215,7 +216,7 @@ func groupBytes(v *view, s *report.Step) (float64, bool) {
 		if g.Bytes == nil {
 			return 0, false
 		}
-		sum += *g.Bytes
+		sum = bounded.Add(sum, *g.Bytes)
 	}
 	return float64(sum), s.Duration != nil
 }

@@ -77,9 +77,9 @@ func (k *check) exactBudget(b *Budget, row Row) {
 
 // countSteps is the number of complete steps of all kinds, which times of the whole
 // recording are made of.
-func countSteps(reports []*report.Report) int {
+func countSteps(kinds []compare.Steps) int {
 	n := 0
-	for _, s := range compare.Match(nil, reports) {
+	for _, s := range kinds {
 		n += len(s.New)
 	}
 	return n
@@ -91,7 +91,7 @@ func fewSteps(n int) string {
 
 func (k *check) timedBudget(b *Budget, row Row) {
 	judged := false
-	for _, s := range compare.Match(nil, k.new) {
+	for _, s := range k.kinds {
 		values := k.values(b.Metric, s.New)
 		if len(values) == 0 {
 			continue

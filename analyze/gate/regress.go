@@ -101,7 +101,7 @@ func (k *check) exactRegression(g *Regression, row Row) {
 		return
 	}
 	var rows []Row
-	for _, s := range compare.Match(k.base, k.new) {
+	for _, s := range k.pairs {
 		b, n := k.samplesOf(g.Metric, s.Base), k.samplesOf(g.Metric, s.New)
 		if len(b) > 0 && len(n) > 0 {
 			one := g.judgeExact(row, b, n)
@@ -198,7 +198,7 @@ func onlySide(base, new int, missing string) string {
 
 func (k *check) timedRegression(g *Regression, row Row) {
 	judged := false
-	for _, s := range compare.Match(k.base, k.new) {
+	for _, s := range k.pairs {
 		base, new := k.values(g.Metric, s.Base), k.values(g.Metric, s.New)
 		if len(base)+len(new) == 0 {
 			continue

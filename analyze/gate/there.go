@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/report"
@@ -145,7 +146,7 @@ func eventsByName(reports []*report.Report) map[string]float64 {
 			of[k.Name] += float64(k.Count)
 		}
 	}
-	n := max(1, countSteps(reports))
+	n := max(1, countSteps(compare.Match(nil, reports)))
 	for name := range of {
 		of[name] /= float64(n)
 	}
@@ -154,13 +155,14 @@ func eventsByName(reports []*report.Report) map[string]float64 {
 
 // fewerEvents is how a kind of step has far fewer device events than in the baseline.
 func fewerEvents(base, new []*report.Report) string {
+	thin := sync.OnceValue(func() bool { return thinned(base, new) })
 	for _, s := range compare.Match(base, new) {
 		b, n := linkedEvents(s.Base), linkedEvents(s.New)
 		if len(b) == 0 || len(n) == 0 {
 			continue
 		}
 		was, is := aggregate("median", b), aggregate("median", n)
-		if is < farFewer*was || is < fewer*was && thinned(base, new) {
+		if is < farFewer*was || is < fewer*was && thin() {
 			return fmt.Sprintf("a step of %s has %.4g device events, %.4g in the baseline", s.Kind, is, was)
 		}
 	}

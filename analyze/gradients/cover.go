@@ -3,6 +3,8 @@ package gradients
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // message is a collective that may reduce gradients.
@@ -59,7 +61,7 @@ func (w *whole) named(messages []message, classes []ParamClass) (list []int) {
 	for _, m := range messages {
 		if left[m.elems] > 0 {
 			left[m.elems]--
-			numel += m.elems
+			numel = bounded.Add(numel, m.elems)
 			list = append(list, m.index)
 		}
 	}
@@ -79,11 +81,11 @@ func (w *whole) largest(messages []message, covered int64) int {
 	least, most := coverage*float64(w.numel), mostPadded*float64(w.numel)
 	sum := covered
 	for n, m := range messages {
-		sum += m.elems
+		sum = bounded.Add(sum, m.elems)
 		if m.node {
 			most = mostPaddedNode * float64(w.numel)
 		}
-		more := n+1 < len(messages) && sum < w.numel && sum+messages[n+1].elems <= w.numel
+		more := n+1 < len(messages) && sum < w.numel && bounded.Add(sum, messages[n+1].elems) <= w.numel
 		switch {
 		case float64(sum) > most || w.exact && sum > w.numel:
 			return 0
@@ -109,7 +111,7 @@ func wholeOf(accumulated []int, classes []ParamClass) (w whole) {
 		n = min(n, classes[i].Count)
 		w.counts[i] = n
 		w.count += n
-		w.numel += int64(n) * classes[i].Numel
+		w.numel = bounded.Add(w.numel, bounded.Mul(int64(n), classes[i].Numel))
 	}
 	return w
 }

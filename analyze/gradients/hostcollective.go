@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -228,9 +229,7 @@ func elements(ops []timeline.Operand) (n int64, dtype string) {
 		return Unknown, ""
 	}
 	for _, o := range ops {
-		for _, s := range o.Shapes {
-			n += timeline.Numel(s)
-		}
+		n = bounded.Add(n, timeline.NumelOfAll(o.Shapes))
 	}
 	return n, ops[0].Dtype
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // withoutLeaves returns params without what accumulates a gradient and is no parameter, such
@@ -105,7 +106,7 @@ func (p *Params) covered(stepped map[string]map[string]bool) bool {
 			continue
 		}
 		count += class.Count
-		elements += int64(class.Count) * class.Numel
+		elements = bounded.Add(elements, bounded.Mul(int64(class.Count), class.Numel))
 		for name, set := range stepped {
 			touches[name] = touches[name] || set[key]
 		}
@@ -115,5 +116,5 @@ func (p *Params) covered(stepped map[string]map[string]bool) bool {
 			return false
 		}
 	}
-	return 2*count > p.Count && 2*elements > p.Numel
+	return 2*count > p.Count && elements > p.Numel-elements
 }

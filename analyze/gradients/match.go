@@ -1,9 +1,11 @@
 package gradients
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // matcher decides whether tensors are the gradients of an optimizer's parameters.
@@ -37,8 +39,9 @@ func newMatcher(params *Params, optimizers []Optimizer, ranks int64) *matcher {
 	for i := range m.owners {
 		for _, class := range m.owners[i].classes {
 			p := &params.Classes[class]
-			m.owners[i].numel += int64(p.Count) * p.Numel
-			m.owners[i].bytes += int64(p.Count) * p.Numel * max(p.Size, 1)
+			numel := bounded.Mul(int64(p.Count), p.Numel)
+			m.owners[i].numel = bounded.Add(m.owners[i].numel, numel)
+			m.owners[i].bytes = bounded.Add(m.owners[i].bytes, bounded.Mul(numel, max(p.Size, 1)))
 		}
 	}
 	m.shapes = m.shapeCounts()
@@ -87,7 +90,7 @@ func (m *matcher) pass(g run) (Pass, bool) {
 	p.doubt(&g)
 	if g.family == unscale && len(tensors) == 0 { // GradScaler unscales all gradients of an optimizer
 		all := &m.owners[len(m.owners)-1]
-		p.Optimizer, p.Parameters, p.Bytes = all.name, m.params.Count, all.bytes*traffic[p.Kind]
+		p.Optimizer, p.Parameters, p.Bytes = all.name, m.params.Count, known(bounded.Mul(all.bytes, traffic[p.Kind]))
 		return p, true
 	}
 	best := int64(0)
@@ -95,7 +98,7 @@ func (m *matcher) pass(g run) (Pass, bool) {
 		elements, count, size := m.cover(o, tensors, g.operations[0].dtype())
 		if o.numel > best && float64(elements) >= coverage*float64(o.numel) {
 			p.Optimizer, p.Parameters, best = o.name, count, o.numel
-			p.Bytes = min(elements, g.elements()) * size * traffic[p.Kind]
+			p.Bytes = known(bounded.Mul(min(elements, g.elements()), size*traffic[p.Kind]))
 		}
 	}
 	return p, best > 0
@@ -177,13 +180,14 @@ func (m *matcher) cover(o owner, tensors [][]int64, dtype string) (elements int6
 		key := shapeKey(s)
 		if left[key] > 0 {
 			left[key]--
-			elements += whole[key]
+			elements = bounded.Add(elements, whole[key])
 			count++
 		} else if len(s) == 1 {
-			flat += s[0]
+			flat = bounded.Add(flat, s[0])
 		}
 	}
-	if flatTotal := flat * m.shards(flat, o.numel); elements < flatTotal && flatTotal <= 2*o.numel {
+	if flatTotal := bounded.Mul(flat, m.shards(flat, o.numel)); elements < flatTotal &&
+		flatTotal <= bounded.Mul(2, o.numel) {
 		return min(flatTotal, o.numel), len(tensors), size
 	}
 	return elements, count, size
@@ -206,21 +210,29 @@ func (m *matcher) forms(p *ParamClass) []string {
 // shards returns over how many ranks flat buffers of so many elements are spread if they hold
 // all parameters: 1 unless they are too small for that on one rank and not on all.
 func (m *matcher) shards(flat, numel int64) int64 {
-	if flat*m.ranks >= numel*9/10 && flat < numel*9/10 {
+	most := bounded.Mul(numel, 9) / 10
+	if bounded.Mul(flat, m.ranks) >= most && flat < most {
 		return m.ranks
 	}
 	return 1
+}
+
+// known is an amount of bytes, 0 where it is more than a number holds.
+func known(bytes int64) int64 {
+	if bytes == math.MaxInt64 {
+		return 0
+	}
+	return bytes
 }
 
 // elements returns how many elements the tensors of a run have on this rank.
 func (g *run) elements() int64 {
 	n := int64(0)
 	for _, t := range g.operations {
-		if n += t.local; t.local > 0 {
-			continue
-		}
-		for _, s := range t.shapes() {
-			n += timeline.Numel(s)
+		if t.local > 0 {
+			n = bounded.Add(n, t.local)
+		} else {
+			n = bounded.Add(n, timeline.NumelOfAll(t.shapes()))
 		}
 	}
 	return n

@@ -298,13 +298,10 @@ func (r *reader) localElements(row int32) int64 {
 	if !ok {
 		return 0
 	}
-	n := int64(0)
 	if ops := r.in.Of(inner); len(ops) > 0 && !lists(ops[0].Shapes) {
-		for _, s := range ops[0].Shapes {
-			n += timeline.Numel(s)
-		}
+		return timeline.NumelOfAll(ops[0].Shapes)
 	}
-	return n
+	return 0
 }
 
 // child returns the first span of some name that is a direct child of another one.

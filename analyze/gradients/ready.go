@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // readyAt is when the gradient of a parameter is final in a backward pass.
@@ -44,7 +45,7 @@ func launchOrder(x *timeline.Rank, pass *Backward, list []HostCollective) {
 				return
 			}
 			kind = c.Kind
-			reduced += c.Elems
+			reduced = bounded.Add(reduced, c.Elems)
 		}
 	}
 	if kind == timeline.NotCommunication {
@@ -52,7 +53,7 @@ func launchOrder(x *timeline.Rank, pass *Backward, list []HostCollective) {
 	}
 	ready := readyIn(x, pass)
 	n := len(ready)
-	if n < 2 || 50*abs(ready[n-1].elems-reduced) > reduced {
+	if n < 2 || abs(ready[n-1].elems-reduced) > reduced/50 {
 		return
 	}
 	var sum int64
@@ -61,7 +62,7 @@ func launchOrder(x *timeline.Rank, pass *Backward, list []HostCollective) {
 		if !reducedIn(c, pass) {
 			continue
 		}
-		sum += c.Elems
+		sum = bounded.Add(sum, c.Elems)
 		at := sort.Search(n-1, func(i int) bool { return ready[i].elems >= sum })
 		c.Waited = max(0, c.Event.Start-ready[at].at)
 		if last := sort.Search(n, func(i int) bool { return ready[i].at > c.Event.Start }); last > 0 {
@@ -90,7 +91,7 @@ func readyIn(x *timeline.Rank, pass *Backward) []readyAt {
 		if len(ops) == 0 || len(ops[0].Shapes) != 1 {
 			return nil // shapes were not recorded
 		}
-		sum += timeline.Numel(ops[0].Shapes[0])
+		sum = bounded.Add(sum, timeline.Numel(ops[0].Shapes[0]))
 		list = append(list, readyAt{n.End, sum})
 	}
 	if order := func(a, b readyAt) int { return cmp.Compare(a.at, b.at) }; !slices.IsSortedFunc(list, order) {

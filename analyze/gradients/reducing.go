@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // recognizer tells the collectives that reduce gradients from all others: of activations, as in
@@ -113,11 +114,11 @@ func (r *recognizer) group(list []HostCollective, rows []int32, from, to int) {
 		case ask == modelAsks:
 		case ask == hookAsks, !known:
 			c.Gradient = true
-			covered += max(0, c.Elems)
+			covered = bounded.Add(covered, max(0, c.Elems))
 		case !r.mayReduce(c, rows[i]):
 		case ask == loopAsks && c.Kind == timeline.ReduceScatter, c.Elems == Unknown:
 			c.Gradient = true // what a loop scatters is no metric
-			covered += max(0, c.Elems)
+			covered = bounded.Add(covered, max(0, c.Elems))
 		default:
 			open = append(open, message{i, c.Elems, ask == nodeAsks})
 		}

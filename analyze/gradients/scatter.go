@@ -2,6 +2,7 @@ package gradients
 
 import (
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -41,13 +42,11 @@ func (t *operation) flat() bool {
 func (t *operation) fills(c *HostCollective) bool {
 	n, padded := t.local, int64(0)
 	if n == 0 {
-		for _, s := range t.shapes() {
-			n += timeline.Numel(s)
-		}
+		n = timeline.NumelOfAll(t.shapes())
 	}
 	if shapes := t.shapes(); len(shapes) == 1 && len(shapes[0]) > 0 && shapes[0][0] > 0 && c.GroupSize > 0 {
 		rows := shapes[0][0]
-		padded = n / rows * ((rows + c.GroupSize - 1) / c.GroupSize * c.GroupSize)
+		padded = bounded.Mul(n/rows, (rows+c.GroupSize-1)/c.GroupSize*c.GroupSize)
 	}
 	return n > 0 && (c.Elems == n || c.Elems == padded)
 }

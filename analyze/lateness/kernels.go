@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/analyze/work"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // key is what makes kernels of several ranks the same.
@@ -136,19 +137,21 @@ func (d *differences) larger() bool {
 		case of.size == 0, of.count > 0 && of.others > 0:
 			continue
 		case of.count > 0:
-			s.late, s.launches = s.late+of.count*of.size, s.launches+of.count
+			s.late = bounded.Add(s.late, bounded.Mul(of.count, of.size))
+			s.launches += of.count
 		default:
-			s.others += of.others * of.size
+			s.others = bounded.Add(s.others, bounded.Mul(of.others, of.size))
 		}
 		names[of.name] = s
 	}
 	var all sizes
 	for _, s := range names {
 		if s.late > 0 && s.others > 0 {
-			all.late, all.others, all.launches = all.late+s.late, all.others+s.others, all.launches+s.launches
+			all.late, all.others = bounded.Add(all.late, s.late), bounded.Add(all.others, s.others)
+			all.launches += s.launches
 		}
 	}
-	return 10*all.launches >= total && 10*all.late > 11*all.others && all.others > 0
+	return 10*all.launches >= total && bounded.Mul(10, all.late) > bounded.Mul(11, all.others) && all.others > 0
 }
 
 // shapesKnown reports whether the shapes of most of the late rank's kernel time are known.

@@ -1,5 +1,7 @@
 package normalization
 
+import "github.com/gaprof/gaprof/internal/bounded"
+
 // Counts is one optimizer step as its token counts: the valid tokens of every micro-batch
 // of every rank. The zero value is a step without ranks.
 type Counts struct {
@@ -43,7 +45,7 @@ func (c *Counts) Total() int64 { return total(c.Tokens) }
 func total(table [][]int64) int64 {
 	n := int64(0)
 	for _, row := range table {
-		n += sum(row)
+		n = bounded.Add(n, sum(row))
 	}
 	return n
 }
@@ -51,7 +53,7 @@ func total(table [][]int64) int64 {
 func sum(row []int64) int64 {
 	n := int64(0)
 	for _, tokens := range row {
-		n += tokens
+		n = bounded.Add(n, tokens)
 	}
 	return n
 }

@@ -403,7 +403,21 @@ func TestPageOfMuch(t *testing.T) {
 			r.Steps = append(r.Steps, one)
 		}
 	}
+	for len(r.Findings) < 600 {
+		r.Findings = append(r.Findings, r.Findings[0])
+	}
+	for len(r.Findings[0].Evidence) < 600 {
+		r.Findings[0].Evidence = append(r.Findings[0].Evidence, r.Findings[0].Evidence...)
+	}
 	p := page1(t, r)
+	for _, want := range []string{"The first 500 of 600: the JSON report has all of them.", "the first 500 of "} {
+		if !strings.Contains(p, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if n := strings.Count(p, `<span class="severity">`); n > 500+1 {
+		t.Errorf("%d headings", n)
+	}
 	if t.Logf("%d bytes", len(p)); len(p) > 3_000_000 {
 		t.Errorf("%d ranks of %d steps make a page of %d bytes", ranks, steps, len(p))
 	}

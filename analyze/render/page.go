@@ -38,7 +38,8 @@ type finding struct {
 
 // newPage lays out a report.
 func newPage(r *report.Report, o Options) page {
-	r = withKinds(r)
+	all := len(r.Findings)
+	r = withKinds(withFirst(r))
 	p := page{
 		headline: strings.TrimPrefix(headline(r, o), "gaprof "+r.Version+"  "),
 		says:     append(verdict(r), also(r)...),
@@ -51,7 +52,7 @@ func newPage(r *report.Report, o Options) page {
 		passSection(r), overlapSection(r), normalizationSection(r),
 		ledgerSection(r), timelineSection(r, o), memorySection(r), collectiveSection(r), rankSection(r),
 		whatIfSection(r),
-		findingSection(r), gradientSection(r), kernelSection(r), healthSection(r, o), skippedSection(r),
+		findingSection(r, all), gradientSection(r), kernelSection(r), healthSection(r, o), skippedSection(r),
 	} {
 		if s.id != "" {
 			p.sections = append(p.sections, s.used())
@@ -61,15 +62,14 @@ func newPage(r *report.Report, o Options) page {
 	return p
 }
 
+// mostFindings is how many findings are shown.
+const mostFindings = 500
+
 // used returns the section without its empty tables, and with at most mostRows rows in each.
 func (s section) used() section {
 	var tables []table
 	for _, t := range s.tables {
-		if n := len(t.rows); n > mostRows {
-			t.note += fmt.Sprintf("; the first %d of %d rows", mostRows, n)
-			t.rows = t.rows[:mostRows]
-		}
-		if len(t.rows) > 0 {
+		if t = t.first(); len(t.rows) > 0 {
 			tables = append(tables, t)
 		}
 	}
@@ -193,10 +193,25 @@ func rankSection(r *report.Report) section {
 	return s
 }
 
-func findingSection(r *report.Report) section {
+// withFirst is the report with at most mostFindings findings: they stand in the order of what
+// they cost, and a page of more is opened by no browser.
+func withFirst(r *report.Report) *report.Report {
+	if len(r.Findings) <= mostFindings {
+		return r
+	}
+	own := *r
+	own.Findings = own.Findings[:mostFindings]
+	return &own
+}
+
+// findingSection shows the findings of a report that has so many in all.
+func findingSection(r *report.Report, all int) section {
 	s := section{id: "findings", title: "Findings and their evidence"}
+	if n := len(r.Findings); n < all {
+		s.words = []string{fmt.Sprintf("The first %d of %d: the JSON report has all of them.", n, all)}
+	}
 	for i := range r.Findings {
-		s.findings = append(s.findings, finding{&r.Findings[i], evidenceTable(evidenceOf(&r.Findings[i]))})
+		s.findings = append(s.findings, finding{&r.Findings[i], evidenceTable(evidenceOf(&r.Findings[i])).first()})
 	}
 	if len(s.findings) == 0 {
 		s.words = []string{"None."}

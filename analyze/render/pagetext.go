@@ -7,9 +7,8 @@ import (
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
-// mostSentence is how many characters of a sentence are shown, mostRows how many rows of
-// a table.
-const mostSentence, mostRows = 1000, 500
+// mostSentence is how many characters of a sentence are shown.
+const mostSentence = 1000
 
 // printable makes a text safe to show: names in it may come from a trace, and a report
 // from anybody.

@@ -17,6 +17,18 @@ type table struct {
 	left   int      // how many columns, from the left, hold text
 }
 
+// mostRows is how many rows of a table a page shows.
+const mostRows = 500
+
+// first is the table with at most mostRows rows, whose note says how many there are.
+func (t table) first() table {
+	if n := len(t.rows); n > mostRows {
+		t.note += fmt.Sprintf("; the first %d of %d rows", mostRows, n)
+		t.rows = t.rows[:mostRows]
+	}
+	return t
+}
+
 func drawMarkdown(b *strings.Builder, t table) {
 	fmt.Fprintf(b, "\n## %s\n\n%s|", markdownInline(t.title), markdownRow(t.header))
 	for i := range t.header {

@@ -6,6 +6,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/internal/units"
 )
 
@@ -39,7 +40,7 @@ func rankSpread(s weighed) string {
 	of := func(at *normalization.MicroBatch) string {
 		n := int64(0)
 		for _, tokens := range s.Counts.Tokens[at.Rank] {
-			n += tokens
+			n = bounded.Add(n, tokens)
 		}
 		return fmt.Sprintf("rank %d: %s", at.Rank, units.Count(n, "token"))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/internal/units"
 )
 
@@ -104,7 +105,7 @@ func disorders(r *analyze.Rank) []disorder {
 			continue
 		}
 		d := &list[c.Step]
-		sums[c.Step] += c.Elems
+		sums[c.Step] = bounded.Add(sums[c.Step], c.Elems)
 		d.total, d.kind = sums[c.Step], c.Kind
 		passes := r.Steps[c.Step].Backwards
 		if len(passes) == 0 || c.Waited < lateLeast {

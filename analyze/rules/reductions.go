@@ -4,6 +4,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // smallReduction is the size in bytes below which an all-reduce is taken for that of a
@@ -27,10 +28,10 @@ func lateReductions(r *analyze.Rank) []int {
 		}
 		switch {
 		case isLate(c):
-			late[c.Step] += elements(c)
+			late[c.Step] = bounded.Add(late[c.Step], elements(c))
 			list = append(list, i)
 		case c.Phase == facts.PhaseBackward:
-			early[c.Step] += elements(c)
+			early[c.Step] = bounded.Add(early[c.Step], elements(c))
 		}
 	}
 	kept := list[:0]

@@ -268,6 +268,16 @@ func impossible(ops []Operand) bool {
 	return false
 }
 
+// NumelOfAll returns the number of elements of some shapes together, math.MaxInt64 where
+// there are more.
+func NumelOfAll(shapes [][]int64) int64 {
+	n := int64(0)
+	for _, s := range shapes {
+		n = bounded.Add(n, Numel(s))
+	}
+	return n
+}
+
 // Numel returns the number of elements of a shape, math.MaxInt64 where there are more; a
 // shape without dimensions has one.
 func Numel(shape []int64) int64 {

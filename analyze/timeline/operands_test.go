@@ -68,6 +68,23 @@ func TestNumel(t *testing.T) {
 	}
 }
 
+// TestNumelOfAll: sums stay at the greatest number.
+func TestNumelOfAll(t *testing.T) {
+	far := []int64{1 << 31, 1 << 31}
+	for _, test := range []struct {
+		shapes [][]int64
+		want   int64
+	}{
+		{nil, 0}, {[][]int64{{2, 3}, {}, {0, 9}}, 7}, {[][]int64{far, far}, math.MaxInt64},
+		{[][]int64{far, {1 << 62}, far, far}, math.MaxInt64}, {[][]int64{far, {1<<62 - 1}}, math.MaxInt64},
+		{[][]int64{far, {1<<62 - 2}}, math.MaxInt64 - 1},
+	} {
+		if got := NumelOfAll(test.shapes); got != test.want {
+			t.Errorf("%v: %d, want %d", test.shapes, got, test.want)
+		}
+	}
+}
+
 // FuzzParseOperands: any text is read without a panic.
 func FuzzParseOperands(f *testing.F) {
 	f.Add("[[768, 64], [], [[3], [4]]]", `["float", "Scalar", "TensorList"]`)

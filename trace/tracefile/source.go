@@ -133,7 +133,7 @@ const (
 )
 
 // freeText is how many bytes of text a trace may have however small its file is.
-var freeText = int64(1 << 30)
+var freeText = int64(256 << 20)
 
 // tell calls grow with the length so far, and returns the error that ends reading.
 func (g *growing) tell() error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/render/plots/plot"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // tokens draws how many tokens each rank has in one step, against the mean of all: where
@@ -18,8 +19,8 @@ func tokens(r *report.Report) []Figure {
 	var all int64
 	for i, counts := range n.Tokens {
 		for _, c := range counts {
-			sums[i] += c
-			all += c
+			sums[i] = bounded.Add(sums[i], c)
+			all = bounded.Add(all, c)
 		}
 	}
 	mean := float64(all) / float64(len(sums))
