@@ -1,4 +1,4 @@
-.PHONY: build test lint house size mutate closedloop bench profile fuzz golden interop
+.PHONY: build test lint house size wheels release-snapshot mutate closedloop bench profile fuzz golden interop
 FUZZTIME ?= 10s
 N ?= 60
 SEED ?= 1
@@ -44,4 +44,11 @@ golden: # write the expected outputs anew; look at the diff
 	go test $$(grep -rl --include='*_test.go' '"update"' . | xargs -n1 dirname | sort -u) -update
 
 interop: # our runs in peers; traces of a current PyTorch with their truth, in interop/out
-	@for script in collector/run peers run; do interop/$$script.sh || exit 1; done
+	@for script in collector/run peers wheel goinstall run; do interop/$$script.sh || exit 1; done
+	@TORCH_PYTHON=$${VENV:-.venv}/bin/python interop/newcomer.sh
+
+wheels: # what pip installs, for five platforms: dist/*.whl
+	go run -C tools ./dist wheels
+
+release-snapshot: # what a tag releases: wheels, an image, archives, their contents and sums, in dist/
+	rm -rf dist && go run -C tools ./dist wheels image archives

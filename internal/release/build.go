@@ -26,13 +26,13 @@ type Build struct {
 
 // What builds from an archive, which knows no repository, may say of themselves:
 //
-//	-ldflags "-X github.com/gaprof/gaprof/internal/release.commit=... -X ...date=..."
-var commit, date string
+//	-ldflags "-X github.com/gaprof/gaprof/internal/release.commit=... -X ...date=... -X ...dirty=true"
+var commit, date, dirty string
 
 // Info returns how this program was built.
 func Info() Build {
-	b := Build{Schema: BuildSchema, Version: Version, Commit: commit, Date: date, Go: runtime.Version(),
-		OS: runtime.GOOS, Arch: runtime.GOARCH, Tags: []string{}}
+	b := Build{Schema: BuildSchema, Version: Version, Commit: commit, Date: date, Dirty: dirty == "true",
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Tags: []string{}}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
