@@ -16,28 +16,29 @@ const (
 	mostPage   = 256 << 20 // bytes of a page, decompressed; writers aim at 1 MB
 )
 
-// checkFooter reads the metadata at the end of a Parquet file for lengths that it cannot hold.
-func checkFooter(in io.ReaderAt, size int64) error {
+// checkFooter reads the metadata at the end of a Parquet file, checked for lengths that it
+// cannot hold.
+func checkFooter(in io.ReaderAt, size int64) ([]byte, error) {
 	tail := make([]byte, 8)
 	if size < 12 {
-		return errors.New("it ends before its metadata")
+		return nil, errors.New("it ends before its metadata")
 	}
 	if _, err := in.ReadAt(tail, size-8); err != nil {
-		return err
+		return nil, err
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))
 	if string(tail[4:]) != string(magic) || n > size-12 {
-		return errors.New("it ends before its metadata")
+		return nil, errors.New("it ends before its metadata")
 	}
 	if n > mostFooter {
-		return fmt.Errorf("%d bytes of metadata, more than %d", n, mostFooter)
+		return nil, fmt.Errorf("%d bytes of metadata, more than %d", n, mostFooter)
 	}
 	text := make([]byte, n)
 	if _, err := in.ReadAt(text, size-8-n); err != nil {
-		return err
+		return nil, err
 	}
 	_, err := skim(text, nil)
-	return err
+	return text, err
 }
 
 // The fields of a page's header that state sizes, by their numbers.

@@ -4,10 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
+
+// The packages of parquet-go below its root are used one by one: footers and headers of
+// pages, encodings, compression. The root, which also writes and converts, links
+// protobuf and others, three megabytes of program (docs/decisions/0006).
 
 // readParquet reads a Parquet file. What the library makes of damage, also a panic, is an error.
 func readParquet(in io.ReaderAt, size int64) (t *Table, err error) {
@@ -16,124 +20,112 @@ func readParquet(in io.ReaderAt, size int64) (t *Table, err error) {
 			t, err = nil, &Error{Offset: -1, Err: fmt.Errorf("damaged Parquet file: %v", bug)}
 		}
 	}()
-	if err := checkFooter(in, size); err != nil {
-		return nil, &Error{Offset: -1, Err: fmt.Errorf("damaged Parquet file: %w", err)}
-	}
-	f, err := parquet.OpenFile(in, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	meta, err := readFooter(in, size)
 	if err != nil {
 		return nil, &Error{Offset: -1, Err: fmt.Errorf("damaged Parquet file: %w", err)}
 	}
-	var header []string
-	for _, path := range f.Schema().Columns() {
-		name := ""
-		if len(path) == 1 { // no column of a table is nested
-			name = path[0]
-		}
-		header = append(header, name)
+	leaves := flatColumns(meta.Schema)
+	header := make([]string, len(leaves))
+	for i, l := range leaves {
+		header[i] = l.name
 	}
 	places, err := placesOf(header)
 	if err != nil {
 		return nil, &Error{Offset: -1, Err: err}
 	}
 	rows := int64(0)
-	for _, g := range f.RowGroups() {
-		if n := g.NumRows(); n < 0 || n > mostRows-rows {
+	for i := range meta.RowGroups {
+		n := meta.RowGroups[i].NumRows
+		if n < 0 || n > mostRows-rows {
 			return nil, &Error{Offset: -1, Err: errTooLong}
 		}
-		rows += g.NumRows()
+		rows += n
 	}
 	t = new(Table)
-	for n, g := range f.RowGroups() {
-		chunks, meta := g.ColumnChunks(), f.Metadata().RowGroups[n].Columns
-		for i, place := range places {
-			err := checkPages(in, &meta[place].MetaData)
-			if err == nil {
-				err = readChunk(t, &columns[i], chunks[place], g.NumRows())
-			}
-			if err != nil {
-				return nil, &Error{Offset: -1, Err: fmt.Errorf("%s: %w", columns[i].name, err)}
+	for i := range meta.RowGroups {
+		g := &meta.RowGroups[i]
+		for k, place := range places {
+			if err := readColumn(t, in, size, g, place, leaves[place], &columns[k]); err != nil {
+				return nil, &Error{Offset: -1, Err: fmt.Errorf("%s: %w", columns[k].name, err)}
 			}
 		}
 	}
 	return t, t.check()
 }
 
-// readChunk reads the values of one column in one group of so many rows.
-func readChunk(t *Table, c *column, chunk parquet.ColumnChunk, rows int64) error {
-	pages := chunk.Pages()
-	defer pages.Close()
-	buf := make([]parquet.Value, 1024)
+// readFooter reads the metadata at the end of a file.
+func readFooter(in io.ReaderAt, size int64) (*format.FileMetaData, error) {
+	text, err := checkFooter(in, size)
+	if err != nil {
+		return nil, err
+	}
+	meta := new(format.FileMetaData)
+	return meta, thrift.Unmarshal(new(thrift.CompactProtocol), text, meta)
+}
+
+// leaf is a column that holds values.
+type leaf struct {
+	name     string // "" for one within a group: no column of a table is nested
+	optional bool   // values may be missing
+}
+
+// flatColumns are the columns with values, in the order in which files hold them.
+func flatColumns(schema []format.SchemaElement) []leaf {
+	var leaves []leaf
+	if len(schema) == 0 {
+		return nil
+	}
+	inside := int64(0) // elements that are left of groups
+	for _, e := range schema[1:] {
+		nested := inside > 0
+		if nested {
+			inside--
+		}
+		if n, ok := e.NumChildren.Get(); ok && n > 0 {
+			inside += int64(n)
+			continue
+		}
+		l := leaf{name: e.Name}
+		repetition, ok := e.RepetitionType.Get()
+		if nested || ok && repetition == format.Repeated {
+			l.name = ""
+		}
+		l.optional = ok && repetition == format.Optional
+		leaves = append(leaves, l)
+	}
+	return leaves
+}
+
+// readColumn reads the values of one column in one group of rows.
+func readColumn(t *Table, in io.ReaderAt, size int64, g *format.RowGroup, place int, l leaf, c *column) error {
+	if place >= len(g.Columns) {
+		return errors.New("a group of rows without the column")
+	}
+	meta := &g.Columns[place].MetaData
+	if err := checkPages(in, meta); err != nil {
+		return err
+	}
+	codec, ok := codecs[meta.Codec]
+	if !ok {
+		return fmt.Errorf("compression %v is not known", meta.Codec)
+	}
+	p := pages{meta: meta, codec: codec, optional: l.optional, in: chunkOf(in, size, meta)}
 	row := int64(0)
-	for {
-		page, err := pages.ReadPage()
-		if err == io.EOF {
-			return nil
-		}
+	for row < g.NumRows {
+		values, err := p.next()
 		if err != nil {
 			return err
 		}
-		values := page.Values()
-		for {
-			n, err := values.ReadValues(buf)
-			for _, v := range buf[:n] {
-				if row++; row > rows {
-					return errors.New("more values than rows")
-				}
-				if err := c.take(t, v); err != nil {
-					return fmt.Errorf("row %d of a group: %w", row, err)
-				}
+		for i := range values.len() {
+			if row++; row > g.NumRows {
+				return errors.New("more values than rows")
 			}
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				return err
+			if err := c.take(t, values, i); err != nil {
+				return fmt.Errorf("row %d of a group: %w", row, err)
 			}
 		}
-		parquet.Release(page)
 	}
-}
-
-// take takes a value of a Parquet file.
-func (c *column) take(t *Table, v parquet.Value) error {
-	switch kind := v.Kind(); {
-	case v.IsNull():
-		return errors.New("no value")
-	case c.text != nil && kind == parquet.ByteArray:
-		return c.text(t, string(v.ByteArray()))
-	case c.text != nil:
-		return fmt.Errorf("%v is not text", v)
-	case c.real != nil:
-		x, err := real(v)
-		if err != nil {
-			return err
-		}
-		return c.real(t, x)
-	case kind == parquet.Int32:
-		return c.whole(t, int64(v.Int32()))
-	case kind == parquet.Int64:
-		return c.whole(t, v.Int64())
-	}
-	x, err := real(v)
-	if err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53 {
-		return fmt.Errorf("%v is not a whole number", v)
-	}
-	return c.whole(t, int64(x))
-}
-
-// real is a value as a number.
-func real(v parquet.Value) (float64, error) {
-	switch v.Kind() {
-	case parquet.Float:
-		return float64(v.Float()), nil
-	case parquet.Double:
-		return v.Double(), nil
-	case parquet.Int32:
-		return float64(v.Int32()), nil
-	case parquet.Int64:
-		return float64(v.Int64()), nil
-	}
-	return 0, fmt.Errorf("%v is not a number", v)
+	return nil
 }
 
 // check reports columns of different lengths, which only a damaged file has.
