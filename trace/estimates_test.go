@@ -261,3 +261,25 @@ func TestThreadsInTurn(t *testing.T) {
 		}
 	}
 }
+
+// TestFindInSelected: what was selected is found by its text, and nothing else is.
+func TestFindInSelected(t *testing.T) {
+	whole := newAdder().add(Complete, "a", 1, 1).add(Complete, "b", 2, 1).add(Complete, "c", 3, 1).Build()
+	part := whole.Select([]int32{0, 2})
+	for _, name := range []string{"", "a", "c"} {
+		if id, ok := part.Find(name); !ok || part.String(id) != name {
+			t.Errorf("%q is %q, %v", name, part.String(id), ok)
+		}
+	}
+	for _, name := range []string{"b", "A", "1"} {
+		if id, ok := part.Find(name); ok || id != 0 {
+			t.Errorf("%q is found as %q", name, part.String(id))
+		}
+	}
+	if whole.KeyName(Key(len(whole.keys))) != "" || whole.CatName(Cat(len(whole.cats))) != "" {
+		t.Error("a key or a category after the last one has a name")
+	}
+	if whole.String(StringID(whole.NumStrings())) != "" || whole.String(StringID(whole.NumStrings()-1)) == "" {
+		t.Error("the last string")
+	}
+}

@@ -94,4 +94,4 @@ func (m *mutant) String() string {
 }
 
 // key is what equivalent.txt calls a mutant: no line number, which the next change moves.
-func (m *mutant) key() string { return m.File + ": " + m.Before + " => " + m.After }
+func (m *mutant) key() string { return strings.TrimSpace(m.File + ": " + m.Before + " => " + m.After) }

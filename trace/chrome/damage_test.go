@@ -158,6 +158,7 @@ func TestRefused(t *testing.T) {
 		{"<!DOCTYPE html>", "an HTML or XML page", 0},
 		{"\x1f\x8b\x08", "gzip data", 0},
 		{"hello", `it begins with "hello"`, 0},
+		{"hello, this is not JSON", `it begins with "hello, this is n"`, 0},
 		{"\x00\x00\x00\x00", "it begins with", 0},
 		{`"text"`, "it begins with", 0},
 		{`{"a":1}`, "without an event list", 0},

@@ -74,7 +74,6 @@ func (d *reader) widen(start, end int64) {
 	m := d.b.Meta()
 	if m.WindowStart == 0 && m.WindowEnd == 0 {
 		m.WindowStart, m.WindowEnd = start, end
-		return
 	}
 	m.WindowStart, m.WindowEnd = min(m.WindowStart, start), max(m.WindowEnd, end)
 }

@@ -67,6 +67,7 @@ func TestPhasesAndIDs(t *testing.T) {
 		{`"ph":"t","id":"12"`, "t  \"\" / 1000+0 corr=12"},
 		{`"ph":"f","id":"0x1F","bp":"e"`, "f  \"\" / 1000+0 corr=31"},
 		{`"ph":"b","id":"worker"`, "b  \"\" / 1000+0 id=1:worker"},
+		{`"ph":"b","id":"a \u00e9 b"`, "b  \"\" / 1000+0 id=1:a é b"},
 		{`"ph":"n","id":"0xffffffffffffffff"`, "n  \"\" / 1000+0 id=1:0xffffffffffffffff"},
 		{`"ph":"e","id":null`, "e  \"\" / 1000+0"},
 		{`"ph":"S","id":-3`, "S  \"\" / 1000+0 corr=-3"},

@@ -129,3 +129,18 @@ func TestIDsSurvive(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", dump(again), dump(first))
 	}
 }
+
+// TestDepth: a value may be nested as deep as the limit says, and one level deeper is left out.
+func TestDepth(t *testing.T) {
+	for n, problem := range map[int]string{10_000: "", 10_001: "deep_nesting:1@73"} {
+		q := strings.Repeat("[", n) + strings.Repeat("]", n)
+		got := readOne(t, `[{"ph":"X","name":"a","pid":1,"tid":2,"ts":1,"dur":2,"args":{"r":"x","q":`+q+`}}]`)
+		kept := 2
+		if problem != "" {
+			kept = 1
+		}
+		if problems(got) != problem || got.Len() != 1 || len(got.Event(0).Args()) != kept {
+			t.Errorf("%d levels: %s, %d arguments", n, problems(got), len(got.Event(0).Args()))
+		}
+	}
+}

@@ -66,6 +66,7 @@ func TestRoundTrip(t *testing.T) {
 		`{"traceEvents":[],"x":{"a":[1, 2],"b":"c: d, e"}}`,
 		`[{"ph":"B","name":"a","ts":1},{"ph":"E","ts":5,"args":{"x":[1,{"y":2}]}},{"ph":"E","pid":9,"ts":5}]`,
 		`[{"ph":"s","id":"x y","ts":1,"args":{"id":5}},{"ph":"f","id":0,"ts":2}]`,
+		`[{"ph":"s","id":7,"ts":1,"args":{"id":"x"}},{"ph":"f","id":7,"ts":2,"args":{"id":"{}"}}]`,
 		within("\"name\":\"a\\u0000\\ud83d\\ude00\\ud83d\\\"\\\\\\n\xff\""),
 		`[{"ph":"X","name":"a","pid":"0x1","tid":"-0","ts":-1.0005,"dur":0.0001,"args":{"q":1e5,"r":true,"s":null,"t":"12","u":""}}]`,
 	} {

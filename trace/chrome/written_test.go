@@ -2,6 +2,7 @@ package chrome
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/gaprof/gaprof/trace"
@@ -48,6 +49,17 @@ func TestWritten(t *testing.T) {
 	}
 	if got := written(t, b.Build()); got != string(want) {
 		t.Errorf("wrote\n%s\nnot as in testdata/written.json: %s", got, difference(got, string(want)))
+	}
+}
+
+// TestWrittenIDs: ids of flows are numbers where they were, also 0.
+func TestWrittenIDs(t *testing.T) {
+	for id, want := range map[string]string{
+		"0": `"id": 0,`, "7": `"id": 7,`, `"9"`: `"id": 9,`, `"0x1f"`: `"id": 31,`, `"a"`: `"id": "a",`, "1.5": `"id": "1.5",`, "-3": `"id": -3,`,
+	} {
+		if got := written(t, readOne(t, `[{"ph":"f","id":`+id+`,"ts":2,"args":{"q":1}}]`)); !strings.Contains(got, want) {
+			t.Errorf("%s: no %s in %s", id, want, got)
+		}
 	}
 }
 

@@ -47,6 +47,11 @@ func TestProgress(t *testing.T) {
 		t.Errorf("chunk %d is awaited", g.awaited)
 	}
 	g.mu.Unlock()
+	g.Progress(450, 4)
+	if g.mu.Lock(); g.awaited != theReader {
+		t.Errorf("chunk %d is still awaited", g.awaited)
+	}
+	g.mu.Unlock()
 }
 
 // TestChunksOfStreams: a chunk is lent from somewhat before it on, with what follows it to be
@@ -153,4 +158,58 @@ func TestAwaitedGivesUp(t *testing.T) {
 		}
 		w.Release()
 	})
+}
+
+// TestEndsBefore: a stream that ends where a chunk would begin ends before it.
+func TestEndsBefore(t *testing.T) {
+	for n, chunk := range map[int]int64{1000: 10, 999: 10, 1001: 11} {
+		g := newRing(bytes.NewReader(numbered(n)), 20, 100)
+		g.done.Wait()
+		if !g.EndsBefore(chunk) || g.EndsBefore(chunk-1) {
+			t.Errorf("%d bytes do not end before chunk %d", n, chunk)
+		}
+	}
+}
+
+// TestSourcePanics: a panic of the source is raised in the reader, after all that was read before it;
+// for workers the text ends there.
+func TestSourcePanics(t *testing.T) {
+	rest := bytes.NewReader(numbered(250))
+	g := newRing(readFunc(func(p []byte) (int, error) {
+		if rest.Len() == 0 {
+			panic("planted")
+		}
+		return rest.Read(p)
+	}), 5, 100)
+	g.done.Wait()
+	var p [100]byte
+	if n, err := (view{g, 1}).ReadAt(p[:], 200); n != 0 && n != 50 || err != io.ErrUnexpectedEOF {
+		t.Errorf("a worker: %d bytes, %v", n, err)
+	}
+	defer func() {
+		if got := recover(); got != "planted" {
+			t.Errorf("recovered %v", got)
+		}
+	}()
+	_, _ = view{g, theReader}.ReadAt(p[:], 200)
+}
+
+// refusing is a file that cannot be mapped.
+type refusing struct{}
+
+func (refusing) Map(int64, int64, int) ([]byte, func(int)) { return nil, nil }
+
+// TestCannotMap: what cannot be mapped is read.
+func TestCannotMap(t *testing.T) {
+	data := numbered(300_000)
+	text := Text{At: bytes.NewReader(data), Size: int64(len(data)), Map: refusing{}}
+	w := NewWindow(nil)
+	if !text.Chunks(10_000).Open(&w, 3, 64) {
+		t.Fatal("the chunk is not there")
+	}
+	shows(t, "chunk", &w, data, 29_936, -1)
+	w = NewWindow(bytes.NewReader(data))
+	w.Fill()
+	text.ReadMapped(&w)
+	toTheEnd(t, "mapped", &w, data)
 }

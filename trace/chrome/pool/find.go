@@ -24,7 +24,11 @@ func findEvent(r *event.Reader, first, end int64) int {
 			i = r.N - 1
 			continue
 		}
-		if i += k; !followsEvent(r.Buf, i) {
+		if i += k; r.N-i < event.Room && !r.EOF {
+			i-- // once more, with room for an event
+			continue
+		}
+		if !followsEvent(r.Buf, i) {
 			continue
 		}
 		found, at, _ := r.Try(i)

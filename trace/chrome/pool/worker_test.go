@@ -67,6 +67,57 @@ func TestFindEvent(t *testing.T) {
 	}
 }
 
+// TestFindAtBorders: an event is found wherever windows end, and where a window begins with the brace
+// of the event before it.
+func TestFindAtBorders(t *testing.T) {
+	for n := input.WindowSize - 20; n < input.WindowSize+20; n++ {
+		text := strings.Repeat("x", n) + "}," + one
+		r := readerOf(text, 0)
+		if i := findEvent(r, 0, int64(len(text))); i < 0 || r.At(i) != int64(n+2) {
+			t.Errorf("after %d bytes: at %d", n, r.At(i))
+		}
+	}
+	for _, before := range []string{"},", "}, ", "x},"} {
+		if i := findEvent(readerOf(before+one, 0), int64(len(before)), 1000); i != len(before) {
+			t.Errorf("after %q: at %d", before, i)
+		}
+	}
+	if i := findEvent(readerOf(","+one, 0), 1, 1000); i >= 0 {
+		t.Errorf("after a comma alone: at %d", i)
+	}
+}
+
+// told notes what chunks are told.
+type told struct {
+	input.Chunks
+	what *[]string
+}
+
+func (c told) Progress(base, chunk int64) {
+	*c.what = append(*c.what, fmt.Sprintf("progress %d %d", base, chunk))
+	c.Chunks.Progress(base, chunk)
+}
+
+func (c told) Await(chunk int64) { *c.what = append(*c.what, fmt.Sprint("await ", chunk)) }
+func (c told) Interrupt()        { *c.what = append(*c.what, "interrupt") }
+func (c told) Resume()           { *c.what = append(*c.what, "resume") }
+
+// TestTold: the text is told what is needed of it, what is waited for, and when all is over.
+func TestTold(t *testing.T) {
+	text := list(30)
+	from := input.Text{At: strings.NewReader(text), Size: int64(len(text))}
+	var what []string
+	o := Options{Chunks: told{from.Chunks(10 * eventLen), &what}, Workers: 2, Reach: 1 << 20, From: 5, Base: 3}
+	p, to := New(o), &owner{t: t, to: trace.NewBuilder(), left: 9, at: 10 * eventLen}
+	p.workers.Wait()
+	p.Join(Spot{Pos: 10 * eventLen, Comma: true}, to)
+	p.Stop()
+	want := "progress 3 1, await 1, progress 1600 2, await 2, progress 2399 3, interrupt, resume"
+	if got := strings.Join(what, ", "); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // workerOn is a worker of a pool on text that starts nobody, in chunks of so many bytes.
 func workerOn(text string, size int64) *worker {
 	from := input.Text{At: strings.NewReader(text), Size: int64(len(text))}
