@@ -8,6 +8,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/drawing"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
 )
 
@@ -23,8 +24,37 @@ func timelineOf(x *timeline.Rank, r *facts.Rank, asked func(n int) (from, to int
 	if step == nil {
 		return nil
 	}
+	t := timelineIn(x, r, step, drawing.Draw)
+	for _, other := range otherSteps(r, asked, step) {
+		o := timelineIn(x, r, other, drawing.Sketch)
+		t.Others = append(t.Others, report.TimelineStep{Device: o.Device, Step: o.Step, Start: o.Start,
+			Duration: o.Duration, Resolution: o.Resolution, Folded: o.Folded, Strips: o.Strips})
+	}
+	return t
+}
+
+// mostOthers is how many further steps of a rank are drawn.
+const mostOthers = 7
+
+// otherSteps are the first complete steps that were asked for, without the one given.
+func otherSteps(r *facts.Rank, asked func(n int) (from, to int), but *facts.Step) (list []*facts.Step) {
+	from, to := 0, len(r.Steps)
+	if asked != nil {
+		from, to = asked(len(r.Steps))
+	}
+	for i := from; i < to && len(list) < mostOthers; i++ {
+		if s := &r.Steps[i]; s != but && s.Complete && hasWindow(s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// timelineIn draws a step that has a device window.
+func timelineIn(x *timeline.Rank, r *facts.Rank, step *facts.Step,
+	draw func(*timeline.Rank, *facts.Rank, steps.Window) drawing.Timeline) *report.Timeline {
 	w := step.Windows[0]
-	drawn := drawing.Draw(x, r, w)
+	drawn := draw(x, r, w)
 	t := &report.Timeline{Device: r.Devices[w.Device].PID, Step: step.Index, Start: w.Start, Duration: w.End - w.Start,
 		Resolution: drawn.Resolution, Folded: drawn.Folded, Strips: []report.Strip{}}
 	for _, s := range drawn.Strips {
@@ -80,6 +110,10 @@ func drawingOf(list []*Rank) *report.Drawing {
 		if t := r.reduced.Timeline; t != nil {
 			one := *t
 			one.Rank, one.Kind = r.ID, r.Steps[t.Step].Kind
+			one.Others = slices.Clone(t.Others)
+			for i := range one.Others {
+				one.Others[i].Kind = r.Steps[one.Others[i].Step].Kind
+			}
 			d.Timelines = append(d.Timelines, one)
 		}
 		for i := range r.Collectives {

@@ -38,6 +38,7 @@ const (
 // and there are as many streams as one can read.
 const (
 	timelineParts   = 4000
+	sketchParts     = 1000
 	timelineStreams = 6
 )
 
@@ -49,7 +50,16 @@ const (
 //     else ran, and the part of its communication that the ledger counts a second time.
 //  3. The ledger row is the ledger in order of time; idle time has no spans.
 func Draw(x *timeline.Rank, r *facts.Rank, window steps.Window) Timeline {
-	t := Timeline{Window: window, Resolution: max(1, (window.End-window.Start)/timelineParts)}
+	return drawParts(x, r, window, timelineParts)
+}
+
+// Sketch is Draw at a resolution that takes less room, for steps beside the one that is drawn.
+func Sketch(x *timeline.Rank, r *facts.Rank, window steps.Window) Timeline {
+	return drawParts(x, r, window, sketchParts)
+}
+
+func drawParts(x *timeline.Rank, r *facts.Rank, window steps.Window, parts int64) Timeline {
+	t := Timeline{Window: window, Resolution: max(1, (window.End-window.Start)/parts)}
 	p := &stripper{t: &t, at: make(map[stripKey]int)}
 	d, phases := x.Devices[window.Device], facts.NewPhases(x, r)
 	rows := t.streamRows(x, d)

@@ -57,19 +57,6 @@ func DiffMarkdown(w io.Writer, d *compare.Diff, o Options) error {
 	return flush(w, &b)
 }
 
-// DiffHTML writes one page that needs nothing else, as HTML does for a report.
-func DiffHTML(w io.Writer, d *compare.Diff, o Options) error {
-	p := page{headline: strings.TrimPrefix(diffHeadline(d), "gaprof "+d.Version+" ")}
-	for _, s := range diffSentences(d) {
-		p.says = append(p.says, saying{head: s.head, text: s.text})
-	}
-	if !o.Quiet {
-		p.sections = []section{{id: "times", title: "Times", tables: diffTables(d)}}
-	}
-	p.eachText(func(s *string) { *s = printable(*s) })
-	return p.write(w, "gaprof "+p.headline, d.Version, o)
-}
-
 // diffHeadline says what kind of runs are compared.
 func diffHeadline(d *compare.Diff) string {
 	parts := []string{sameOrBoth(ranksOf(&d.Base), ranksOf(&d.New))}

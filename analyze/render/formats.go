@@ -40,9 +40,11 @@ var (
 		{"md", CheckMarkdown},
 		{"github", CheckGitHub},
 		{"gobench", CheckGoBench},
+		{"html", CheckHTML},
 	}
 	Predictions = Formats[*report.WhatIf]{
 		{"text", WhatIfText}, {"json", asJSON[*report.WhatIf]}, {"md", WhatIfMarkdown},
+		{"html", WhatIfHTML},
 	}
 	Audits = Formats[*normalization.Report]{
 		{"text", NormText}, {"json", asJSON[*normalization.Report]}, {"md", NormMarkdown},

@@ -15,14 +15,16 @@ import (
 	"github.com/gaprof/gaprof/internal/markup"
 )
 
-// HTML writes one page that needs nothing else: no script, no font, no request. It is
-// light or dark as the reader's screen is, fits a phone, and can be printed.
+// HTML writes one page that needs nothing else: no font, no request. It is light or dark as
+// the reader's screen is, fits a phone, and can be printed. Its scripts only add to what it
+// says without them.
 func HTML(w io.Writer, r *report.Report, o Options) error {
 	p := newPage(r, o)
+	p.timelines = timelineData(r)
 	return p.write(w, printable(titleOf(r, p.headline)), r.Version, o)
 }
 
-// write draws the page by the template.
+// write draws the page by the markup.
 func (p *page) write(w io.Writer, title, version string, o Options) error {
 	v := pageView{
 		Title:    title,
@@ -30,7 +32,13 @@ func (p *page) write(w io.Writer, title, version string, o Options) error {
 		Headline: p.headline,
 		Version:  printable(version),
 		Style:    markup.CSS(plots.StyleSheet() + styleSheet),
+		Scripts:  []markup.JS{markup.JS(pageScript)},
 	}
+	if p.timelines != "" {
+		v.Timelines = p.timelines
+		v.Scripts = append(v.Scripts, markup.JS(timelineScript))
+	}
+	v.Policy = policy(v.Scripts)
 	if !o.Made.IsZero() {
 		v.Made = o.Made.UTC().Format(time.DateTime) + " UTC"
 	}
@@ -63,7 +71,10 @@ var pageTemplate = sync.OnceValue(func() *markup.Template { return markup.MustPa
 type pageView struct {
 	Title, Run, Headline, Version, Made string
 
-	Style markup.CSS
+	Style     markup.CSS
+	Scripts   []markup.JS
+	Timelines markup.JS // data
+	Policy    string
 
 	Lead     []sayView // the verdict itself
 	Says     []sayView // why, and what to do

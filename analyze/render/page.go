@@ -6,6 +6,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/render/plots"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/markup"
 	"github.com/gaprof/gaprof/internal/units"
 )
 
@@ -17,7 +18,9 @@ type page struct {
 	headline string
 	says     []saying
 	top      []bars // the figures of the first screen
-	sections []section
+
+	timelines markup.JS // data of a script; "" without one
+	sections  []section
 }
 
 // section is one part of a page. Empty parts of it are not drawn.

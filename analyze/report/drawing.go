@@ -49,6 +49,21 @@ type Timeline struct {
 	Resolution int64   `json:"resolution_ns"`
 	Folded     int     `json:"folded_streams"` // streams that share the row "other streams"
 	Strips     []Strip `json:"strips"`
+
+	// Others are further steps of the rank, at a coarser resolution; absent where it has none.
+	Others []TimelineStep `json:"other_steps,omitempty"`
+}
+
+// TimelineStep is one more step of the rank of a Timeline, with its fields.
+type TimelineStep struct {
+	Device     string  `json:"device"`
+	Step       int     `json:"step"`
+	Kind       string  `json:"kind"`
+	Start      int64   `json:"start_ns"`
+	Duration   int64   `json:"duration_ns"`
+	Resolution int64   `json:"resolution_ns"`
+	Folded     int     `json:"folded_streams"`
+	Strips     []Strip `json:"strips"`
 }
 
 // Strip is the spans of one class on one row of a timeline.

@@ -22,6 +22,7 @@ import (
 type reportFlags struct {
 	runFlags
 	eachRun bool
+	history bool // one page of all runs
 }
 
 // reportFormats are the forms that show figures.
@@ -30,23 +31,30 @@ var reportFormats = []string{"html", "md"}
 func newReportCommand(s streams) *cobra.Command {
 	f := reportFlags{runFlags: runFlags{outputFlags: outputFlags{names: reportFormats}}}
 	cmd := &cobra.Command{
-		Use:   "report PATH...|REPORT.json",
+		Use:   "report PATH...|REPORT.json...",
 		Short: "one self-contained HTML page with figures",
 		Long: `report reads the traces of one run, or a report that analyze --format json wrote,
 and writes one HTML page: verdict, the three questions, figures, tables and the
 evidence. It needs no network, fits a phone and can be printed. Without -o it writes
 report.html, or report.md with its figures as SVG files beside it.
 
+Several reports are runs of one history, oldest first: one page says how their steps
+changed and which findings came and went. --history does the same of the traces of
+several runs.
+
 A report does not hold the events unless it was made with analyze --drawing: its page
 has no timeline then, and says so.`,
 		Example: "  gaprof report rank0.json.gz\n  gaprof report 'traces/rank*.json.gz' -o run42.html --force\n" +
-			"  gaprof report report.json --format md -o run42.md",
+			"  gaprof report report.json --format md -o run42.md\n" +
+			"  gaprof report monday.json tuesday.json -o history.html",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runReport(s, args, f) },
 	}
 	flags := cmd.Flags()
 	f.runFlags.add(flags)
 	flags.BoolVar(&f.eachRun, eachRun, false, eachRunHelp)
+	flags.BoolVar(&f.history, "history", false, "one page of all runs that the traces are of, in their order")
+	cmd.MarkFlagsMutuallyExclusive(eachRun, "history")
 	return cmd
 }
 
@@ -61,19 +69,42 @@ func runReport(s streams, paths []string, f reportFlags) error {
 	}
 	defer machine.Apply()()
 	s.in = bufio.NewReader(s.in) // peeked at: a report and a trace begin differently
-	reports, err := f.read(s, paths, machine, options, outputs)
+	runs, err := f.read(s, paths, machine, options, outputs)
 	if err != nil {
 		return err
 	}
-	for i, r := range reports {
+	shown := render.Options{Made: made, Choices: flagNames}
+	if f.history || len(runs) > 1 && !f.eachRun {
+		return f.writeHistory(s, outputs, runs, shown)
+	}
+	for i, r := range runs {
 		for _, out := range outputs.numbered(i + 1) {
-			if err := writeReport(s, out, r, render.Options{Made: made, Choices: flagNames}); err != nil {
+			if err := writeReport(s, out, r.Report, shown); err != nil {
 				return err
 			}
-			if !f.quiet && !isStream(out.file) {
-				s.say("wrote %s", out.file)
-			}
+			f.wrote(s, out)
 		}
+	}
+	return nil
+}
+
+func (f *reportFlags) wrote(s streams, out output) {
+	if !f.quiet && !isStream(out.file) {
+		s.say("wrote %s", out.file)
+	}
+}
+
+// writeHistory writes one page of several runs.
+func (f *reportFlags) writeHistory(s streams, list outputs, runs []render.Run, o render.Options) error {
+	for _, out := range list {
+		if out.format != "html" {
+			return usage("write it as html", "%s: several runs make a page of HTML alone", out.format)
+		}
+		err := deliver(s, out.file, out.force, func(w io.Writer) error { return render.HistoryHTML(w, runs, o) })
+		if err != nil {
+			return err
+		}
+		f.wrote(s, out)
 	}
 	return nil
 }
@@ -143,40 +174,66 @@ func refusedFigures(out output) error {
 	return nil
 }
 
-// read makes a report of each run of some traces, or reads one made earlier.
+// read makes a report of each run of some traces, or reads those made earlier.
 func (f *reportFlags) read(
 	s streams, paths []string, m ingest.Limits, o analyze.Options, list outputs,
-) ([]*report.Report, error) {
+) ([]render.Run, error) {
 	files, err := tracefile.Expand(paths)
 	if err != nil {
 		return nil, err
 	}
-	reader := newReportReader(m)
-	for _, file := range files {
-		r, err := reader.open(s, file)
-		switch {
-		case err != nil:
-			return nil, err
-		case r == nil:
-		case len(files) > 1:
-			return nil, usage("pass one report, or the traces of one run",
-				"%s is a report, and a page is made of one report alone", file)
-		case f.needTraces():
-			return nil, usage("pass the traces that it was made of",
-				"--steps, --ranks and --communication cannot be applied to the report %s", file)
-		default:
-			return []*report.Report{r}, nil
-		}
+	made, err := f.made(s, files, newReportReader(m))
+	if err != nil || len(made) > 0 {
+		return made, err
 	}
 	accept := oneRun
-	if f.eachRun {
+	switch {
+	case f.eachRun:
 		accept = list.apart
+	case f.history:
+		accept = func([]analyze.TracedRun) error { return nil }
 	}
 	runs, err := runsOf(s, paths, f.inputFlags, m, o, accept)
 	if err != nil {
 		return nil, err
 	}
-	return reportsOf(runs, f.selectFlags)
+	reports, err := reportsOf(runs, f.selectFlags)
+	for _, r := range reports {
+		made = append(made, render.Run{Report: r})
+	}
+	return made, err
+}
+
+// made reads reports that were made earlier; none where the files are traces.
+func (f *reportFlags) made(s streams, files []string, reader *reportReader) ([]render.Run, error) {
+	var runs []render.Run
+	for i, file := range files {
+		r, err := reader.open(s, file)
+		switch {
+		case err != nil:
+			return nil, err
+		case r == nil && len(runs) > 0, r != nil && len(runs) < i:
+			return nil, usage("pass reports alone, or the traces of one run",
+				"%s and %s: a page is made of reports or of traces, not of both", files[max(0, i-1)], file)
+		case r == nil:
+		case f.needTraces():
+			return nil, usage("pass the traces that it was made of",
+				"--steps, --ranks and --communication cannot be applied to the report %s", file)
+		default:
+			runs = append(runs, render.Run{Name: nameOf(file), Report: r})
+		}
+	}
+	return runs, nil
+}
+
+// nameOf is what a history calls a report: its file without folders and extension, or its
+// folder, where that alone says of which run it is.
+func nameOf(file string) string {
+	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	if folder := filepath.Base(filepath.Dir(file)); name == "report" && folder != "." && folder != "/" {
+		return folder
+	}
+	return name
 }
 
 // writeReport draws one output and, of Markdown, the files of its figures first, so that

@@ -16,6 +16,7 @@
 //	tokens.go    tokens of each rank
 //	ledger.go    where the time of steps goes
 //	timeline.go  one step by stream
+//	view.go      the same as data
 //	memory.go    memory over one step
 //	waits.go     waiting between ranks
 //	predicted.go one step before and after a change

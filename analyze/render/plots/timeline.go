@@ -19,6 +19,20 @@ func timelines(r *report.Report) []Figure {
 	if r.Drawing == nil {
 		return nil
 	}
+	list := orderedTimelines(r)
+	var figures []Figure
+	for i := range list[:min(MostTimelines, len(list))] {
+		t := &list[i]
+		figures = append(figures, timelineFigure(t, i))
+		if from, ok := tail(t); ok {
+			figures = append(figures, tailFigure(t, i, from))
+		}
+	}
+	return figures
+}
+
+// orderedTimelines are those that show anything, the straggler's first.
+func orderedTimelines(r *report.Report) []report.Timeline {
 	var list []report.Timeline
 	for _, t := range r.Drawing.Timelines {
 		if len(t.Strips) > 0 && t.Duration > 0 {
@@ -30,15 +44,7 @@ func timelines(r *report.Report) []Figure {
 			return later(a.Rank != *r.Straggler) - later(b.Rank != *r.Straggler)
 		})
 	}
-	var figures []Figure
-	for i := range list[:min(MostTimelines, len(list))] {
-		t := &list[i]
-		figures = append(figures, timelineFigure(t, i))
-		if from, ok := tail(t); ok {
-			figures = append(figures, tailFigure(t, i, from))
-		}
-	}
-	return figures
+	return list
 }
 
 // tail is where to begin a closer look at the end of a step: a little before the last
