@@ -49,6 +49,7 @@ var parts = [][2]string{
 	{"analyze/memory", "analyze/facts"},
 	{"analyze/work", "analyze/facts"},
 	{"analyze/lateness", "analyze"},
+	{"analyze/calibration", "analyze"},
 	{"analyze/straggler/optable", "analyze/straggler"},
 	{"analyze/whatif", "analyze"},
 	{"analyze/render/plots/plot", "analyze/render"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gaprof/gaprof/analyze/calibration"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/whatif"
 )
@@ -53,6 +54,8 @@ type Result struct {
 	Normalized []NormalizedStep // each complete step with token counts, in order; nil without counts
 	World      *whatif.World    // the execution graph of the run; nil unless asked for, and without ranks
 	Places     []Place          // where the ranks of World were read
+
+	Measured *calibration.Measured // what the traces show of their machine; nil unless asked for, and without ranks
 }
 
 // Result finishes the report. Nothing can be added afterwards.
@@ -125,5 +128,5 @@ func assemble(files []placed, o *Options) *Result {
 		r.Health.TimeUnknown = timeUnknown(list)
 	}
 	nameChoices(r, o.Choices)
-	return &Result{r, normalized, replayed.asked(), placesOf(files, list)}
+	return &Result{r, normalized, replayed.asked(), placesOf(files, list), measured(list, matched)}
 }

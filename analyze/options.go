@@ -43,6 +43,7 @@ type Options struct {
 	Drawing bool // say what figures need too: Report.Drawing
 	Predict bool // predict what changes would gain: Report.WhatIf, and its figure in Drawing
 	Graph   bool // make the execution graph of the run too: Result.World
+	Measure bool // take what a simulation of the machine needs: Result.Measured
 
 	// Choices is what the caller calls its choices where texts speak of them, as by a flag;
 	// nil and missing ones: as Go programs do. The keys are those of internal/choice.

@@ -3,13 +3,14 @@ package analyze
 import (
 	"cmp"
 
+	"github.com/gaprof/gaprof/analyze/calibration"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/analyze/whatif"
 )
 
 // Reduce computes what a report needs of a trace. Of the options it uses Communication, Top,
-// Drawing, Graph and Steps.
+// Drawing, Graph, Measure and Steps.
 func Reduce(in Input, o *Options) *Reduced {
 	r := &Reduced{File: in.File, Format: in.Trace.Meta().Format, Bytes: in.Bytes, Events: int64(in.Trace.Len())}
 	x := timeline.NewWith(in.Trace, o.Communication)
@@ -23,6 +24,9 @@ func Reduce(in Input, o *Options) *Reduced {
 			if o.Drawing {
 				one.Timeline = timelineOf(of, rank, o.Steps)
 				one.Memory = memorySeries(of, rank, o.Steps)
+			}
+			if o.Measure {
+				one.Samples = calibration.Of(of)
 			}
 			switch {
 			case o.Graph:

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"github.com/gaprof/gaprof/analyze/calibration"
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/whatif"
@@ -25,6 +26,8 @@ type ReducedRank struct {
 
 	Memory []report.MemorySeries // nor in these; none unless asked for
 	Graph  *whatif.Rank          // nil unless asked for
+
+	Samples *calibration.Samples // of the machine; nil unless asked for
 
 	graph func() *whatif.Rank // makes Graph of the trace, which it keeps; nil where that is gone
 }

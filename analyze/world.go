@@ -1,6 +1,9 @@
 package analyze
 
-import "github.com/gaprof/gaprof/analyze/whatif"
+import (
+	"github.com/gaprof/gaprof/analyze/calibration"
+	"github.com/gaprof/gaprof/analyze/whatif"
+)
 
 // Place is where a rank of [Result.World] was read: the trace of that index in a file.
 type Place struct {
@@ -88,4 +91,19 @@ func placesOf(files []placed, list []*Rank) []Place {
 		places[i] = Place{r.File, of[r.reduced], r.ID}
 	}
 	return places
+}
+
+// measured is what the traces of all ranks show of their machine, where that was asked for.
+func measured(list []*Rank, matched *Matched) *calibration.Measured {
+	var samples []*calibration.Samples
+	for _, r := range list {
+		if r.reduced.Samples == nil {
+			return nil
+		}
+		samples = append(samples, r.reduced.Samples)
+	}
+	if len(samples) == 0 {
+		return nil
+	}
+	return calibration.Together(samples, matched.Result)
 }

@@ -94,6 +94,10 @@ func (o *Options) backwardFields() []Field {
 			"for backward; without, they are kept until then", nil, &o.ReshardAfterForward},
 		{"all-reduce", "optimizer that is not sharded: gradients are all-reduced in backward hooks, by " +
 			"buckets, or each in the optimizer's step", []string{"hook", "step"}, &o.AllReduce},
+		{"matrix-reduce", "step: with `reduce-scatter` hook, gradients of matrices that `matrix-optimizer` has are " +
+			"reduced in its step", []string{"step"}, &o.MatrixReduce},
+		{"compiled", "the backward pass is one graph, as torch.compile makes it: gradients are accumulated, and " +
+			"hooks run, when all of it has run", nil, &o.Compiled},
 		{"step-order", "of parameters in a sharded optimizer; explicit is small ones first",
 			[]string{"forward", "reverse", "explicit"}, &o.StepOrder},
 		{"bucket-bytes", "bytes of gradients that are all-reduced at once", nil, &o.BucketBytes},

@@ -165,6 +165,23 @@ func TestModelBits(t *testing.T) {
 	}
 }
 
+// A network with embeddings beside its values learns the same in every way that it can be trained in.
+func TestNanogptEveryWay(t *testing.T) {
+	var want *trained
+	for _, way := range []string{"", "reduce-scatter=step matrix-reduce=step", "reduce-scatter=hook matrix-reduce=step",
+		"reduce-scatter=hook compiled=true", "compiled=true"} {
+		changes := append(strings.Fields(way), "model=modded-nanogpt", "width=16", "heads=2", "hidden=24",
+			"vocabulary=300", "layers=3", "eps=1e-3", "optimizer=dist-adam", "matrix-optimizer=muon", "adam-every=2")
+		got := train(t, small(t, changes...), nil, cpu.Backend{Poison: true})
+		if want == nil {
+			want = got
+		}
+		if off := furthest(got, want, 2); !(off < 1e-9) {
+			t.Errorf("%s: off by %.2g", way, off)
+		}
+	}
+}
+
 // However gradients are reduced, parameters stored and activations kept, networks learn the same.
 func TestModelsEveryWay(t *testing.T) {
 	for _, network := range []string{"gpt2", "llama", "llama-3.2-1b"} {

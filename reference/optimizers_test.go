@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/gaprof/gaprof/reference/cpu"
@@ -81,8 +82,15 @@ func TestShardsOfOptimizers(t *testing.T) {
 	for _, c := range []string{"optimizer=dist-adam", "matrix-optimizer=muon"} {
 		for _, ranks := range []string{"world-size=2", "world-size=3"} {
 			var want *trained
-			for _, way := range []string{"", "reduce-scatter=step", "reduce-scatter=hook", "sharding=full"} {
-				o := small(t, c, ranks, way, "model=llama", "kv-heads=1", "eps=1e-3", "global-batch-size=-1")
+			for _, way := range []string{"", "reduce-scatter=step", "reduce-scatter=hook", "sharding=full",
+				"compiled=true", "reduce-scatter=hook compiled=true",
+				"reduce-scatter=hook matrix-reduce=step compiled=true"} {
+				if strings.Contains(way, "matrix") && !strings.Contains(c, "matrix") {
+					continue
+				}
+				changes := append(strings.Fields(way), c, ranks, "model=llama", "kv-heads=1", "eps=1e-3",
+					"global-batch-size=-1")
+				o := small(t, changes...)
 				got := train(t, o, nil, cpu.Backend{Poison: true})
 				if want == nil {
 					want = got

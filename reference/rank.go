@@ -94,7 +94,7 @@ func (r *rank) makeParams() *optim.Optimizer {
 	r.grads = gradients.New(r.dev, r.plan.Policy, hooks)
 	o := optim.New(r.dev, r.plan.Hyperparameters)
 	for _, s := range r.plan.Specs() {
-		r.grads.Insert(s.Name, s.Shape, o.GroupFor(s.Matrix), r.initial(s))
+		r.grads.Insert(s.Name, s.Shape, o.GroupFor(s.Matrix), r.initial(s)).Transposed = s.Transposed
 	}
 	r.grads.Complete()
 	r.follow.choose(r.grads.Params())
@@ -284,8 +284,8 @@ func (r *rank) finish(step, micros int) {
 		r.scaledBy(1, r.grads.Scattered(r.grads.Params()[0]))
 	}
 	fold := r.scale() // not nil: yet to be applied, by clipping or the optimizer
-	if !p.InStep() {
-		for _, param := range r.grads.Params() {
+	for _, param := range r.grads.Params() {
+		if !p.StepReduces(param.Group) {
 			r.export.add(step, param)
 		}
 	}

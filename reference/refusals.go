@@ -91,6 +91,17 @@ func (p *plan) syncRefusals() []refusal {
 	}
 }
 
+// compiledRefusals: what the model, or one graph for all of backward, leaves no room for.
+func (p *plan) compiledRefusals() []refusal {
+	return []refusal{
+		{(p.Full() || p.Checkpoint != "") && p.Family() == "nanogpt", "model",
+			"blocks of " + p.Model + " share embeddings, so that they are neither gathered nor run again by themselves",
+			"leave out `sharding` and `activation-checkpoint`"},
+		{p.Compiled && (p.Full() || p.OptimizerInBackward), "compiled",
+			"gradients are needed while backward runs", "leave it out"},
+	}
+}
+
 func (p *plan) allReduceRefusals() []refusal {
 	inStep := p.AllReduce == "step"
 	return []refusal{
@@ -101,6 +112,12 @@ func (p *plan) allReduceRefusals() []refusal {
 		{inStep && p.everyMicroBatch(), "sync",
 			"the optimizer's step reduces once, what all micro-batches have added up",
 			"take last, or `all-reduce` hook"},
+		{p.MatrixReduce != "" && (p.ReduceScatter == "" || p.Matrices == "" || p.GradSync != "accumulate-then-reduce"),
+			"matrix-reduce", "it is that of matrices which a sharded optimizer of their own has",
+			"give `reduce-scatter` and `matrix-optimizer`, or leave it out"},
+		{p.MatrixReduce != "" && p.ClipGradNorm > 0, "clip-grad-norm",
+			"the norm needs reduced gradients before the step, and those of matrices are reduced inside it",
+			"leave out `matrix-reduce`"},
 		{p.InStep() && p.ClipGradNorm > 0, "clip-grad-norm",
 			"the norm needs reduced gradients before the step, and they are reduced inside it",
 			"take `reduce-scatter` hook, or `all-reduce` hook"},
@@ -111,7 +128,7 @@ func (p *plan) allReduceRefusals() []refusal {
 func (p *plan) shardingRefusals() []refusal {
 	const option = "sharding"
 	full := p.Full()
-	return []refusal{
+	return append(p.compiledRefusals(), []refusal{
 		{p.Checkpoint != "" && p.Model == "mlp", "activation-checkpoint",
 			"it is that of blocks, and an mlp has none", "take `model` gpt, or leave it out"},
 		{full && p.ReduceScatter != "", option,
@@ -136,7 +153,7 @@ func (p *plan) shardingRefusals() []refusal {
 			"before the last micro-batch no shards are reduced that replicas could", "take `sync` every-micro-batch"},
 		{!full && !p.ReshardAfterForward, "reshard-after-forward",
 			"without full sharding nothing is gathered for a forward pass", "give `sharding` full, or leave it out"},
-	}
+	}...)
 }
 
 // earlyRefusals: an optimizer in backward consumes each gradient as soon as it is ready.

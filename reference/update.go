@@ -58,7 +58,7 @@ func (u *updater) stepWhole(step int, g *optim.Group, fold *device.Buffer) {
 // for the first; it then updates the shards one by one and gathers each parameter.
 func (u *updater) stepSharded(step int, g *optim.Group, fold *device.Buffer) {
 	order := stepOrder(u.plan.StepOrder, u.grads.Of(g))
-	inStep := u.plan.ReduceScatter == "step"
+	inStep := u.plan.StepReduces(g)
 	if inStep {
 		for _, p := range order {
 			u.grads.ReduceScatter(p)

@@ -46,6 +46,9 @@ var (
 		{"text", WhatIfText}, {"json", asJSON[*report.WhatIf]}, {"md", WhatIfMarkdown},
 		{"html", WhatIfHTML},
 	}
+	Calibrations = Formats[*report.Calibration]{
+		{"text", CalibrationText}, {"json", asJSON[*report.Calibration]}, {"md", CalibrationMarkdown},
+	}
 	Audits = Formats[*normalization.Report]{
 		{"text", NormText}, {"json", asJSON[*normalization.Report]}, {"md", NormMarkdown},
 	}

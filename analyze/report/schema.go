@@ -15,3 +15,9 @@ func JSONSchema() (*jsonschema.Schema, error) { return contract.Of[Report]("repo
 func WhatIfJSONSchema() (*jsonschema.Schema, error) {
 	return contract.Of[WhatIf]("whatif-1.json", WhatIfSchema)
 }
+
+// CalibrationJSONSchema describes the JSON form of a Calibration. Fields that it does not name may be
+// added in later versions.
+func CalibrationJSONSchema() (*jsonschema.Schema, error) {
+	return contract.Of[Calibration]("calibration-1.json", CalibrationSchema)
+}

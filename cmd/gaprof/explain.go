@@ -87,6 +87,7 @@ var schemas = []struct {
 	{"straggler", straggler.JSONSchema},
 	{"whatif", report.WhatIfJSONSchema},
 	{"version", versionSchema},
+	{"calibration", report.CalibrationJSONSchema},
 	{"config", func() (*jsonschema.Schema, error) { return gate.ConfigSchema(), nil }},
 }
 

@@ -322,6 +322,9 @@ var hostileRuns = []struct {
 	{command: "whatif", args: func(h *hostile, format string) []string {
 		return []string{"--format", format, h.traces[0], "--edit", "none"}
 	}, shows: map[string]string{"text": "FILE", "json": "FILE"}},
+	{command: "calibrate", args: func(h *hostile, format string) []string {
+		return append([]string{"--format", format, "--preset", "h100"}, h.traces...)
+	}, shows: map[string]string{"text": "DEVI", "md": "DEVI", "json": "DEVI FILE"}},
 	{command: "norm", args: func(h *hostile, format string) []string {
 		return []string{
 			"--format", format, h.run, "--against", filepath.Join(h.run, gradientsDir, "rank1-step0.safetensors"),

@@ -17,6 +17,7 @@ var commands = []func(streams) *cobra.Command{
 	newDiffCommand,
 	newNormCommand,
 	newWhatifCommand,
+	newCalibrateCommand,
 	newTrainCommand,
 	newDemoCommand,
 	newConvertCommand,

@@ -29,6 +29,22 @@ func (t *Tape) RMSNorm(x *Value, w *Param, eps float64) *Value {
 	}, rstd)
 }
 
+// Norm is RMSNorm without a parameter: gain is one that stays as it is.
+func (t *Tape) Norm(x *Value, gain *device.Buffer, eps float64) *Value {
+	d := gain.N
+	y := &Value{Buffer: t.rank.Alloc(x.Shape...)}
+	rstd := t.rank.Scalar(x.N / d)
+	t.rank.Run(ops.RMSNorm{Y: y.Buffer, X: x.Buffer, W: gain, Rstd: rstd, D: d, Eps: eps})
+	return t.push("FusedRmsNormBackward0", y, func() {
+		unused := t.gradient(d)
+		back := ops.RMSNormBackward{DX: t.gradient(x.Shape...), DW: unused, DY: y.grad, X: x.Buffer, W: gain,
+			Rstd: rstd, D: d}
+		t.rank.Run(back)
+		t.release(unused)
+		t.give(x, back.DX)
+	}, rstd)
+}
+
 // Rotate turns the heads of x, size elements each, by the angles of their positions in table:
 // rotary position embedding. It takes the place of x, which nobody else may use.
 func (t *Tape) Rotate(x *Value, table *device.Buffer, length, size int) *Value {

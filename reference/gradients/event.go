@@ -30,4 +30,4 @@ func reduced(op device.Reduce, mean, sum Event) Event {
 }
 
 // Scattered reports whether the shard of p holds the reduced gradient once backward is over.
-func (s *Set) Scattered(p *Param) bool { return p.shard != nil && s.policy.ReduceScatter != "step" }
+func (s *Set) Scattered(p *Param) bool { return p.shard != nil && !s.policy.StepReduces(p.Group) }

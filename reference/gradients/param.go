@@ -12,6 +12,8 @@ type Param struct {
 	Group *optim.Group   // updates it
 	Grad  *device.Buffer // the whole gradient; if sharded, as computed by this rank alone
 
+	Transposed bool // its gradient comes transposed
+
 	has  bool // Grad is set, so that the next gradient is added to it
 	seen int  // gradients received in this backward pass from tapes before the last
 

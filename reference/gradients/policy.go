@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gaprof/gaprof/reference/device"
+	"github.com/gaprof/gaprof/reference/optim"
 )
 
 // Policy says how gradients are reduced over ranks.
@@ -12,6 +13,8 @@ type Policy struct {
 	ReduceScatter string // sharded optimizer: reduce in the optimizer's step or in a hook; "" if not sharded
 	AllReduce     string // not sharded: reduce in the optimizer's step or in a hook; "" means hook
 	BucketBytes   int    // capacity of a bucket for hooks; 0 gives each parameter a bucket of its own
+	MatrixReduce  string // step: with hooks, matrices of another optimizer are reduced in its step; "" as all others
+	Compiled      bool   // gradients are accumulated when backward has run, as torch.compile has them
 	BucketView    bool   // gradients are views of their bucket; else they are copied in and out
 
 	Sharding            string // full: parameters are sharded, too, and gathered where they are used; "" for not
@@ -60,6 +63,11 @@ func (p Policy) Groups(world int) []device.Group {
 // InStep reports whether gradients are reduced inside the optimizer's step rather than in
 // hooks of backward.
 func (p Policy) InStep() bool { return p.ReduceScatter == "step" || p.AllReduce == "step" }
+
+// StepReduces reports whether gradients of a group are reduced inside its optimizer's step.
+func (p Policy) StepReduces(g *optim.Group) bool {
+	return p.InStep() || p.MatrixReduce == "step" && g.Matrices
+}
 
 // Reduction returns the reduction operator for gradients.
 func (p Policy) Reduction() device.Reduce {

@@ -51,15 +51,25 @@ func (s *Set) Add() {
 
 func (s *Set) addFresh(w written) {
 	if w.fresh != nil {
-		s.rank.Run(ops.Accumulate{Y: w.p.Grad, X: w.fresh})
+		s.rank.Run(ops.Accumulate{Y: w.p.Grad, X: w.fresh, Transposed: w.p.Transposed})
 		s.rank.Free(w.fresh)
 	}
 }
 
 // Accumulate implements autograd.Accumulator: it runs AccumulateGrad nodes, and the hooks
-// on them.
+// on them. Those of a compiled program run after the single node of its whole backward pass.
 func (s *Set) Accumulate() {
-	for _, w := range s.take() {
+	list := s.take()
+	if s.policy.Compiled {
+		s.deferred = append(s.deferred, list...)
+		return
+	}
+	s.accumulate(list)
+}
+
+// accumulate runs AccumulateGrad nodes, and the hooks on them.
+func (s *Set) accumulate(list []written) {
+	for _, w := range list {
 		evaluate := s.rank.Range("cpu_op", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")
 		inner := s.rank.Range("cpu_op", "torch::autograd::AccumulateGrad", device.Tensor(w.p.Grad))
 		if w.fresh == nil {
@@ -78,9 +88,10 @@ func (s *Set) Accumulate() {
 func (s *Set) ready(p *Param) {
 	if s.rank.World > 1 && s.full == nil && s.sync && p.Group.Due(s.step) {
 		switch {
+		case s.policy.StepReduces(p.Group):
 		case s.policy.ReduceScatter == "hook":
 			s.ReduceScatter(p)
-		case !s.policy.InStep():
+		default:
 			s.bucketReady(p)
 		}
 	}

@@ -37,6 +37,8 @@ type Set struct {
 	sync    bool      // gradients are reduced
 	merge   bool      // ... over replicas, too
 	written []written // by the current node
+
+	deferred []written // by all nodes of a compiled backward pass
 }
 
 var _ autograd.Accumulator = (*Set)(nil)
@@ -51,19 +53,20 @@ func New(rank *device.Rank, policy Policy, hooks Hooks) *Set {
 }
 
 // Insert allocates a parameter and uploads its initial values.
-func (s *Set) Insert(name string, shape []int, group *optim.Group, values []float64) {
+func (s *Set) Insert(name string, shape []int, group *optim.Group, values []float64) *Param {
 	p := &Param{Param: autograd.Param{Name: name, Index: len(s.params), Shape: shape}, Group: group}
 	s.params = append(s.params, p)
 	switch {
 	case s.full != nil:
 		s.full.insert(p, values)
-		return
+		return p
 	case s.policy.Sharded():
 		s.makeShard(p)
 	default:
 		p.Value = s.rank.Alloc(shape...)
 	}
 	s.rank.Upload(p.Value, device.Host{Floats: values})
+	return p
 }
 
 // Complete allocates the gradients of all parameters. It comes after the last Insert
@@ -118,9 +121,13 @@ func (s *Set) Begin(step int, sync, last bool) {
 	}
 }
 
-// End makes the compute stream wait for the all-reduces of a backward pass. For shards it
-// does nothing: the wait for each is deferred until its gradient is used.
+// End accumulates what a compiled backward pass has left, in the order of the model, and makes the
+// compute stream wait for the all-reduces of a backward pass. For shards it does nothing more: the
+// wait for each is deferred until its gradient is used.
 func (s *Set) End() {
+	slices.SortStableFunc(s.deferred, func(a, b written) int { return a.p.Index - b.p.Index })
+	s.accumulate(s.deferred)
+	s.deferred = nil
 	if s.policy.Sharded() {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 type Network struct {
 	shape     Shape
 	params    map[string]*autograd.Param
+	ones      *device.Buffer // of a nanogpt: a gain that changes nothing
 	rotation  *device.Buffer // of a llama: the table of rotary position embedding
 	positions *device.Buffer // of a gpt2: their numbers
 }
@@ -24,6 +25,8 @@ func New(rank *device.Rank, s Shape, params []*autograd.Param) *Network {
 	switch s.Family() {
 	case "llama":
 		n.rotation = rotation(rank, s)
+	case "nanogpt":
+		n.ones = ones(rank, s.Width)
 	case "gpt2":
 		n.positions = positions(rank, s)
 	}
@@ -46,8 +49,9 @@ var networks = map[string]struct {
 	"gpt": {gptSpecs, gptForward},
 	"mlp": {mlpSpecs, mlpForward},
 
-	"gpt2":  {gpt2Specs, gpt2Forward},
-	"llama": {llamaSpecs, llamaForward},
+	"gpt2":    {gpt2Specs, gpt2Forward},
+	"llama":   {llamaSpecs, llamaForward},
+	"nanogpt": {nanogptSpecs, nanogptForward},
 }
 
 // mlpSpecs: a position-wise network; nothing mixes positions.

@@ -45,7 +45,7 @@ func (s Shape) Filled() Shape {
 	return s
 }
 
-// Family returns what the model is one of: gpt, mlp, gpt2 or llama; "" if it is unknown.
+// Family returns what the model is one of: gpt, mlp, gpt2, nanogpt or llama; "" if it is unknown.
 func (s Shape) Family() string { return models[cmp.Or(s.Model, "gpt")].family }
 
 // Activations estimates the number of elements that the forward and backward pass of a
@@ -60,6 +60,8 @@ func (s Shape) Activations(rows int, checkpoints bool) float64 {
 		ends += 2*f + 2*d
 	case "gpt2", "llama":
 		ends += 2 * d
+	case "nanogpt":
+		ends += (2 + mostTables) * d
 	}
 	gradients := 2*f + d // those of a block at a time
 	most := float64(s.Layers)*block + max(ends, gradients)
@@ -80,6 +82,8 @@ func (s Shape) saved() float64 {
 	case "gpt":
 		return 8*d + 2*f + heads*float64(s.SequenceLength)
 	case "gpt2":
+		return 8*d + 2*f + heads + 4
+	case "nanogpt":
 		return 8*d + 2*f + heads + 4
 	case "llama":
 		n := 6*d + 2*float64(s.KVHeads*s.headSize()) + 4*f + heads + 2
@@ -115,6 +119,9 @@ type Spec struct {
 	// Matrix is set for matrices inside blocks. If AdamW does not step every time, SGD
 	// updates those, as with optimizers that treat matrices differently.
 	Matrix bool
+	// Transposed is set for one whose gradient comes transposed, so that kernels which add it to another one are not
+	// vectorized.
+	Transposed bool
 
 	begin func(rng *rand.Rand) float64
 }

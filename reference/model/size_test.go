@@ -25,6 +25,7 @@ func TestSizes(t *testing.T) {
 		{"gpt2-medium", 354_823_168, 292},
 		{"gpt2-large", 774_030_080, 436},
 		{"gpt2-xl", 1_557_611_200, 580},
+		{"modded-nanogpt", 5*50_304*768 + 768 + 10*4*768*768 + 11*2*768*3072, 68},
 		{"llama-3.2-1b", 1_235_814_400, 146},
 		{"llama-3.1-8b", 8_030_261_248, 291},
 		{"llama-3.1-70b", 70_553_706_496, 723},
@@ -40,8 +41,8 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%s: the sum is %d", c.name, sum)
 		}
 	}
-	want := []string{"gpt", "mlp", "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl", "llama", "llama-3.2-1b",
-		"llama-3.1-8b", "llama-3.1-70b"}
+	want := []string{"gpt", "mlp", "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl", "modded-nanogpt", "llama",
+		"llama-3.2-1b", "llama-3.1-8b", "llama-3.1-70b"}
 	if got := Names(); !slices.Equal(got, want) {
 		t.Errorf("names %q", got)
 	}
@@ -88,11 +89,15 @@ func (k kept) Accumulate()                               {}
 func TestActivations(t *testing.T) {
 	for _, s := range []Shape{
 		{Model: "gpt2"}, {Model: "gpt2-xl", Layers: 3}, {Model: "gpt2", TiedHead: "no", Layers: 2, Vocabulary: 300},
+		{Model: "modded-nanogpt"},
 		{Model: "llama-3.2-1b"}, {Model: "llama-3.1-8b"}, {Model: "llama-3.1-8b", FusedSwiGLU: true},
 		{Model: "llama-3.1-8b", Layers: 2, SequenceLength: 8192}, {Model: "llama-3.1-8b", Vocabulary: 1000},
 	} {
 		s = s.Filled()
 		for _, checkpoints := range []bool{false, true} {
+			if checkpoints && s.Model == "modded-nanogpt" {
+				continue // they are refused
+			}
 			const rows = 2
 			got, want := peak(s, rows, checkpoints), 2*s.Activations(rows, checkpoints)
 			if math.Abs(got-want) > 0.05*want {

@@ -14,7 +14,8 @@ import (
 // Llama-3.1-8B and Llama-3.1-70B: n_layers, dim, n_heads, n_kv_heads, vocab_size, norm_eps,
 // rope_theta, use_scaled_rope; hidden widths and the factors of the scaling are those of their
 // config.json: intermediate_size, rope_scaling, and max_position_embeddings. What a row has of
-// tokens is ours for Llama.
+// tokens is ours for Llama. Those of modded-nanogpt are what the traces of its PR 149 show: shapes of
+// operators and of gradients.
 var models = map[string]struct {
 	family string
 	Shape
@@ -29,6 +30,8 @@ var models = map[string]struct {
 		Context: 1024, TiedHead: yes}},
 	"gpt2-xl": {"gpt2", Shape{Layers: 48, Width: 1600, Heads: 25, SequenceLength: 1024, Vocabulary: 50257,
 		Context: 1024, TiedHead: yes}},
+	"modded-nanogpt": {"nanogpt", Shape{Layers: 11, Width: 768, Heads: 6, Hidden: 3072, SequenceLength: 2048,
+		Vocabulary: 50_304, TiedHead: no}},
 	"llama": {"llama", Shape{Layers: 2, Width: 64, Heads: 4, KVHeads: 2, SequenceLength: 128, RopeTheta: 500_000,
 		TiedHead: no}},
 	"llama-3.2-1b": {"llama", Shape{Layers: 16, Width: 2048, Heads: 32, KVHeads: 8, Hidden: 8192,
@@ -59,4 +62,4 @@ func Names() []string {
 	})
 }
 
-var families = []string{"gpt", "mlp", "gpt2", "llama"}
+var families = []string{"gpt", "mlp", "gpt2", "nanogpt", "llama"}

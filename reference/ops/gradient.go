@@ -9,10 +9,17 @@ import (
 // Accumulate is Y += X: a gradient onto the one that is there, or a count.
 type Accumulate struct {
 	Y, X *device.Buffer
+	// Transposed: X would be transposed on a GPU, where the kernel is not vectorized then.
+	Transposed bool
 }
 
 // Name returns the name of the device function.
-func (o Accumulate) Name() string { return kernelName("accumulate", o.Type()) }
+func (o Accumulate) Name() string {
+	if o.Transposed {
+		return kernelName("accumulate_transposed", o.Type())
+	}
+	return kernelName("accumulate", o.Type())
+}
 
 // Op returns aten::add_.
 func (o Accumulate) Op() string { return "aten::add_" }

@@ -37,6 +37,8 @@ var classes = map[string]string{"adamw": adamW, "dist-adam": distAdam, "sgd": sg
 type Group struct {
 	Name  string // class of the optimizer: AdamW, DistAdam, SGD or Muon
 	Every int    // the group steps on every k-th step; 1 means all of them
+
+	Matrices bool // its parameters are the matrices inside blocks, and another group has the others
 }
 
 // Due reports whether the group steps at the end of the given step, counted from 0.
@@ -96,7 +98,7 @@ func (o *Optimizer) GroupFor(matrix bool) *Group {
 			return g
 		}
 	}
-	g := &Group{Name: name, Every: every}
+	g := &Group{Name: name, Every: every, Matrices: matrix && name != classes[h.Optimizer]}
 	o.groups = append(o.groups, g)
 	return g
 }

@@ -61,7 +61,9 @@ func (b Backend) Open(c device.Config) ([]device.Member, error) {
 }
 
 // noisy reports whether chance makes ranks differ.
-func (m *Machine) noisy() bool { return m.values[jitter] > 0 || m.values[skew] > 0 }
+func (m *Machine) noisy() bool {
+	return m.values[jitter] > 0 || m.values[skew] > 0 || m.values[uneven] > 0
+}
 
 // run is what the devices of a run share.
 type run struct {
@@ -77,7 +79,7 @@ type run struct {
 }
 
 func (r *run) open(rank, seed int) *dev {
-	d := &dev{run: r, rank: rank, slow: 1, memory: newAllocator(int64(r.machine.values[memory]))}
+	d := &dev{run: r, rank: rank, slow: 1, pace: 1, memory: newAllocator(int64(r.machine.values[memory]))}
 	d.base = Epoch
 	if r.machine.noisy() {
 		d.noise = rand.New(rand.NewPCG(uint64(seed), uint64(rank)))
@@ -131,7 +133,7 @@ func (m *Machine) fabric() *nccl.Fabric {
 		generation = nccl.Ampere
 	}
 	return &nccl.Fabric{Bus: m.values[bus] / 1e9, Net: m.values[net] / 1e9, PCI: m.values[pci] != 0,
-		Generation: generation, Latency: m.values[ncclLatency]}
+		Generation: generation, Latency: m.values[ncclLatency], Least: m.values[ncclLeast]}
 }
 
 // fail keeps the first failure of a run.

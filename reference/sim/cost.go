@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"strings"
 
 	"github.com/gaprof/gaprof/reference/device"
@@ -60,6 +61,9 @@ func (m *Machine) cost(k device.Kernel) cost {
 	c := cost{role: graph.Compute}
 	c.flops, c.bytes = k.Cost()
 	of, arithmetic := classOf(k.Op())
+	if a, ok := k.(ops.Accumulate); ok && a.Transposed {
+		of = transposed
+	}
 	rate := m.values[hbm] * m.values[of]
 	if s, ok := k.(ops.Scale); ok && m.values[scale] > 0 && len(s.X.Shape) > 0 {
 		rate = m.values[scale]
@@ -67,13 +71,12 @@ func (m *Machine) cost(k device.Kernel) cost {
 	c.ns = float64(c.bytes) / rate * 1e9
 	fills := float64(c.bytes) >= m.values[sms]*blockBytes
 	if arithmetic != 0 {
-		share, blocks := m.values[arithmetic], float64(0)
-		if arithmetic == gemm {
-			var used float64
-			used, blocks = m.tiles(k)
-			share *= used
+		ns, blocks := float64(c.flops)/(m.peak(k.Type())*m.values[arithmetic])*1e9, float64(0)
+		if rows, columns, inner := dimensions(k); rows > 0 {
+			s := m.splitOf(rows, columns, inner, ns)
+			ns, blocks = ns/s.used+s.extra, s.tiles
 		}
-		c.ns = max(c.ns, float64(c.flops)/(m.peak(k.Type())*share)*1e9)
+		c.ns = max(c.ns, ns)
 		fills = fills && arithmetic != gemm || blocks >= m.values[sms]
 	}
 	c.ns = max(c.ns, m.values[kernel])
@@ -99,31 +102,51 @@ func (m *Machine) peak(dt device.DType) float64 {
 	return m.values[f32]
 }
 
-// A product is worked off in tiles, as many at a time as there are multiprocessors; a short
-// inner dimension leaves the pipeline of each tile empty for a part of the time.
+// emptyPipeline is for how much of its inner dimension the pipeline of a tile is empty.
+const emptyPipeline = 192
+
+// tiles are the sizes of tiles in which products are worked off, as many at a time as there are multiprocessors.
+var tiles = [][2]int{{128, 256}, {192, 192}}
+
+// A product with few tiles is split along its inner dimension into parts of at least leastInner, at most mostSplits of
+// them, whose results another kernel adds up.
 const (
-	tileRows, tileColumns = 128, 256
-	emptyPipeline         = 192 // of the inner dimension
+	leastInner = 512
+	mostSplits = 32
 )
 
-// tiles is the share of the device that a matrix product uses of what a large one does, and the
-// tiles that it has. Products with few tiles are split along the inner dimension.
-func (m *Machine) tiles(k device.Kernel) (used, tiles float64) {
-	rows, columns, inner := dimensions(k)
-	if rows == 0 {
-		return 1, m.values[sms]
+// split is how a product is worked off.
+type split struct {
+	used  float64 // share of the device, of what a large product uses
+	tiles float64 // of all parts
+	extra float64 // ns of adding up the parts
+}
+
+// splitOf is the fastest way to work off a product. whole is what it takes if it uses the device as a large one does.
+func (m *Machine) splitOf(rows, columns, inner int, whole float64) split {
+	best, least := split{}, math.Inf(1)
+	for _, tile := range tiles {
+		n := ceil(rows, tile[0]) * ceil(columns, tile[1])
+		filled := float64(rows) * float64(columns) / (n * float64(tile[0]*tile[1]))
+		for parts := 1; parts == 1 || parts <= mostSplits && inner/parts >= leastInner; parts++ {
+			s := m.splitInto(n*float64(parts), float64(inner)/float64(parts), filled)
+			if parts > 1 { // float32 is written, read again, and written in the type of the product
+				moved := float64(rows) * float64(columns) * (8*float64(parts) + 2)
+				s.extra = moved / (m.values[hbm] * m.values[elementwise]) * 1e9
+			}
+			if ns := whole/s.used + s.extra; ns < least {
+				least, best = ns, s
+			}
+		}
 	}
-	tiles = ceil(rows, tileRows) * ceil(columns, tileColumns)
-	n := m.values[sms]
-	if tiles < n {
-		tiles *= min(ceil(int(n), int(tiles)), max(1, float64(inner)/512))
-	}
-	waves := tiles / n
-	used = waves / float64(int(waves)+1)
-	if waves == float64(int(waves)) {
-		used = 1
-	}
-	return used * float64(inner) / float64(inner+emptyPipeline), tiles
+	return best
+}
+
+// splitInto is a product of so many tiles, of which so much is filled, and which are so deep. The last wave of tiles
+// takes as long as the others.
+func (m *Machine) splitInto(tiles, depth, filled float64) split {
+	waves := tiles / m.values[sms]
+	return split{used: waves / math.Ceil(waves) * depth / (depth + emptyPipeline) * filled, tiles: tiles}
 }
 
 func ceil(n, by int) float64 { return float64((n + by - 1) / by) }

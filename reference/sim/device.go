@@ -12,6 +12,7 @@ type dev struct {
 	*run
 	rank  int
 	slow  float64         // factor of the duration of kernels, at least 1
+	pace  float64         // the same, by chance, of the current step
 	to    device.Recorder // nil if nobody wants to know
 	noise *rand.Rand      // nil without any
 
@@ -161,7 +162,7 @@ func (d *dev) Launch(on device.Stream, k device.Kernel) {
 	}, func() {
 		c := d.machine.cost(k)
 		d.enqueue(on, op{call: "cudaLaunchKernel", calling: d.figure(launch), kind: device.KindKernel, name: k.Name(),
-			ns: c.ns * d.slow * d.chance(), role: c.role, flops: c.flops, bytes: c.bytes})
+			ns: c.ns * d.slow * d.pace * d.chance(), role: c.role, flops: c.flops, bytes: c.bytes})
 	})
 }
 

@@ -14,6 +14,8 @@
 //	preset.go    Machine: a device with its host and links, by name
 //	param.go     the figures of a Machine, with their units
 //	presets.yaml the machines that there are, with the source of every figure
+//	fit.go       a Machine from what was measured; fitlinks.go the same for collectives
+//	calibrated.yaml machines that were measured
 //
 // Tensors have shapes and no contents. The same options give the same times, to the last
 // nanosecond. Ranks that enqueue the same are simulated once: the device of the first stands

@@ -144,13 +144,16 @@ func (d *dev) Sleep(t time.Duration) { d.think += int64(max(0, t)) }
 // HostWork implements device.Device.
 func (d *dev) HostWork(t time.Duration) { d.Sleep(t) }
 
-// BeginStep implements device.Device. Chance makes the host of a rank late.
+// BeginStep implements device.Device. Chance makes the host of a rank late, and its device slow.
 func (d *dev) BeginStep(step int) {
 	if d.to != nil {
 		d.journal.lines = append(d.journal.lines, told{toldStep, int32(step)})
 	}
 	if most := d.figure(skew); most > 0 {
 		d.spend(most * d.noise.Float64())
+	}
+	if deviation := d.figure(uneven); deviation > 0 {
+		d.pace = max(0.5, 1+deviation*d.noise.NormFloat64())
 	}
 }
 

@@ -27,6 +27,7 @@ const (
 	queue
 	jitter
 	skew
+	uneven
 	kernel
 	gap
 	start
@@ -35,6 +36,7 @@ const (
 	attention
 	attentionBackward
 	elementwise
+	transposed
 	normalize
 	normalizeBackward
 	sum
@@ -46,6 +48,7 @@ const (
 	slow
 	pcie
 	ncclLatency
+	ncclLeast
 	perNode
 	bus
 	pci
@@ -79,21 +82,23 @@ var params = [numParams]struct {
 	from, to float64
 	usage    string
 }{
-	eager:             {"eager", aTime, 0, 1e9, "from one eager operator to the next on the host"},
-	launch:            {"launch", aTime, 0, 1e9, "cudaLaunchKernel, a part of eager"},
-	memcpy:            {"memcpy", aTime, 0, 1e9, "cudaMemcpyAsync, in place of launch"},
-	memset:            {"memset", aTime, 0, 1e9, "cudaMemsetAsync, in place of launch"},
-	record:            {"record", aTime, 0, 1e9, "cudaEventRecord"},
-	wait:              {"wait", aTime, 0, 1e9, "cudaStreamWaitEvent"},
-	syncing:           {"sync", aTime, 0, 1e9, "from the end of what the host waits for until it goes on"},
-	collective:        {"collective", aTime, 0, 1e9, "calling a collective, with its launch"},
-	span:              {"span", aTime, 0, 1e9, "entering a range of the profiler"},
-	malloc:            {"malloc", aTime, 0, 1e9, "cudaMalloc of a segment"},
-	free:              {"free", aTime, 0, 1e9, "cudaFree of a segment"},
-	loader:            {"loader", aTime, 0, 1e12, "taking a micro-batch from its loader"},
-	queue:             {"queue", aNumber, 1, 1 << 20, "launches that can be queued before the host blocks"},
-	jitter:            {"jitter", aRatio, 0, 1, "standard deviation of the durations of kernels; makes ranks differ"},
-	skew:              {"skew", aTime, 0, 1e10, "most that the host of a rank is late in a step; makes ranks differ"},
+	eager:      {"eager", aTime, 0, 1e9, "from one eager operator to the next on the host"},
+	launch:     {"launch", aTime, 0, 1e9, "cudaLaunchKernel, a part of eager"},
+	memcpy:     {"memcpy", aTime, 0, 1e9, "cudaMemcpyAsync, in place of launch"},
+	memset:     {"memset", aTime, 0, 1e9, "cudaMemsetAsync, in place of launch"},
+	record:     {"record", aTime, 0, 1e9, "cudaEventRecord"},
+	wait:       {"wait", aTime, 0, 1e9, "cudaStreamWaitEvent"},
+	syncing:    {"sync", aTime, 0, 1e9, "from the end of what the host waits for until it goes on"},
+	collective: {"collective", aTime, 0, 1e9, "calling a collective, with its launch"},
+	span:       {"span", aTime, 0, 1e9, "entering a range of the profiler"},
+	malloc:     {"malloc", aTime, 0, 1e9, "cudaMalloc of a segment"},
+	free:       {"free", aTime, 0, 1e9, "cudaFree of a segment"},
+	loader:     {"loader", aTime, 0, 1e12, "taking a micro-batch from its loader"},
+	queue:      {"queue", aNumber, 1, 1 << 20, "launches that can be queued before the host blocks"},
+	jitter:     {"jitter", aRatio, 0, 1, "standard deviation of the durations of kernels; makes ranks differ"},
+	skew:       {"skew", aTime, 0, 1e10, "most that the host of a rank is late in a step; makes ranks differ"},
+	uneven: {"uneven", aRatio, 0, 1,
+		"standard deviation of how long all kernels of a rank take in a step; makes ranks differ"},
 	kernel:            {"kernel", aTime, 1, 1e9, "the shortest kernel"},
 	gap:               {"gap", aTime, 0, 1e9, "between dependent kernels"},
 	start:             {"start", aTime, 0, 1e9, "from a launch to the start on an idle device"},
@@ -102,6 +107,7 @@ var params = [numParams]struct {
 	attention:         {"attention", aRatio, 0.001, 1, "share of the peak that attention reaches"},
 	attentionBackward: {"attention-backward", aRatio, 0.001, 1, "share of the peak that its backward reaches"},
 	elementwise:       {"elementwise", aRatio, 0.001, 1, "share of hbm that elementwise kernels reach"},
+	transposed:        {"strided", aRatio, 0.001, 1, "share of hbm that kernels of transposed operands reach"},
 	normalize:         {"normalize", aRatio, 0.001, 1, "share of hbm that layer_norm and rms_norm reach"},
 	normalizeBackward: {"normalize-backward", aRatio, 0.001, 1, "share of hbm that their backward reaches"},
 	sum:               {"sum", aRatio, 0.001, 1, "share of hbm that norms and sums reach"},
@@ -113,6 +119,7 @@ var params = [numParams]struct {
 	slow:              {"slow", aRatio, 1, 100, "factor of what computes beside a collective"},
 	pcie:              {"pcie", aRate, 1e6, 1e15, "copies between host and device"},
 	ncclLatency:       {"nccl-latency", aRatio, 0, 1000, "factor of NCCL's latencies"},
+	ncclLeast:         {"nccl-least", aTime, 0, 1e9, "the shortest collective"},
 	perNode:           {"gpus-per-node", aNumber, 1, 1 << 16, "ranks of a node"},
 	bus:               {"bus", aRate, 1e6, 1e15, "what a GPU sends in a ring within a node"},
 	pci:               {"pci", aNumber, 0, 1, "1: GPUs of a node are connected by PCI Express"},

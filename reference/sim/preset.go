@@ -17,6 +17,9 @@ import (
 //go:embed presets.yaml
 var builtIn []byte
 
+//go:embed calibrated.yaml
+var calibrated []byte
+
 // Machine is what is simulated: the figures of a device, of the host that feeds it and of
 // the links between devices. Presets are where one comes from, Set changes one.
 type Machine struct {
@@ -34,7 +37,15 @@ type preset struct {
 }
 
 // presets are those that the program brings along, by name.
-var presets = sync.OnceValues(func() (map[string]preset, error) { return parsePresets(builtIn) })
+var presets = sync.OnceValues(func() (map[string]preset, error) {
+	list, err := parsePresets(builtIn)
+	if err != nil {
+		return nil, err
+	}
+	measured, err := parsePresets(calibrated)
+	maps.Copy(list, measured)
+	return list, err
+})
 
 // parsePresets reads a file of presets.
 func parsePresets(data []byte) (map[string]preset, error) {
@@ -251,6 +262,17 @@ func (m *Machine) complete() error {
 		}
 	}
 	return nil
+}
+
+// Figure is a figure by its name: its value, the unit of that (ns, bytes/s, FLOP/s, bytes or none), and as it is
+// written.
+func (m *Machine) Figure(name string) (value float64, unit, text string) {
+	p, ok := find(name)
+	if !ok {
+		return 0, "", ""
+	}
+	units := [...]string{aTime: "ns", aRate: "bytes/s", aSpeed: "FLOP/s", aSize: "bytes", aRatio: "", aNumber: ""}
+	return m.values[p], units[params[p].kind], p.format(m.values[p])
 }
 
 // Set changes figures: hbm=2.0TB/s,launch=6us.

@@ -27,7 +27,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	const want = "[a100 b200 h100 h100-pcie h200 mi300x] [ib-hdr ib-ndr ib-xdr]"
+	const want = "[a100 b200 h100 h100-nanogpt h100-normuon h100-pcie h200 mi300x] [ib-hdr ib-ndr ib-xdr]"
 	if got := fmt.Sprint(Devices(), Networks()); got != want {
 		t.Error(got)
 	}

@@ -56,6 +56,7 @@ type Fabric struct {
 	PCI        bool       // GPUs of a node are connected by PCI Express, not by NVLink
 	Generation Generation // of the GPUs
 	Latency    float64    // factor of all latencies; 0 means 1
+	Least      float64    // of any collective of several ranks, in ns, whatever the model says
 }
 
 // Group is who takes part: ranks on so many nodes.
@@ -92,6 +93,7 @@ func (f *Fabric) Time(c Collective, bytes int64, g Group) Choice {
 			}
 		}
 	}
+	best.NS = max(best.NS, f.Least)
 	return best
 }
 
