@@ -17,13 +17,14 @@ type Pass struct {
 	UniformTokens bool             // the user declares equal token counts on all ranks
 	Normalized    []NormalizedStep // nil for PerRank rules
 
-	peak    int64 // memory bandwidth in bytes/s that goes before the table of devices; 0 none
-	matched *Matched
-	rule    *Rule
-	claims  claims
-	taken   map[*gradients.Pass]string           // the rule that has a pass over the gradients
-	named   map[string][]timeline.CollectiveKind // by rule: see Names
-	out     []costed
+	peak      int64 // memory bandwidth in bytes/s that goes before the table of devices; 0 none
+	matched   *Matched
+	rule      *Rule
+	claims    claims
+	explained map[explainedKey]int64               // what rules have told of in the place of others
+	taken     map[*gradients.Pass]string           // the rule that has a pass over the gradients
+	named     map[string][]timeline.CollectiveKind // by rule: see Names
+	out       []costed
 }
 
 // claimKey is one bucket of one step's window.
@@ -82,6 +83,23 @@ func (p *Pass) ClaimRest(r *Rank, step, window int, bucket timeline.Bucket, ns i
 	}
 	got, _ = p.Claim(r, step, window, bucket, max(0, ns-held))
 	return got, others
+}
+
+// Explain says that the running rule tells of so many ns per step of a rank, which the rule of that id
+// would find as well: they need no second finding.
+func (p *Pass) Explain(r *Rank, rule string, ns int64) {
+	if p.explained == nil {
+		p.explained = make(map[explainedKey]int64)
+	}
+	p.explained[explainedKey{r, rule}] += ns
+}
+
+// Explained is what rules before the running one have told of in its place, in ns per step of a rank.
+func (p *Pass) Explained(r *Rank) int64 { return p.explained[explainedKey{r, p.rule.ID}] }
+
+type explainedKey struct {
+	rank *Rank
+	rule string
 }
 
 func (p *Pass) claimedOf(key claimKey) *claimed {

@@ -27,14 +27,14 @@ type clipper struct {
 	foreach bool                // one call for all gradients
 	shards  device.Communicator // of the ranks that together hold all gradients; nil if each does
 	s       *scalars
-	each    bool             // a plant: the norm of each gradient is all-reduced by itself
+	plan    *plan            // for plants
 	norms   *device.Buffer   // by parameter
 	scratch []*device.Buffer // three scalars for intermediate results
 }
 
 func newClipper(p *plan, dev *device.Rank, s *scalars, grads *gradients.Set) *clipper {
 	c := &clipper{dev: dev, most: p.ClipGradNorm, foreach: p.ForeachClip, shards: grads.Shards(), s: s}
-	c.each = p.has(normEach)
+	c.plan = p
 	for range 3 {
 		c.scratch = append(c.scratch, dev.Scalar())
 	}
@@ -47,6 +47,9 @@ func newClipper(p *plan, dev *device.Rank, s *scalars, grads *gradients.Set) *cl
 // does both.
 func (c *clipper) clip(list []*device.Buffer, fold *device.Buffer) {
 	c.measure(list)
+	if c.plan.has(normOnly) {
+		return
+	}
 	if fold != nil {
 		c.dev.Run(ops.Mul{Y: c.s.norm, A: c.s.norm, B: fold})
 	}
@@ -59,16 +62,22 @@ func (c *clipper) clip(list []*device.Buffer, fold *device.Buffer) {
 		by = c.scratch[0]
 		c.dev.Run(ops.Mul{Y: by, A: c.s.coef, B: fold})
 	}
-	multiply(c.dev, list, by, c.foreach)
+	if !c.plan.has(clipStrided) {
+		multiply(c.dev, list, by, c.foreach)
+		return
+	}
+	for _, g := range list {
+		c.dev.Run(ops.Scale{X: g, Factor: by, Strided: true})
+	}
 }
 
 // measure computes the norm of the whole gradient, across ranks if it is sharded.
 func (c *clipper) measure(list []*device.Buffer) {
-	if c.each {
+	if c.plan.has(normEach) {
 		c.measureEach(list)
 		return
 	}
-	if c.foreach {
+	if c.foreach && !c.plan.has(normLoop) {
 		c.dev.Run(ops.ForeachNorm{Norms: c.norms, X: list})
 	} else {
 		for i, g := range list {

@@ -15,6 +15,8 @@
 //	batches.go   accumulation steps, from batch sizes or given token counts
 //	refusals.go  combinations of options that are rejected, and why
 //	plant.go     deliberate faults
+//	elsewhere.go those that send activations to other ranks
+//	recording.go those of what records a rank
 //	data.go      micro-batches
 //	text.go      micro-batches of Newton's Opticks
 //

@@ -92,6 +92,8 @@ func (o *Options) backwardFields() []Field {
 			"replicas in the last micro-batch only", []string{"every-micro-batch", "last"}, &o.ReplicaSync},
 		{"reshard-after-forward", "with `sharding` full, gathered blocks are freed after forward and gathered again " +
 			"for backward; without, they are kept until then", nil, &o.ReshardAfterForward},
+		{"prefetch", "with `sharding` full, a block is gathered while the one before it computes; without, when it is " +
+			"needed", nil, &o.Prefetch},
 		{"all-reduce", "optimizer that is not sharded: gradients are all-reduced in backward hooks, by " +
 			"buckets, or each in the optimizer's step", []string{"hook", "step"}, &o.AllReduce},
 		{"matrix-reduce", "step: with `reduce-scatter` hook, gradients of matrices that `matrix-optimizer` has are " +
@@ -101,6 +103,8 @@ func (o *Options) backwardFields() []Field {
 		{"step-order", "of parameters in a sharded optimizer; explicit is small ones first",
 			[]string{"forward", "reverse", "explicit"}, &o.StepOrder},
 		{"bucket-bytes", "bytes of gradients that are all-reduced at once", nil, &o.BucketBytes},
+		{"bucket-order", "buckets are filled and reduced from the last parameter on, which is ready first, or in the " +
+			"order of forward", []string{"backward", "forward"}, &o.BucketOrder},
 		{"gradient-as-bucket-view", "gradients live in the buckets of DDP; without, it divides them into those " +
 			"and copies them back", nil, &o.BucketView},
 	}
@@ -138,8 +142,9 @@ func (o *Options) runFields() []Field {
 			nil, &o.LoaderDelay},
 		{"launch-delay", "time that launching a kernel takes longer", nil, &o.LaunchDelay},
 		{"host-delay", "time in which the host does something else after every step", nil, &o.HostDelay},
-		{"read-loss", "wait for the loss and read it, as item() does; without, it is copied while the next step runs",
-			[]string{"step", "micro-batch"}, &o.ReadLoss},
+		{"read-loss", "wait for the loss and read it, as item() does: after each step, each micro-batch, or the last " +
+			"backward of a step; without, it is copied while the next step runs",
+			[]string{"step", "micro-batch", "backward"}, &o.ReadLoss},
 		{"empty-cache", "give freed device memory back after every step, to allocate it anew", nil, &o.EmptyCache},
 		{"plant", "a fault on purpose: " + strings.Join(Plants(), ", "), Plants(), &o.Plant},
 	}

@@ -62,7 +62,7 @@ type Host struct {
 	LoaderDelay string // what a micro-batch takes longer to load
 	LaunchDelay string // what a kernel takes longer to launch
 	HostDelay   string // what a step has at its end in which the host does something else
-	ReadLoss    string // waits for the loss and reads it: after each step or micro-batch; "" never
+	ReadLoss    string // waits for the loss and reads it: after each step, micro-batch or last backward; "" never
 	EmptyCache  bool   // gives freed device memory back after each step
 }
 
@@ -75,7 +75,7 @@ func Defaults() Options {
 		Loop: Loop{Normalization: "global", LossReduction: "mean", Backward: "micro-batch", Sync: "last",
 			GradSync: "accumulate-then-reduce", StepOrder: "forward", ForeachClip: true},
 		Policy: gradients.Policy{GradReduction: "mean", AllReduce: "hook", BucketBytes: 64 << 10, BucketView: true,
-			Replicas: 1, ReshardAfterForward: true},
+			Replicas: 1, ReshardAfterForward: true, Prefetch: true},
 		Hyperparameters: optim.Hyperparameters{Optimizer: "adamw", LearningRate: 3e-3, Beta1: 0.9, Beta2: 0.95,
 			Epsilon: 1e-8, WeightDecay: 0.1, AdamEvery: 1, MasterWeights: true,
 			Momentum: 0.95},

@@ -103,6 +103,7 @@ func (r *rank) makeParams() *optim.Optimizer {
 		params = append(params, &p.Param)
 	}
 	r.net = model.New(r.dev, r.plan.Shape, params)
+	r.elsewhere()
 	return o
 }
 
@@ -177,6 +178,9 @@ func (r *rank) microBatch(step, j int, last bool) {
 	defer r.span("micro_batch", j)()
 	if r.plan.has(zeroEach) {
 		r.update.zeroGrad(step)
+	}
+	if r.plan.has(compileLate) && step == 0 && j == 0 {
+		r.compile()
 	}
 	t := r.forward(j)
 	if r.plan.has(noSyncAround) && !last {
@@ -273,6 +277,9 @@ func (r *rank) backward(step int, last bool, tapes ...*autograd.Tape) {
 // finish enqueues everything between the last backward and the next step.
 func (r *rank) finish(step, micros int) {
 	p := r.plan
+	if p.ReadLoss == "backward" {
+		r.readLoss(micros - 1)
+	}
 	if p.scalesStored() && p.Normalization == "global" {
 		r.norm.reduceCount()
 	}
@@ -295,6 +302,9 @@ func (r *rank) finish(step, micros int) {
 			r.scaledBy(math.NaN(), r.grads.Scattered(r.grads.Params()[0]))
 			fold = nil
 		} else {
+			r.clip.clip(r.grads.Stored(), nil)
+		}
+		if p.has(clipTwice) {
 			r.clip.clip(r.grads.Stored(), nil)
 		}
 	}

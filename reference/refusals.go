@@ -16,7 +16,7 @@ type refusal struct {
 // refuse returns the first refusal that applies. A plant whose very fault is such a
 // combination is exempt, but not from what cannot be run.
 func (p *plan) refuse() error {
-	list := p.shardingRefusals()
+	list := slices.Concat(p.shardingRefusals(), p.plantRefusals())
 	if !p.has(anyway) {
 		list = slices.Concat(p.skipRefusals(), p.scaleRefusals(), p.syncRefusals(), p.allReduceRefusals(), list,
 			p.earlyRefusals(), p.rareRefusals())
@@ -103,8 +103,13 @@ func (p *plan) compiledRefusals() []refusal {
 }
 
 func (p *plan) allReduceRefusals() []refusal {
-	inStep := p.AllReduce == "step"
+	inStep, ordered := p.AllReduce == "step", p.BucketOrder == "forward"
 	return []refusal{
+		{ordered && (p.Sharded() || inStep), "bucket-order",
+			"there are no buckets", "leave it out, or leave out `reduce-scatter`, `sharding` and `all-reduce`"},
+		{ordered && (p.OptimizerInBackward || p.AdamEvery > 1), "bucket-order",
+			"each bucket waits for those before it, and gradients of some are used, or not reduced, before those are",
+			"leave it out, or leave out `optimizer-in-backward` and `adam-every`"},
 		{inStep && p.WorldSize == 1, "all-reduce",
 			"there is one rank only, nothing is reduced", "take `world-size` 2"},
 		{inStep && p.ReduceScatter != "", "all-reduce", "gradients of a sharded optimizer are reduce-scattered",
@@ -121,6 +126,16 @@ func (p *plan) allReduceRefusals() []refusal {
 		{p.InStep() && p.ClipGradNorm > 0, "clip-grad-norm",
 			"the norm needs reduced gradients before the step, and they are reduced inside it",
 			"take `reduce-scatter` hook, or `all-reduce` hook"},
+	}
+}
+
+// plantRefusals: what a plant does needs a part that other options replace.
+func (p *plan) plantRefusals() []refusal {
+	return []refusal{
+		{p.Checkpoint != "" && p.has(expertsElsewhere|neighbours), "plant",
+			"what other ranks compute would be sent once more in backward", "leave out `activation-checkpoint`"},
+		{!p.Full() && !p.Prefetch, "prefetch",
+			"without full sharding nothing is gathered for a forward pass", "give `sharding` full, or leave it out"},
 	}
 }
 

@@ -56,7 +56,7 @@ func deviceConfig(p *plan, c Callbacks) device.Config {
 		Groups: p.Groups(p.WorldSize)}
 	if c.Recorder != nil {
 		for rank := range p.WorldSize {
-			config.Record = append(config.Record, c.Recorder(rank))
+			config.Record = append(config.Record, p.recording(rank, c.Recorder(rank)))
 		}
 	}
 	return config
@@ -74,7 +74,7 @@ func refusedBy(err error) error {
 // equal reports whether all ranks enqueue the same operations after the same delays. Their
 // data may differ: no operation depends on it.
 func (p *plan) equal() bool {
-	return p.slow == nil && p.times == nil && p.loading.equal() && p.launching.equal() && p.pausing.equal()
+	return !p.has(ownRecording) && p.slow == nil && p.times == nil && p.loading.equal() && p.launching.equal() && p.pausing.equal()
 }
 
 // checkWeights rejects initial weights that do not match the parameters of the model.

@@ -131,6 +131,10 @@ func TestWarmupOfGraphs(t *testing.T) {
 		fmt.Sprint(w.Compiling) != "[30]" || len(w.Compiled) != 2 {
 		t.Errorf("%+v", w)
 	}
+	if w := one(t, "1/1 10 +20 cpu_op \"entire_frame_compile (dynamo_timed)\""+step).Warmup; fmt.Sprint(w.Compiling) !=
+		"[20]" {
+		t.Errorf("as PyTorch names them: %+v", w)
+	}
 }
 
 // TestSharedTexts: texts that are equal are one, and none is of the trace.

@@ -40,10 +40,13 @@ func (rule idleRule) run(p *analyze.Pass) {
 		if !rule.worthSaying(r) {
 			continue
 		}
+		said := p.Explained(r)
 		for i := range r.Steps {
-			s := &r.Steps[i]
+			s, left := &r.Steps[i], said
 			for w := range s.Idle {
 				ns := s.Idle[w].Of(rule.finding)
+				off := min(ns, left)
+				ns, left = ns-off, left-off
 				if !r.Selected(i) || ns == 0 {
 					continue
 				}

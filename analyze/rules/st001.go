@@ -65,6 +65,9 @@ func runST001(p *analyze.Pass) {
 			"it is assumed that the late rank would then not be late elsewhere")}
 	f.Change = &report.Change{} // what to change depends on why it is late
 	explainLate(&f, m)
+	if hiddenShare(m) >= leastLate {
+		tellOfOwn(p, m)
+	}
 	p.ReportWait(&cost, hiddenShare(m), f, func(mean, step int64) string {
 		if mean == 0 {
 			return fmt.Sprintf("the others wait for rank %d, beside compute that hides it", straggler.ID)

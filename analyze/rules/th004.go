@@ -2,9 +2,11 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/trace"
 )
 
 // TH004 says that device events have no launch in the recording.
@@ -41,12 +43,15 @@ const (
 )
 
 func runTH004(p *analyze.Pass) {
-	var events, unlinked, atStart, unknown, collectives int
+	var events, unlinked, atStart, cut, unknown, collectives int
 	f := report.Finding{}
 	for _, r := range p.Ranks {
 		events += r.DeviceEvents
 		unlinked += r.Unlinked
 		atStart += r.UnlinkedAtStart
+		if cutOff(r) {
+			cut += r.Unlinked - r.UnlinkedAtStart
+		}
 		collectives += len(r.Collectives)
 		for i := range r.Collectives {
 			if !r.Collectives[i].Linked {
@@ -60,7 +65,10 @@ func runTH004(p *analyze.Pass) {
 	}
 	severity, where := report.Note, "all at the start of the recording"
 	f.Fix = fixAtStart
-	if lost := unlinked - atStart; lost > 0 {
+	if cut > 0 {
+		where = fmt.Sprintf("%d of them in a file that ends early: their launches stood behind the cut", cut)
+	}
+	if lost := unlinked - atStart - cut; lost > 0 {
 		where = fmt.Sprintf("%d of them not at the start of the recording", lost)
 		if float64(lost) >= lostShare*float64(events) {
 			severity = report.Warn
@@ -77,6 +85,12 @@ func runTH004(p *analyze.Pass) {
 	f.Why = fmt.Sprintf("they count in totals and belong to no step; %d of %d collectives have no known launch site",
 		unknown, collectives)
 	p.Report(severity, f)
+}
+
+// cutOff reports whether the file of a rank ends in the middle, so that launches may stand in the part
+// that is not there: TH001 says so.
+func cutOff(r *analyze.Rank) bool {
+	return slices.ContainsFunc(r.Problems, func(p trace.Problem) bool { return p.Code == trace.Truncated })
 }
 
 func firstUnlinked(r *analyze.Rank, n int) []report.Evidence {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func findingsOnSim(t *testing.T, o reference.Options) ([]report.Finding, int) {
 		a.Add(rank, analyze.Input{File: fmt.Sprintf("rank%d.json.gz", rank), Trace: run.trace(rank)})
 	}
 	r := a.Result().Report
-	if len(r.Health.Problems) > 0 {
+	if len(r.Health.Problems) > 0 && !strings.HasPrefix(o.Plant, "TH") {
 		t.Errorf("%+v: trace health: %v", o, r.Health.Problems)
 	}
 	return r.Findings, run.options.WorldSize
@@ -55,7 +56,8 @@ var exposedAnyway = []string{"OV001", "OV003", "OV008", "OV009"}
 func foundOnSim(findings []report.Finding, planted string) string {
 	var list []string
 	for _, f := range findings {
-		if f.Rule == planted || f.Severity.AtLeast(report.Warn) || !slices.Contains(exposedAnyway, f.Rule) {
+		note := !f.Severity.AtLeast(report.Warn) && f.Rule != planted
+		if !note || !slices.Contains(exposedAnyway, f.Rule) && besides[planted] != f.Rule {
 			list = append(list, f.Rule)
 		}
 	}
@@ -63,10 +65,15 @@ func foundOnSim(findings []report.Finding, planted string) string {
 	return strings.Join(slices.Compact(list), " ")
 }
 
+// besides are rules that a plant breaks as well, which is a note.
+var besides = map[string]string{
+	"AC003": "AC004", // what replicas reduce in every micro-batch, the ranks of a replica have reduced before
+}
+
 // notAlone are the plants of which a simulation shows something else than their rule alone.
 var notAlone = map[string]string{
-	"NM003":      "",            // the factor that is missing shows in losses and norms, and those are unknown
-	"ST001-data": "ID001 ST001", // the device of the late rank waits for its loader, and that is found, too
+	"NM003": "", // the factor that is missing shows in losses and norms, and those are unknown
+	"TH001": "", // a file is cut: see TestFaultyFiles
 }
 
 // TestPlantsOnSim does what TestPlants does on simulated GPUs, where nothing disturbs: on 2 ranks and on 8
@@ -81,17 +88,22 @@ func TestPlantsOnSim(t *testing.T) {
 		if !known {
 			want = rule
 		}
-		for _, ranks := range []int{2, 8} {
-			o := busy(ranks)
-			o.Plant = plant
-			findings, world := findingsOnSim(t, o)
-			if got := foundOnSim(findings, rule); got != want {
-				t.Errorf("%s on %d ranks: found %q, want %q", plant, world, got, want)
+		t.Run(plant, func(t *testing.T) {
+			for _, ranks := range []int{2, 8} {
+				o := busy(ranks)
+				o.Plant = plant
+				findings, world := findingsOnSim(t, o)
+				if os.Getenv("SHOW") != "" {
+					t.Log(world, messages(&report.Report{Findings: findings}))
+				}
+				if got := foundOnSim(findings, rule); got != want {
+					t.Errorf("%d ranks: found %q, want %q%s", world, got, want, messages(&report.Report{Findings: findings}))
+				}
+				if world == 1 {
+					break
+				}
 			}
-			if world == 1 {
-				break
-			}
-		}
+		})
 	}
 }
 

@@ -40,7 +40,7 @@ const (
 // runFiles match the names of all files of a run, in its folder and in that of its gradients.
 var (
 	runFiles = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(rank\d+\.json\.gz|tokens\.jsonl|loss\.jsonl)$`)
+		return regexp.MustCompile(`^(rank\d+\.json\.gz|node_\d+\.pt\.trace\.json\.gz|tokens\.jsonl|loss\.jsonl)$`)
 	})
 	gradientFiles = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^rank\d+-step\d+(-micro\d+)?\.safetensors$`)

@@ -61,6 +61,9 @@ func (j *trainJob) train(ctx context.Context) (*trained, error) {
 	if j.dataset > 0 {
 		data = finite{text, j.dataset, effective.WorldSize}
 	}
+	if effective.Plant == "TH004" {
+		j.window.From, j.window.Behind = max(1, j.window.From), true
+	}
 	for rank := range effective.WorldSize {
 		if j.options.Target.Epoch != 0 { // nothing in a simulation depends on this process
 			j.ranks = append(j.ranks, kineto.NewIn(1, rank, j.window))
@@ -81,7 +84,7 @@ func (j *trainJob) callbacks(out *trained) reference.Callbacks {
 		Recorder: j.recorder(),
 		Open: func(o reference.Options, accumulation int, devices []device.Properties) {
 			j.run = kineto.Run{World: o.WorldSize, Groups: o.Groups(o.WorldSize), Devices: devices,
-				BaseTime: epoch(o.Target), Options: runHeader(o, accumulation)}
+				BaseTime: epoch(o.Target), Options: runHeader(o, accumulation), Unnumbered: o.Plant == "TH003"}
 			if j.opened != nil {
 				j.opened(o, accumulation)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,11 +9,21 @@ import (
 	"sync"
 
 	"github.com/gaprof/gaprof/reference/kineto"
+	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
 // rankFile is the name of the trace of a rank.
 func rankFile(rank int) string { return fmt.Sprintf("rank%d.json.gz", rank) }
+
+// fileOf is rankFile, or in the plant of traces without a number a name like those of
+// tensorboard_trace_handler, which are made of the host and the process.
+func (t *trained) fileOf(rank int) string {
+	if t.options.Plant == "TH003" {
+		return fmt.Sprintf("node_%d.pt.trace.json.gz", 4201+rank)
+	}
+	return rankFile(rank)
+}
 
 // writeTraces writes the traces of all ranks. Those of a simulation, of which there may be very
 // many, are written several at a time, and those of ranks for which one stands from one text.
@@ -26,7 +37,7 @@ func (f *runFolder) writeTraces(t *trained) error {
 		return nil
 	}
 	var template *kineto.Template
-	if t.result.Ranks < t.options.WorldSize && t.job.ranks[0].Len() > 0 {
+	if t.result.Ranks < t.options.WorldSize && t.job.ranks[0].Len() > 0 && t.options.Plant != "TH001" {
 		var err error
 		if template, err = t.job.ranks[0].Template(t.job.run); err != nil {
 			return err
@@ -61,6 +72,19 @@ func (f *runFolder) writeTrace(t *trained, rank int) error {
 	if made.Len() == 0 {
 		return nil
 	}
-	name := rankFile(rank)
+	name := t.fileOf(rank)
+	if t.options.Plant == "TH001" && rank == t.options.WorldSize-1 {
+		return f.create(name, func(w io.Writer) error { return encodeHalf(w, made, name) })
+	}
 	return f.create(name, func(w io.Writer) error { return tracefile.EncodeAs(w, made, name) })
+}
+
+// encodeHalf writes the first half of a file: as far as a program got that was killed meanwhile.
+func encodeHalf(w io.Writer, made *trace.Trace, name string) error {
+	var whole bytes.Buffer
+	if err := tracefile.EncodeAs(&whole, made, name); err != nil {
+		return err
+	}
+	_, err := w.Write(whole.Bytes()[:whole.Len()/2])
+	return err
 }

@@ -95,3 +95,15 @@ func ModuleOf(param string) string {
 	}
 	return ""
 }
+
+// Exchange returns what other ranks have of x, by a message that move enqueues; back moves
+// gradients the other way. The compute stream waits for both.
+func (t *Tape) Exchange(x *Value, move, back func(send, recv *device.Buffer)) *Value {
+	y := &Value{Buffer: t.rank.Alloc(x.Shape...)}
+	t.rank.Collective(func() { move(x.Buffer, y.Buffer) })
+	return t.push("_AllToAllSingleBackward", y, func() {
+		dx := t.gradient(x.Shape...)
+		t.rank.Collective(func() { back(y.grad, dx) })
+		t.give(x, dx)
+	})
+}

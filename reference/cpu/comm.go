@@ -143,6 +143,17 @@ func (c *communicator) Broadcast(s device.Stream, buf *device.Buffer, root int) 
 	c.enqueue(s, &collective{kind: broadcast, send: buf, recv: buf, root: root})
 }
 
+// AllToAll implements device.Communicator.
+func (c *communicator) AllToAll(s device.Stream, send, recv *device.Buffer) {
+	c.enqueue(s, &collective{kind: allToAll, send: send, recv: recv})
+}
+
+// Shift implements device.Communicator.
+func (c *communicator) Shift(s device.Stream, send, recv *device.Buffer, by int) {
+	n := c.Size()
+	c.enqueue(s, &collective{kind: shift, send: send, recv: recv, root: ((c.index-by)%n + n) % n})
+}
+
 // kind is a kind of collective, by its names in traces.
 type kind struct{ operator, message, kernel string }
 
@@ -151,6 +162,8 @@ var (
 	reduceScatter = &kind{"c10d::_reduce_scatter_base_", "_reduce_scatter_base", "ReduceScatter_Sum"}
 	allGather     = &kind{"c10d::_allgather_base_", "_allgather_base", "AllGather"}
 	broadcast     = &kind{"c10d::broadcast_", "broadcast", "Broadcast"}
+	allToAll      = &kind{"c10d::alltoall_base_", "all_to_all", "SendRecv"}
+	shift         = &kind{"c10d::send_recv_", "send_recv", "SendRecv"}
 )
 
 func (c *communicator) enqueue(s device.Stream, t *collective) {
@@ -171,7 +184,7 @@ type collective struct {
 	kind       *kind
 	send, recv *device.Buffer
 	op         device.Reduce
-	root       int
+	root       int // that a broadcast, or this rank's message, is from
 	message    *device.Message
 	group      *group
 	part       *device.Buffer // what this rank has summed
@@ -278,9 +291,19 @@ func addRanks[T gemm.Float | int64](part []T, calls []*collective, from int) {
 
 // take copies the results of other ranks.
 func (c *collective) take(m *meeting) {
-	if c.kind == broadcast {
+	switch c.kind {
+	case broadcast:
 		if c.message.Rank != c.root {
 			copyElements(c.recv, 0, m.calls[c.root].send)
+		}
+		return
+	case shift:
+		copyElements(c.recv, 0, m.calls[c.root].send)
+		return
+	case allToAll:
+		n := c.send.N / len(m.calls)
+		for r, call := range m.calls {
+			copyElements(c.recv, r*n, call.send.View(c.message.Rank*n, n))
 		}
 		return
 	}

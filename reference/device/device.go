@@ -122,6 +122,12 @@ type Communicator interface {
 	AllGather(s Stream, send, recv *Buffer)
 	// Broadcast copies buf of the root to buf on every rank.
 	Broadcast(s Stream, buf *Buffer, root int)
+	// AllToAll sends part r of send to rank r, and leaves what rank r has sent in part r of recv,
+	// which is as long. Its length is a multiple of Size().
+	AllToAll(s Stream, send, recv *Buffer)
+	// Shift sends send to the rank so many positions further on, around the ring of all, and
+	// receives recv from the one as many before: a batch of a send and a receive.
+	Shift(s Stream, send, recv *Buffer, by int)
 }
 
 // Config tells a backend what to open.

@@ -83,13 +83,16 @@ type MemoryEvent struct {
 	Reserved  int64
 }
 
+// UnknownRank is the Rank of a Message that does not say whose it is.
+const UnknownRank = -1
+
 // Message describes a collective as record_param_comms does.
 type Message struct {
 	Name         string // allreduce, _reduce_scatter_base, _allgather_base, broadcast
 	In, Out      int    // elements
 	DType        string // Float, Double, Long, BFloat16
 	GroupSize    int    // ranks
-	Rank         int    // of the caller, in the group
+	Rank         int    // of the caller, in the group; UnknownRank if nobody says so
 	Ranks        []int  // of the group
 	Seq          int64  // numbers the collectives of the group from 1
 	Group        string // its name: 0

@@ -1,6 +1,8 @@
 package gradients
 
 import (
+	"slices"
+
 	"github.com/gaprof/gaprof/reference/device"
 	"github.com/gaprof/gaprof/reference/ops"
 )
@@ -14,9 +16,36 @@ type bucket struct {
 	sent   bool // its all-reduce was enqueued in this backward pass
 }
 
+// rebuild makes buckets of parameters in the order in which they have become ready, as DDP does after
+// the first step: what is ready last would hold up a bucket that it shares with others. It needs that
+// no gradient is there.
+func (s *Set) rebuild() {
+	if len(s.became) < len(s.params) || s.policy.BucketOrder == "forward" || s.hooks.Ready != nil {
+		return
+	}
+	var old []*Param
+	for _, b := range s.buckets {
+		old = append(old, b.params...)
+	}
+	if slices.Equal(s.became, old) || slices.ContainsFunc(old, func(p *Param) bool { return p.has }) {
+		return
+	}
+	for _, b := range s.buckets {
+		s.rank.Free(b.flat)
+	}
+	if !s.policy.BucketView {
+		for _, p := range old {
+			s.rank.Free(p.Grad)
+		}
+	}
+	s.buckets = nil
+	s.makeBuckets(s.became)
+}
+
 // makeBucket allocates a bucket for parameters with size elements in total.
 func (s *Set) makeBucket(params []*Param, size int) {
 	b := &bucket{flat: s.rank.Zeros(size), params: params}
+	s.buckets = append(s.buckets, b)
 	at := 0
 	for _, p := range params {
 		p.bucket, p.Grad = b, b.flat.View(at, p.Shape...)
@@ -29,16 +58,34 @@ func (s *Set) makeBucket(params []*Param, size int) {
 }
 
 // bucketReady marks a parameter as ready, and reduces its bucket once all of its parameters
-// are. If gradients are not views, DDP has to copy them into the bucket anyway and divides
-// them on the way, so the reduction is a sum then.
+// are, and in a fixed order those before it have been.
 func (s *Set) bucketReady(p *Param) {
-	b, op := p.bucket, s.policy.Reduction()
+	b := p.bucket
+	if len(s.became) < len(s.params) && !slices.Contains(s.became, p) {
+		s.became = append(s.became, p)
+	}
 	if p.place != nil {
 		s.intoBucket(p)
-		op = device.Sum
 	}
 	if b.ready++; b.ready < len(b.params) {
 		return
+	}
+	if s.policy.BucketOrder != "forward" {
+		s.reduceBucket(b)
+		return
+	}
+	for s.turn < len(s.buckets) && s.buckets[s.turn].ready == len(s.buckets[s.turn].params) {
+		s.reduceBucket(s.buckets[s.turn])
+		s.turn++
+	}
+}
+
+// reduceBucket enqueues the all-reduce of a bucket. If gradients are not views, DDP has to copy
+// them into the bucket anyway and divides them on the way, so the reduction is a sum then.
+func (s *Set) reduceBucket(b *bucket) {
+	op := s.policy.Reduction()
+	if !s.policy.BucketView {
+		op = device.Sum
 	}
 	s.rank.Fork()
 	s.rank.Comm.AllReduce(s.rank.Comms, b.flat, op)

@@ -62,7 +62,7 @@ func pass(s *Set, forward, back func(what string)) {
 // With full sharding a block is gathered ahead of its backward, and the input of a reduction
 // is freed before the next one. Streams 3 to 5 copy, gather and scatter.
 func TestFullSharding(t *testing.T) {
-	s, script := blocks(2, Policy{GradReduction: "mean", Sharding: "full", ReshardAfterForward: true}, Hooks{})
+	s, script := blocks(2, Policy{GradReduction: "mean", Sharding: "full", ReshardAfterForward: true, Prefetch: true}, Hooks{})
 	live := script.Live
 	want := map[string]string{
 		"pre-forward 0": "compute records 1; stream 3 waits 1; stream 4 waits 1; stream 3 multi_tensor_copy; " +
@@ -110,7 +110,7 @@ func TestFullSharding(t *testing.T) {
 // what is there.
 func TestFullAccumulation(t *testing.T) {
 	for _, sync := range []bool{true, false} {
-		s, script := blocks(2, Policy{GradReduction: "mean", Sharding: "full", ReshardAfterForward: true}, Hooks{})
+		s, script := blocks(2, Policy{GradReduction: "mean", Sharding: "full", ReshardAfterForward: true, Prefetch: true}, Hooks{})
 		live := script.Live
 		nothing := func(string) {}
 		s.Begin(0, sync, true)

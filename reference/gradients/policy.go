@@ -16,11 +16,13 @@ type Policy struct {
 	MatrixReduce  string // step: with hooks, matrices of another optimizer are reduced in its step; "" as all others
 	Compiled      bool   // gradients are accumulated when backward has run, as torch.compile has them
 	BucketView    bool   // gradients are views of their bucket; else they are copied in and out
+	BucketOrder   string // forward: buckets are filled and reduced from the first parameter on; "" from the last
 
 	Sharding            string // full: parameters are sharded, too, and gathered where they are used; "" for not
 	Replicas            int    // groups of ranks that hold all shards, with full sharding; 0 means 1
 	ReplicaSync         string // last: over replicas in the last micro-batch only; "" whenever gradients are reduced
 	ReshardAfterForward bool   // with full sharding, gathered blocks are freed before backward
+	Prefetch            bool   // with full sharding, blocks are gathered ahead; else when they are needed
 }
 
 // Sharded reports whether each rank updates only its shard of every parameter.

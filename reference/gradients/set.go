@@ -32,8 +32,12 @@ type Set struct {
 	params []*Param
 	full   *full // nil unless sharding is full
 
+	buckets []*bucket // in the order of their parameters
+	became  []*Param  // parameters in the order in which they were ready first
+
 	// State of the current backward pass.
 	step    int
+	turn    int       // the bucket whose turn it is, where order is kept
 	sync    bool      // gradients are reduced
 	merge   bool      // ... over replicas, too
 	written []written // by the current node
@@ -75,12 +79,21 @@ func (s *Set) Complete() {
 	if s.policy.Sharded() {
 		return // Insert has allocated them with the shards
 	}
+	order := slices.Clone(s.params)
+	if s.policy.BucketOrder != "forward" {
+		slices.Reverse(order)
+	}
+	s.makeBuckets(order)
+}
+
+// makeBuckets fills buckets with parameters in an order.
+func (s *Set) makeBuckets(order []*Param) {
 	var open []*Param
 	size := 0
-	for i, p := range slices.Backward(s.params) {
+	for i, p := range order {
 		open = append(open, p)
 		size += device.Elements(p.Shape)
-		if i == 0 || s.closes(s.params[i-1], p, size) {
+		if i == len(order)-1 || s.closes(order[i+1], p, size) {
 			s.makeBucket(open, size)
 			open, size = nil, 0
 		}
@@ -112,7 +125,8 @@ func (s *Set) Of(g *optim.Group) []*Param {
 // Begin starts a backward pass of the given step. sync says whether gradients are reduced
 // in this pass, last whether it is that of the step's last micro-batch.
 func (s *Set) Begin(step int, sync, last bool) {
-	s.step, s.sync = step, sync
+	s.step, s.sync, s.turn = step, sync, 0
+	s.rebuild()
 	s.merge = last || s.policy.ReplicaSync != "last"
 	for _, p := range s.params {
 		if p.bucket != nil {

@@ -1,6 +1,7 @@
 package gradients
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gaprof/gaprof/reference/device"
@@ -162,5 +163,68 @@ func TestNotDue(t *testing.T) {
 	check(t, "not due", script, "")
 	if len(s.Of(s.Params()[0].Group)) != 3 || len(s.Of(&optim.Group{})) != 0 {
 		t.Error("parameters of a group")
+	}
+}
+
+// inOrder is a backward pass whose gradients become ready in an order.
+func inOrder(s *Set, order ...int) {
+	s.Begin(0, true, true)
+	for _, i := range order {
+		s.Gradient(&s.params[i].Param)
+		s.Accumulate()
+	}
+	s.End()
+}
+
+// After the first pass buckets are those of neighbours in the order in which gradients were ready, once none
+// is kept.
+func TestRebuiltBuckets(t *testing.T) {
+	for _, view := range []bool{true, false} {
+		s, script := layers(2, Policy{GradReduction: "mean", BucketBytes: 90, BucketView: view}, Hooks{})
+		live := script.Live
+		inOrder(s, 0, 2, 1) // buckets of c and b, and of a
+		inOrder(s, 0, 2, 1)
+		for _, p := range s.Params() {
+			p.Clear()
+		}
+		script.Take()
+		inOrder(s, 0, 2, 1)
+		got := script.Take()
+		if want := "all-reduce mean 12; "; view && !strings.Contains(got, want) || len(s.buckets) != 2 ||
+			s.buckets[0].params[1] != s.params[2] || script.Live != live {
+			t.Errorf("view %v: %s, %d blocks", view, got, script.Live-live)
+		}
+	}
+}
+
+// Buckets in the order of forward are reduced in that order, whichever is ready first.
+func TestBucketOrder(t *testing.T) {
+	s, script := layers(2, Policy{GradReduction: "mean", BucketView: true, BucketOrder: "forward"}, Hooks{})
+	for range 2 {
+		inOrder(s, 2, 0, 1)
+		check(t, "forward", script, "compute records 1; comms waits 1; comms all-reduce mean 4; comms records 2; "+
+			"compute records 3; comms waits 3; comms all-reduce mean 6; comms records 4; "+
+			"compute records 5; comms waits 5; comms all-reduce mean 8; comms records 6; "+
+			"compute waits 2; compute waits 4; compute waits 6")
+		s, script = layers(2, Policy{GradReduction: "mean", BucketView: true, BucketOrder: "forward"}, Hooks{})
+	}
+}
+
+// Without prefetch a block is gathered after what was computed before it.
+func TestNoPrefetch(t *testing.T) {
+	s, script := blocks(2, Policy{GradReduction: "mean", Sharding: "full", ReshardAfterForward: true}, Hooks{})
+	s.Begin(0, true, true)
+	var one, root string
+	pass(s, func(what string) {
+		if got := script.Take(); what == "pre-forward 1" {
+			one = got
+		}
+	}, func(what string) {
+		if got := script.Take(); what == "root" {
+			root = got
+		}
+	})
+	if root != "" || !strings.HasPrefix(one, "compute records 6; stream 3 waits 6; stream 3 multi_tensor_copy") {
+		t.Errorf("forward %q, before the first block of backward %q", one, root)
 	}
 }

@@ -70,7 +70,7 @@ func (u *unit) PreBackward() {
 	}
 	at := u.passes[len(u.passes)-1]
 	u.passes = u.passes[:len(u.passes)-1]
-	if at > 0 {
+	if at > 0 && u.policy.Prefetch {
 		next := u.order[at-1]
 		defer u.rank.Range("user_annotation", "FSDP::backward_prefetch for "+next.name)()
 		next.gather()
@@ -109,6 +109,9 @@ func (u *unit) gather() {
 		return
 	}
 	defer u.span("FSDP::all_gather")()
+	if !u.policy.Prefetch { // what comes before is computed first
+		u.rank.After(u.copyIn, u.rank.Compute)
+	}
 	flat := u.rank.MallocOn(u.copyIn, u.rank.DType, u.size*u.shards.Size())
 	mine := flat.View(u.size*u.shards.Rank(), u.size)
 	u.copyShards(flat, mine)

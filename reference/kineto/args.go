@@ -35,7 +35,9 @@ type spanArgs struct {
 func (a *spanArgs) Write(w *record.ArgWriter) {
 	if a.message != nil {
 		messageArgs(w, a.message)
-		w.Int("Rank", int64(a.message.Rank))
+		if a.message.Rank != device.UnknownRank {
+			w.Int("Rank", int64(a.message.Rank))
+		}
 	}
 	if len(a.operands) == 0 {
 		return

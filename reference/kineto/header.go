@@ -16,6 +16,8 @@ type Run struct {
 	BaseTime int64               // ns since the Unix epoch; times in the trace are relative to it
 	Options  any                 // of the run, encoded as JSON under the key "gaprof"
 	Groups   []device.Group      // besides that of all ranks
+
+	Unnumbered bool // traces do not say whose they are
 }
 
 // deviceProperties is an entry of the header. Properties that only GPUs have are set to
@@ -61,13 +63,15 @@ func (r *Rank) meta(run Run) trace.Meta {
 		p := run.Devices[min(rank, len(run.Devices)-1)]
 		meta.Devices = append(meta.Devices, trace.Device{ID: int64(rank), Name: p.Name, MemoryBytes: p.Memory})
 	}
-	info := r.distributed(run, groups)
-	meta.Distributed = &trace.Distributed{Backend: info.Backend, Rank: int64(r.rank), WorldSize: int64(run.World),
-		Groups: groups}
-	meta.Extra = []trace.Extra{
-		entry("deviceProperties", r.properties(run)), entry("distributedInfo", info),
-		{Key: "record_shapes", JSON: "1"}, {Key: "profile_memory", JSON: "1"}, entry("gaprof", run.Options),
+	meta.Extra = []trace.Extra{entry("deviceProperties", r.properties(run))}
+	if !run.Unnumbered {
+		info := r.distributed(run, groups)
+		meta.Distributed = &trace.Distributed{Backend: info.Backend, Rank: int64(r.rank), WorldSize: int64(run.World),
+			Groups: groups}
+		meta.Extra = append(meta.Extra, entry("distributedInfo", info))
 	}
+	meta.Extra = append(meta.Extra, trace.Extra{Key: "record_shapes", JSON: "1"},
+		trace.Extra{Key: "profile_memory", JSON: "1"}, entry("gaprof", run.Options))
 	return meta
 }
 

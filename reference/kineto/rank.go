@@ -21,6 +21,9 @@ type Window struct {
 	From int // first step, counted from 0
 	To   int // first step after the window
 	Last int // keep only that many steps at the end; 0 keeps all
+	// Behind keeps what the device still has to do when recording begins, as PyTorch's profiler does: work
+	// whose launch is not recorded.
+	Behind bool
 }
 
 // All selects every step.
@@ -40,6 +43,7 @@ type Rank struct {
 	on    atomic.Bool  // the host is inside the window
 	first atomic.Int64 // correlation of the first call in the window; 0 before that
 	last  atomic.Int64 // correlation of the most recent call in the window
+	begun atomic.Int64 // when the first of them began; 0 before that
 }
 
 var _ device.Recorder = (*Rank)(nil)
@@ -51,6 +55,7 @@ func New(rank int, w Window) *Rank { return NewIn(int64(os.Getpid()), rank, w) }
 // nothing may depend on this one.
 func NewIn(process int64, rank int, w Window) *Rank {
 	log := record.New(tracks(process, rank))
+	log.Unlaunched = w.Behind
 	return &Rank{rank: rank, process: process, window: w, log: log,
 		streams: &streamTracks{rank: rank, log: log, more: make(map[int]int32)}}
 }
@@ -74,6 +79,7 @@ func (r *Rank) Host(e device.HostEvent) {
 		return
 	}
 	if r.first.Load() == 0 {
+		r.begun.Store(e.Start)
 		r.first.Store(e.Correlation)
 	}
 	r.last.Store(e.Correlation)
@@ -109,9 +115,15 @@ func (r *Rank) launched(correlation int64) bool {
 	return first != 0 && correlation >= first && correlation <= r.last.Load()
 }
 
+// behind reports whether an operation that was launched before the window is part of it.
+func (r *Rank) behind(e device.DeviceEvent) bool {
+	first := r.first.Load()
+	return r.window.Behind && first != 0 && e.Correlation < first && e.Start > r.begun.Load()
+}
+
 // Device records an operation on a stream and, around a collective, its annotation.
 func (r *Rank) Device(e device.DeviceEvent) {
-	if !r.launched(e.Correlation) {
+	if !r.launched(e.Correlation) && !r.behind(e) {
 		return
 	}
 	kind := trace.CatKernel

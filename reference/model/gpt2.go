@@ -50,6 +50,7 @@ func gpt2Forward(n *Network, t *autograd.Tape, tokens *device.Buffer) *autograd.
 		t.Embedding(p["transformer.wpe.weight"], n.positions))
 	for i := range n.shape.Layers {
 		name := hiddenName(i)
+		n.before()
 		x = t.Module(autograd.ModuleOf(name), x, func(x *autograd.Value) *autograd.Value {
 			return n.gpt2Block(t, x, name, tokens.Shape[0])
 		})
@@ -73,6 +74,8 @@ func (n *Network) gpt2Block(t *autograd.Tape, x *autograd.Value, name string, ro
 	qkv := t.Split(linear(norm(x, "ln_1"), "attn.c_attn"), 3)
 	a := t.FlashAttention(qkv[0], qkv[1], qkv[2], n.shape.heads(rows))
 	x = t.Residual(x, linear(a, "attn.c_proj"))
-	h := t.Gelu(linear(norm(x, "ln_2"), "mlp.c_fc"))
-	return t.Residual(x, linear(h, "mlp.c_proj"))
+	h := n.mlp(t, norm(x, "ln_2"), func(h *autograd.Value) *autograd.Value {
+		return linear(t.Gelu(linear(h, "mlp.c_fc")), "mlp.c_proj")
+	})
+	return t.Residual(x, h)
 }

@@ -36,6 +36,7 @@ func llamaForward(n *Network, t *autograd.Tape, tokens *device.Buffer) *autograd
 	x := t.Embedding(p["tok_embeddings.weight"], tokens)
 	for i := range n.shape.Layers {
 		name := layerName(i)
+		n.before()
 		x = t.Module(autograd.ModuleOf(name), x, func(x *autograd.Value) *autograd.Value {
 			return n.llamaBlock(t, x, name, tokens.Shape[0])
 		})
@@ -60,13 +61,18 @@ func (n *Network) llamaBlock(t *autograd.Tape, x *autograd.Value, name string, r
 	k = t.Rotate(k, n.rotation, s.SequenceLength, heads.Size)
 	a := t.FlashAttention(q, k, v, heads)
 	x = t.Residual(x, t.Linear(a, p("attention.wo"), nil))
-	h = t.RMSNorm(x, p("ffn_norm"), s.NormEpsilon)
+	return t.Residual(x, n.mlp(t, t.RMSNorm(x, p("ffn_norm"), s.NormEpsilon), func(h *autograd.Value) *autograd.Value {
+		return n.llamaMLP(t, h, p)
+	}))
+}
+
+func (n *Network) llamaMLP(t *autograd.Tape, h *autograd.Value, p func(string) *autograd.Param) *autograd.Value {
 	gated := t.SwiGLU
-	if s.FusedSwiGLU {
+	if n.shape.FusedSwiGLU {
 		gated = t.FusedSwiGLU
 	}
 	h = gated(t.Linear(h, p("feed_forward.w1"), nil), t.Linear(h, p("feed_forward.w3"), nil))
-	return t.Residual(x, t.Linear(h, p("feed_forward.w2"), nil))
+	return t.Linear(h, p("feed_forward.w2"), nil)
 }
 
 // heads are the sizes of attention over that many rows.

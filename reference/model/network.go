@@ -14,6 +14,29 @@ type Network struct {
 	ones      *device.Buffer // of a nanogpt: a gain that changes nothing
 	rotation  *device.Buffer // of a llama: the table of rotary position embedding
 	positions *device.Buffer // of a gpt2: their numbers
+
+	// Elsewhere computes the MLP of a block, a function of x, on other ranks; nil for here.
+	Elsewhere func(t *autograd.Tape, x *autograd.Value, mlp MLP) *autograd.Value
+	// Before is called before each block; nil for nothing.
+	Before func()
+}
+
+// MLP is the part of a block that computes each position by itself.
+type MLP func(x *autograd.Value) *autograd.Value
+
+// mlp computes the MLP of a block.
+func (n *Network) mlp(t *autograd.Tape, x *autograd.Value, f MLP) *autograd.Value {
+	if n.Elsewhere == nil {
+		return f(x)
+	}
+	return n.Elsewhere(t, x, f)
+}
+
+// before is called before each block.
+func (n *Network) before() {
+	if n.Before != nil {
+		n.Before()
+	}
 }
 
 // New returns the network with the given shape and parameters on a rank.
@@ -97,6 +120,7 @@ func gptForward(n *Network, t *autograd.Tape, tokens *device.Buffer) *autograd.V
 	x := t.AddPositions(t.Embedding(p["tok.weight"], tokens), p["pos.weight"])
 	for i := range n.shape.Layers {
 		name := blockName(i)
+		n.before()
 		x = t.Module(autograd.ModuleOf(name), x, func(x *autograd.Value) *autograd.Value {
 			return n.block(t, x, name, tokens.Shape[0])
 		})
@@ -117,6 +141,8 @@ func (n *Network) block(t *autograd.Tape, x *autograd.Value, name string, rows i
 	a := t.Attention(q, k, v, rows, s.SequenceLength, s.Heads)
 	x = t.Add(x, t.Linear(a, p("wo.weight"), nil))
 	h = t.LayerNorm(x, p("ln2.weight"), p("ln2.bias"), s.NormEpsilon)
-	h = t.Gelu(t.Linear(h, p("fc1.weight"), p("fc1.bias")))
-	return t.Add(x, t.Linear(h, p("fc2.weight"), p("fc2.bias")))
+	return t.Add(x, n.mlp(t, h, func(h *autograd.Value) *autograd.Value {
+		h = t.Gelu(t.Linear(h, p("fc1.weight"), p("fc1.bias")))
+		return t.Linear(h, p("fc2.weight"), p("fc2.bias"))
+	}))
 }

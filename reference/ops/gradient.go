@@ -35,6 +35,9 @@ func (o Accumulate) Type() device.DType { return o.Y.DType }
 
 // Scale is X *= Factor, a scalar in device memory.
 type Scale struct {
+	// Strided says that the kernel is the one for tensors of any layout, which reads and writes
+	// one element at a time.
+	Strided   bool
 	X, Factor *device.Buffer
 }
 

@@ -44,6 +44,8 @@ var (
 		"ReduceScatter_Sum_"}
 	allGather = &kind{nccl.AllGather, "c10d::_allgather_base_", "_allgather_base", "AllGather_"}
 	broadcast = &kind{nccl.Broadcast, "c10d::broadcast_", "broadcast", "Broadcast_"}
+	allToAll  = &kind{nccl.AllGather, "c10d::alltoall_base_", "all_to_all", ""}
+	shift     = &kind{nccl.AllGather, "c10d::send_recv_", "send_recv", ""}
 )
 
 // AllReduce implements device.Communicator.
@@ -66,6 +68,26 @@ func (c *communicator) Broadcast(s device.Stream, buf *device.Buffer, _ int) {
 	c.enqueue(s, broadcast, buf, buf, buf.Bytes())
 }
 
+// AllToAll implements device.Communicator. It receives as much as an all-gather of as many bytes, and is
+// given its time: NCCL's model has none for messages between two ranks.
+func (c *communicator) AllToAll(s device.Stream, send, recv *device.Buffer) {
+	c.enqueue(s, allToAll, send, recv, recv.Bytes())
+}
+
+// Shift implements device.Communicator. It takes the time of an all-gather of two ranks, which receive as
+// much from each other.
+func (c *communicator) Shift(s device.Stream, send, recv *device.Buffer, _ int) {
+	c.enqueue(s, shift, send, recv, 2*recv.Bytes())
+}
+
+// over is the group whose links a message takes.
+func (c *communicator) over(k *kind) nccl.Group {
+	if k == shift {
+		return nccl.Group{Ranks: 2, Nodes: min(2, c.nodes)}
+	}
+	return nccl.Group{Ranks: len(c.group.Ranks), Nodes: c.nodes}
+}
+
 // enqueue puts a collective of a message of so many bytes on a stream.
 func (c *communicator) enqueue(s device.Stream, k *kind, send, recv *device.Buffer, bytes int64) {
 	d := c.d
@@ -74,7 +96,7 @@ func (c *communicator) enqueue(s device.Stream, k *kind, send, recv *device.Buff
 		GroupSize: len(c.group.Ranks), Rank: c.index, Ranks: c.group.Ranks, Seq: c.seq, Group: c.group.Name,
 		GroupComment: c.group.Comment}
 	operands := []device.Operand{device.Tensor(send)}
-	choice := d.machine.fabric().Time(k.what, bytes, nccl.Group{Ranks: len(c.group.Ranks), Nodes: c.nodes})
+	choice := d.machine.fabric().Time(k.what, bytes, c.over(k))
 	rest := max(0, d.figure(collective)-d.figure(launch))
 	outer := d.begin(device.Span{Cat: "cpu_op", Name: k.operator, Operands: operands})
 	d.spend(rest * 0.2)
@@ -96,6 +118,9 @@ func (c *communicator) enqueue(s device.Stream, k *kind, send, recv *device.Buff
 // kernelName is the name of NCCL's kernel. NCCL 2.19 and later has one for each collective, type
 // and algorithm, which is named after the protocol LL and runs the others, too.
 func kernelName(k *kind, dt device.DType, choice nccl.Choice) string {
+	if k.kernel == "" {
+		return "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"
+	}
 	name := "ncclDevKernel_" + k.kernel
 	if k == allReduce || k == reduceScatter {
 		name += ncclTypes[dt] + "_"

@@ -54,6 +54,9 @@ func (l *Log) linked() []Event {
 			events = append(events, c...)
 		}
 	}
+	if l.Unlaunched {
+		return events
+	}
 	launches := make(map[int64]bool)
 	for i := range events {
 		if events[i].Cat.IsRuntime() {
@@ -152,7 +155,7 @@ func (m *maker) flows(events []Event) {
 	name := m.intern(flowName)
 	for i := range events {
 		e := &events[i]
-		if !e.Cat.IsActivity() {
+		if !e.Cat.IsActivity() || launch[e.Corr] == nil {
 			continue
 		}
 		for _, end := range []struct {

@@ -41,6 +41,8 @@ type Args interface{ Write(w *ArgWriter) }
 // Log records one process. A nil *Log records nothing, so that a program need not ask
 // whether it is recorded. New makes one; the zero value has no step to add events to.
 type Log struct {
+	Unlaunched bool // device events whose launch is not there are kept; set it before the first event
+
 	mu     sync.Mutex
 	tracks []Track
 	steps  [][]chunk // the events of each step that is kept, the present one last

@@ -205,3 +205,13 @@ func (s *Script) AllGather(on device.Stream, send, recv *device.Buffer) {
 func (s *Script) Broadcast(on device.Stream, buf *device.Buffer, root int) {
 	s.add("%v broadcast %d", on, buf.N)
 }
+
+// AllToAll implements device.Communicator.
+func (s *Script) AllToAll(on device.Stream, send, recv *device.Buffer) {
+	s.add("%v all-to-all %d to %d", on, send.N, recv.N)
+}
+
+// Shift implements device.Communicator.
+func (s *Script) Shift(on device.Stream, send, recv *device.Buffer, by int) {
+	s.add("%v shift by %d %d to %d", on, by, send.N, recv.N)
+}

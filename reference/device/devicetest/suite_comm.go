@@ -18,14 +18,17 @@ func testCollectives(t *testing.T, s Suite) {
 			d.Comm.ReduceScatter(d.Comms, large, small, device.Sum)
 			d.Comm.AllGather(d.Comms, small, large)
 			d.Comm.Broadcast(d.Comms, small, 1)
+			d.Comm.AllToAll(d.Comms, large, d.Zeros(4*world))
+			d.Comm.Shift(d.Comms, small, d.Zeros(4), 1)
 		})
 		d.DeviceSynchronize()
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "allreduce 4 4, _reduce_scatter_base 12 4, _allgather_base 4 12, broadcast 4 4"
-	for i := range 4 {
+	want := "allreduce 4 4, _reduce_scatter_base 12 4, _allgather_base 4 12, broadcast 4 4, " +
+		"all_to_all 12 12, send_recv 4 4"
+	for i := range 6 {
 		begun, ended := int64(0), int64(1)<<62
 		for _, tape := range tapes {
 			e := tape.on(d20)[i]
