@@ -240,7 +240,7 @@ var simulated = map[string][]setting{
 }
 
 // onlySimulated are the plants whose effect a cpu does not have: there a launch takes less than a kernel.
-var onlySimulated = []string{"CL001"}
+var onlySimulated = []string{"CL001", "OP001"}
 
 // on are the settings of a plant on a backend.
 func (p *plant) on(target device.Traits) []setting {

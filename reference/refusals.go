@@ -129,7 +129,7 @@ func (p *plan) allReduceRefusals() []refusal {
 	}
 }
 
-// plantRefusals: what a plant does needs a part that other options replace.
+// plantRefusals: what needs a part of the loop that other options replace, or that they do not add.
 func (p *plan) plantRefusals() []refusal {
 	return []refusal{
 		{p.Checkpoint != "" && p.has(expertsElsewhere|neighbours), "plant",

@@ -15,7 +15,8 @@ import (
 	"github.com/gaprof/gaprof/reference/sim"
 )
 
-// simulatedEdits are faults, the options without them, and the edit that undoes the fault.
+// simulatedEdits are faults, the options without them, and the edit that undoes the fault. What begins with
+// set: are figures of the machine.
 var simulatedEdits = []struct {
 	fault, right, edit string
 	ranks              bool // needs several
@@ -28,6 +29,9 @@ var simulatedEdits = []struct {
 	{"straggler=1=3", "", "no-straggler=1", true},
 	{"sync=every-micro-batch", "", "sync-last-micro-batch", true},
 	{"reduce-scatter=step", "reduce-scatter=hook", "hoist-reduce-scatter", true},
+	{"bucket-bytes=0", "bucket-bytes=5000000", "bucket=5MB", true},
+	{"set:optimizer=0.4", "set:optimizer=0.8", "faster=adamw:2", false},
+	{"", "set:bus=1e6GB/s,net=1e6GB/s,nccl-latency=0.001", "free-collective", true},
 }
 
 // simulatedCells are models, two blocks of each at its own width, on numbers of GPUs.
@@ -121,6 +125,12 @@ func simulatedStep(model, on string, ranks int, options, edit string) (before, a
 	const sizes = "dtype=bfloat16 layers=2 sequence-length=512 max-steps=4"
 	all := fmt.Sprintf("model=%s world-size=%d %s %s", model, ranks, sizes, options)
 	for _, word := range strings.Fields(all) {
+		if figures, ok := strings.CutPrefix(word, "set:"); ok {
+			if err := machine.Set(figures); err != nil {
+				return 0, 0, err
+			}
+			continue
+		}
 		name, value, _ := strings.Cut(word, "=")
 		if err := o.Set(name, value); err != nil {
 			return 0, 0, err
