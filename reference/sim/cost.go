@@ -69,7 +69,7 @@ func (m *Machine) cost(k device.Kernel) cost {
 		rate = m.values[scale]
 	}
 	if s, ok := k.(ops.Scale); ok && s.Strided {
-		rate = m.values[hbm] * strided
+		rate = m.values[hbm] * m.values[transposed]
 	}
 	c.ns = float64(c.bytes) / rate * 1e9
 	fills := float64(c.bytes) >= m.values[sms]*blockBytes
@@ -88,10 +88,6 @@ func (m *Machine) cost(k device.Kernel) cost {
 	}
 	return c
 }
-
-// strided is the share of the bandwidth of elementwise kernels that are not vectorized: in PR 149's traces
-// they move 715 to 800 GB/s of 3350.
-const strided = 0.23
 
 // blockBytes is what a block of an elementwise kernel moves: 4 vectors of 16 bytes for each of
 // 128 threads, read and written. A kernel with at least a block for each multiprocessor fills
