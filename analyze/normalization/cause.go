@@ -81,7 +81,7 @@ func causeOfDeviation(c *Counts, d *Deviation, dtype sidecar.Dtype) *Cause {
 		return nothing
 	}
 	var fits []Cause
-	for _, m := range distinct[1:] {
+	for _, m := range distinct {
 		if f, ok := fit(c, m, *d.NormRatio, *d.Cosine); ok {
 			fits = append(fits, Cause{Mode: m, Factor: f.Name, Value: &f.Value, Confidence: Weak})
 		}
@@ -123,10 +123,10 @@ func fit(c *Counts, m Mode, ratio, cosine float64) (Factor, bool) {
 		}
 	}
 	noise := mean * mean / (square * float64(c.Total()))
-	if mean == 0 || square == 0 || cosine*cosine < noise*(1-meanTolerance) {
+	if square == 0 || cosine*cosine < noise*(1-meanTolerance) {
 		return One, false
 	}
-	if w := c.WeightsOf(m, One); w == nil || !w.Ragged() {
+	if !c.WeightsOf(m, One).Ragged() {
 		return One, false // it is a multiple of the right gradients
 	}
 	likely := factors(c.Ranks(), c.Window(), c.Micro(), 0)

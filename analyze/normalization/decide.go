@@ -71,7 +71,7 @@ func byGradients(o *Observation) *Decision {
 // byLoss decides by the average that the loss is which the step follows: as it is, else
 // times a factor.
 func byLoss(o *Observation) *Decision {
-	if o.Counts == nil || o.Whole || o.Sums == nil || math.IsNaN(o.Optimised) || o.Optimised == 0 {
+	if o.Counts == nil || o.Whole || o.Sums == nil {
 		return nil
 	}
 	for _, modes := range [][]Mode{distinct[:3], distinct[3:]} { // means, then what loops do by mistake

@@ -92,7 +92,7 @@ type reader struct {
 	right               [][]float64
 	observed, reference []float64
 	micro               [][][]float64
-	dtype               sidecar.Dtype // of the reference
+	dtype               sidecar.Dtype // of the reference; "" without a file
 }
 
 // parts reads a tensor part by part, and calls f for each.
@@ -132,7 +132,6 @@ func (r *reader) tensor(info *sidecar.TensorInfo, micro bool) (err error) {
 			}
 		}
 	}
-	r.dtype = info.Dtype
 	if r.g.Reference == nil {
 		r.reference = predict(r.reference, r.right, r.micro, len(r.observed))
 		return nil

@@ -37,8 +37,7 @@ func (c *Counts) LossesOf(sums [][]float64) []Loss {
 				fmt.Sprintf("the mean over the tokens of rank %d alone", r)})
 		}
 	}
-	n := float64(c.Total())
-	if n == 0 || ranks == 0 {
+	if ranks == 0 {
 		return nil
 	}
 	add := func(name string, v float64, text string) {
@@ -46,7 +45,7 @@ func (c *Counts) LossesOf(sums [][]float64) []Loss {
 			list = append(list, Loss{name, v, text})
 		}
 	}
-	add("global_mean", all/n, "the mean over all tokens")
+	add("global_mean", all/float64(c.Total()), "the mean over all tokens")
 	add("mean_of_rank_means", rankMeans/float64(ranks), "the mean of the ranks' means")
 	add("mean_of_micro_means", microMeans/float64(micros), "the mean of the micro-batches' means")
 	if cells := c.Ranks() * c.Micro(); micros < cells {
@@ -75,13 +74,13 @@ const lossTolerance = 2e-6
 // enough. ok is false where none is.
 func NameLoss(list []Loss, logged float64) (Loss, bool) {
 	var best Loss
-	least := math.Inf(1)
+	least, ok := 0.0, false
 	for _, l := range list {
-		if d := math.Abs(l.Value-logged) / math.Abs(l.Value); d <= lossTolerance && d < least-1e-12 {
-			best, least = l, d
+		if d := math.Abs(l.Value-logged) / math.Abs(l.Value); d <= lossTolerance && (!ok || d < least-1e-12) {
+			best, least, ok = l, d, true
 		}
 	}
-	return best, !math.IsInf(least, 1)
+	return best, ok
 }
 
 // optimised says in words which average of losses each mode follows the gradient of.
