@@ -2,6 +2,7 @@ package gradients
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze/steps"
@@ -224,6 +225,99 @@ func TestOwnWork(t *testing.T) {
 		list := steps.Find(x).List
 		if got := ownWork(x, &list[0]); got != test.want {
 			t.Errorf("%s: from %d, want %d", test.what, got, test.want)
+		}
+	}
+}
+
+// TestRoundsOfNorms: all-reduces and reads for each of two norms on a device, up to where the norms
+// are used.
+func TestRoundsOfNorms(t *testing.T) {
+	x := rankOf(t, `
+device 0 "H100"
+1/1 10 +3 cpu_op aten::norm
+1/1 11 +1 cuda_runtime cudaLaunchKernel corr=1
+0/7 100 +10 kernel norm corr=1 stream=7
+1/1 15 +1 cpu_op record_param_comms
+1/1 20 +1 cpu_op aten::item dims=[[]] type=["float"]
+1/1 30 +3 cpu_op aten::norm
+1/1 31 +1 cuda_runtime cudaLaunchKernel corr=2
+0/7 130 +10 kernel norm corr=2 stream=7
+1/1 35 +1 cpu_op record_param_comms
+1/1 40 +1 cpu_op aten::item dims=[[]] type=["float"]
+`)
+	f := passFinder{x: x, collectives: []HostCollective{*at(5, 0, 0, 1), *at(10, 0, 0, 1), *at(15, 0, 0, 2), *at(35,
+		0, 0, 1)},
+		rows: []int32{0, startingAt(t, x, "record_param_comms", 15), 0, startingAt(t, x, "record_param_comms", 35)}}
+	norms := ofRows(x, "aten::norm")
+	for _, test := range []struct {
+		what     string
+		params   int
+		limit    int64
+		onDevice bool
+		want     string
+	}{
+		{"both", 2, 100, true, "[1 3] 2 reads, waits 20"}, {"used before the second read", 2, 40, true,
+			"[1 3] 0 reads, waits 20"},
+		{"used right after it", 2, 41, true, "[1 3] 2 reads, waits 20"},
+		{"used before the second sum", 2, 35, true, "[] 0 reads, waits 0"}, {"of one", 1, 100, true,
+			"[] 0 reads, waits 0"},
+		{"of many", 9, 100, true, "[] 0 reads, waits 0"}, {"on the host", 2, 100, false, "[1 3] 0 reads, waits 20"},
+	} {
+		p := Pass{Parameters: test.params, OnDevice: test.onDevice, HostStart: 10, HostEnd: 33, Span: 40}
+		p.First.Start = 100
+		r := f.rounds(&p, norms, test.limit)
+		if got := fmt.Sprintf("%v %d reads, waits %d", r.Collectives, r.Reads, r.Wait); got != test.want {
+			t.Errorf("%s: %s, want %s", test.what, got, test.want)
+		}
+	}
+	if f.collectives = nil; f.rounds(&Pass{Parameters: 2, OnDevice: true, HostStart: 10, Span: 40}, norms,
+		100).Reads != 2 {
+		t.Error("reads alone")
+	}
+}
+
+// TestHiddenDivision: what is divided before its reduce-scatter, on a stream of its own, costs less than
+// it lasts; what clips does not run beside anything.
+func TestHiddenDivision(t *testing.T) {
+	loop := func(scatter bool) string {
+		var b strings.Builder
+		now, corr := 0, 0
+		line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+		for range 2 {
+			for range 5 {
+				line("1/1 %d +1 cpu_op aten::linear", now)
+				now += 2
+			}
+			line("1/1 %d +1 cpu_op \"autograd::engine::evaluate_function: NllLossBackward0\"", now)
+			for _, n := range []int{2000, 64} {
+				now += 4
+				line("1/1 %d +3 cpu_op torch::autograd::AccumulateGrad dims=[[%d]] type=[\"float\"]", now, n)
+			}
+			for _, n := range []int{2000, 64} {
+				now += 10
+				corr++
+				line("1/1 %d +4 cpu_op aten::mul_ dims=[[%d],[]] type=[\"float\",\"float\"]", now, n)
+				line("1/1 %d +1 cuda_runtime cudaLaunchKernel corr=%d", now+1, corr)
+				line("0/7 %d +10 kernel mul corr=%d stream=7", 1000*corr, corr)
+				line("0/8 %d +6 kernel gemm stream=8", 1000*corr+2)
+				if scatter {
+					const asked = "1/1 %d +1 cpu_op record_param_comms coll=_reduce_scatter_base in=%d out=%d gsize=4"
+					line(asked, now+5, n, n/4)
+				}
+			}
+			now += 10
+			line("1/1 %d +10 user_annotation Optimizer.step#A.step", now)
+			line("1/1 %d +1 cpu_op aten::addcdiv_ dims=[[2000]]", now+1)
+			line("1/1 %d +1 cpu_op aten::addcdiv_ dims=[[64]]", now+3)
+			now += 20
+		}
+		return b.String()
+	}
+	for scatter, want := range map[bool]int64{true: 12, false: 0} {
+		for _, p := range one(t, loop(scatter)).Passes {
+			if p.Hidden != want || p.BeforeScatter != scatter || !p.OnDevice || p.Busy != 20 || p.Parameters != 2 {
+				t.Errorf("scattered %v: %+v", scatter, p)
+			}
 		}
 	}
 }

@@ -249,3 +249,48 @@ func TestRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestParts: what is divided before its reduce-scatter is a pass of its own if it is all of the
+// gradients, and what remains is another.
+func TestParts(t *testing.T) {
+	m := newMatcher(classesOf([2]int64{1, 600}, [2]int64{1, 200}), nil, 1)
+	of := func(numel int64, scattered bool) operation {
+		return operation{family: multiply, scattered: scattered, of: &timeline.Operand{Shapes: [][]int64{{numel}}}}
+	}
+	for _, test := range []struct {
+		what string
+		ops  []operation
+		want string
+	}{
+		{"none", []operation{of(600, false), of(200, false)}, "2"},
+		{"all", []operation{of(600, true), of(200, true)}, "2 scattered"},
+		{"all, and shards", []operation{of(600, true), of(150, false), of(200, true)}, "2 scattered, 1"},
+		{"one", []operation{of(600, false), of(200, true)}, "2"},
+	} {
+		var got []string
+		for _, r := range m.parts(run{region: region{place: AfterBackward}, family: multiply, operations: test.ops}) {
+			text := fmt.Sprint(len(r.operations))
+			if r.scattered {
+				text += " scattered"
+			}
+			got = append(got, text)
+		}
+		if text := strings.Join(got, ", "); text != test.want {
+			t.Errorf("%s: %s, want %s", test.what, text, test.want)
+		}
+	}
+	norms := []operation{{family: norm, start: 10}, {family: multiply, start: 20}, {family: norm, start: 30}}
+	if got := fmt.Sprint(normStarts(norms)); got != "[10 30]" {
+		t.Errorf("norms begin at %s", got)
+	}
+	x := rankOf(t, `
+1/1 100 +80 user_annotation Optimizer.step#LBFGS.step
+1/1 110 +2 cpu_op aten::linear dims=[[7]]
+1/1 120 +20 cpu_op "autograd::engine::evaluate_function: MmBackward0"
+1/1 150 +2 cpu_op aten::add_ dims=[[8],[9]]
+1/1 180 +2 cpu_op aten::add_ dims=[[6]]
+`)
+	if got := fmt.Sprint(steppedShapes(x)); got != "map[LBFGS:map[8 :true 9 :true]]" {
+		t.Errorf("an optimizer steps %s", got)
+	}
+}

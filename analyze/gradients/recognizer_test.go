@@ -52,6 +52,10 @@ func TestInForward(t *testing.T) {
 	if r.passes = r.passes[:2]; r.inForward(at(120, 1, 1, 9)) {
 		t.Error("without a pass to come")
 	}
+	r = twoSteps(t)
+	if r.passes = append(r.passes[:3:3], r.passes[4]); !r.inForward(at(120, 1, 1, 9)) {
+		t.Error("with one pass to come")
+	}
 	x := rankOf(t, "1/1 0 +1 cpu_op begin\n1/1 100 +10 user_annotation Optimizer.step#A.step\n")
 	alone := &recognizer{x: x, steps: steps.Find(x), passes: r.passes}
 	if !alone.inForward(at(20, 0, -1, 9)) {
@@ -234,6 +238,10 @@ func TestPartlyCovered(t *testing.T) {
 		{"a part scattered, and the rest", func(s *script) {
 			s.asked("_reduce_scatter_base", 1000, 250, "0")
 			s.sums(1064)
+		}, "[2]"},
+		{"scattered, and summed over replicas", func(s *script) {
+			s.asked("_reduce_scatter_base", 2064, 516, "0")
+			s.asked("allreduce", 516, 516, "1")
 		}, "[2]"},
 		{"a part scattered, and something else", func(s *script) {
 			s.asked("_reduce_scatter_base", 1000, 250, "0")

@@ -103,6 +103,11 @@ func TestEndsBeforeUpdate(t *testing.T) {
 	if got := fmt.Sprint(len(r.Steps), " ", r.Sync.Pattern, " ", r.Sync.PerPass); got != "2 every_micro_batch [2]" {
 		t.Error(got)
 	}
+	for _, c := range r.HostCollectives {
+		if c.NoSync != -1 {
+			t.Errorf("in stretch %d", c.NoSync)
+		}
+	}
 	if n := len(r.HostCollectives); n != 6 || r.HostCollectives[n-1].Step != -1 {
 		t.Errorf("%d collectives, the last of step %d", n, r.HostCollectives[n-1].Step)
 	}

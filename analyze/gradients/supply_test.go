@@ -94,13 +94,42 @@ func TestShortSupply(t *testing.T) {
 		{"nothing is told", "oovvoovv", true, 0, false},
 		{"one node", "onun", true, 0, true},
 		{"what is left of others does not help", "ooooppppppppnnnnuunnnnq", true, 0, true},
-		{"what others need is not missing", "ooooppnnnnooonnnn", true, 0, false},
+		{"what others need is not missing", "ooooppnnnnqooonnnn", true, 0, false},
+		{"what follows does not count", "oooonnnnoonnnn.vvvvvv", true, 0, true},
 		{"operators before the step do not count", "oooo.oooonnnnnnnnoonnnn", true, 50, true},
 		{"of the step's own start", "oooo.oooonnnnoonnnn", true, 10, false},
 	} {
 		c, passes := supply(t, test.moves)
-		if got := c.short(passes, []bool{test.fresh, true}, test.start); got != test.want {
+		if got := c.short(passes[:2], []bool{test.fresh, true}, test.start); got != test.want {
 			t.Errorf("%s, %s: %v", test.what, test.moves, got)
+		}
+	}
+}
+
+// TestSecondGraphs: a backward pass after fewer operators than the one before, or with the same nodes,
+// has a graph of its own only if operators enough are left for it.
+func TestSecondGraphs(t *testing.T) {
+	for _, test := range []struct {
+		what                                 string
+		operators, nodes, operators2, nodes2 int
+		want                                 int
+	}{
+		{"as many operators", 10, 10, 10, 10, 2}, {"nine tenths of them", 10, 10, 9, 30, 2},
+		{"fewer, of many nodes", 10, 10, 8, 30, 1}, {"a little fewer, of many nodes", 20, 20, 17, 60, 1},
+		{"fewer, of few nodes", 10, 10, 8, 8, 2}, {"the same nodes, and too few operators", 5, 10, 5, 10, 1},
+		{"the same nodes, and enough", 5, 5, 5, 5, 2},
+	} {
+		moves := strings.Repeat("o", test.operators) + strings.Repeat("n", test.nodes) +
+			strings.Repeat("o", test.operators2) + strings.Repeat("n", test.nodes2)
+		c, passes := supply(t, moves)
+		for i, r := range moves {
+			if r == 'o' {
+				c.forward = append(c.forward, int64(10*(i+1)))
+			}
+		}
+		passes[0].Nodes, passes[1].Nodes = uint64(test.nodes), uint64(test.nodes2)
+		if got := c.count(passes, 0); got != test.want {
+			t.Errorf("%s: %d, want %d", test.what, got, test.want)
 		}
 	}
 }

@@ -81,6 +81,7 @@ func TestCleared(t *testing.T) {
 			false},
 		{"in the update, before it changes anything", op(110, "aten::zero_", "[8,8]"), false},
 		{"in the update, after it", op(145, "aten::zero_", "[8,8]"), true},
+		{"right after the first change", op(101, "aten::addcdiv_", "[8,8]") + op(102, "aten::zero_", "[8,8]"), true},
 		{"a product in the update", op(110, "aten::mul_", "[8,8]"), false},
 		{"a product in the update, after it", op(145, "aten::mul_", "[8,8]"), false},
 		{"first in the update, in a part of it", "1/1 101 +9 user_annotation part\n" + op(102, "aten::zero_", "[8,8]"),
@@ -112,5 +113,24 @@ func TestCleared(t *testing.T) {
 	}
 	if r := one(t, s.text.String()); !r.Written[1] {
 		t.Error("a quarter of the parameters")
+	}
+	s = &script{} // three of thirteen are less
+	for i := range 13 {
+		s.params = append(s.params, fmt.Sprint(i+2))
+	}
+	for step := range 2 {
+		for i := range 3 * step {
+			s.event(2, "aten::zero_", fmt.Sprintf(`dims=[[%d]] type=["float"]`, i+2))
+		}
+		s.move('f')
+		s.move('b')
+		s.within("user_annotation", "Optimizer.step#A.step", func() {
+			for _, shape := range s.params {
+				s.event(1, "aten::addcdiv_", fmt.Sprintf(`dims=[[%s]] type=["float"]`, shape))
+			}
+		})
+	}
+	if r := one(t, s.text.String()); r.Written[1] {
+		t.Error("less than a quarter of the parameters")
 	}
 }
