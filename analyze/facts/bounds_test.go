@@ -167,3 +167,20 @@ func TestAlone(t *testing.T) {
 		t.Errorf("%+v, compared %+v", alone.Work, compared.Work)
 	}
 }
+
+// TestStepAt: the step whose host window holds an instant; what precedes the first update is of the
+// first step, and what follows the last one of none.
+func TestStepAt(t *testing.T) {
+	r := &Rank{Steps: make([]Step, 2)}
+	r.Steps[0].HostEnd, r.Steps[1].HostEnd = 10, 20
+	for at, want := range map[int64]int{0: 0, 9: 0, 10: 1, 19: 1, 20: -1, 99: -1} {
+		if got := r.StepAt(at); got != want {
+			t.Errorf("at %d: step %d, want %d", at, got, want)
+		}
+		for step := -1; step < 3; step++ {
+			if got := r.holds(step, at); got != (step == want && want >= 0) {
+				t.Errorf("step %d holds %d: %v", step, at, got)
+			}
+		}
+	}
+}

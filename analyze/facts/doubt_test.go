@@ -47,6 +47,12 @@ func TestTimeGap(t *testing.T) {
 		{"of which a step of the profiler tells", "1/1 0ms +20s user_annotation ProfilerStep#3\n" +
 			busyHost(1, second/2) +
 			busyHost(19*second, 19*second+second/2), "for 18.5 s"},
+		{"twenty operators", busyHost(0, 100) + busyHost(12*second, 12*second+100), "for 11.9 s"},
+		{"nineteen", busyHost(0, 90) + busyHost(12*second, 12*second+100), ""},
+		{"ten minutes, in which an operator runs", busyHost(0, second) + "1/1 1500ms +605s cpu_op aten::item\n" +
+			busyHost(607*second, 608*second), "for 605.3 s"},
+		{"nearly ten minutes, in which one runs", busyHost(0, second) + "1/1 1500ms +595s cpu_op aten::item\n" +
+			busyHost(597*second, 598*second), ""},
 		{"on another thread something runs", busyHost(0, second/2) + "1/2 400ms +12s cpu_op aten::b\n" +
 			busyHost(12*second, 12*second+second/2), ""},
 		{"before and after nothing is a gap", "1/2 0ms +1ms cpu_op aten::b\n", ""},

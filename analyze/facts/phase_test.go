@@ -33,6 +33,15 @@ func TestPhases(t *testing.T) {
 1/2 20 +1 cuda_runtime l corr=2
 0/7 40 +1 kernel a corr=1
 0/7 41 +1 kernel b corr=2`, "optimizer torch::autograd::AccumulateGrad, backward torch::autograd::AccumulateGrad"},
+		{"messages of which the host does not tell, of a size that is not known and of one number", `1/2 10 +9 ` +
+			node + `
+1/2 11 +7 cpu_op torch::autograd::AccumulateGrad
+1/2 12 +1 cuda_runtime l corr=1
+1/2 14 +1 cuda_runtime l corr=2
+1/1 30 +9 user_annotation Optimizer.step#A.step
+0/7 40 +1 kernel ncclDevKernel_AllReduce corr=1
+0/7 41 +1 kernel ncclDevKernel_AllReduce corr=2 coll=allreduce in=1 out=1 dtype=Float`,
+			"gradient_sync torch::autograd::AccumulateGrad, backward torch::autograd::AccumulateGrad"},
 		{"collectives of gradients, of a norm, of activations", `distributed backend=nccl rank=0 world_size=2
 1/1 1 +3 cpu_op record_param_comms coll=allreduce in=500 out=500 dtype=Float
 1/1 2 +1 cuda_runtime l corr=1
@@ -119,5 +128,31 @@ func TestExposedEach(t *testing.T) {
 		if got := fmt.Sprint(each); got != test.want || sum != whole.Exposed() {
 			t.Errorf("%s: %s, want %s; all %d", test.source, got, test.want, whole.Exposed())
 		}
+	}
+}
+
+// TestFirstLaunch: a launch call may be the first thing that was recorded.
+func TestFirstLaunch(t *testing.T) {
+	r := one(t, `
+1/1 1us +1us cuda_runtime cudaLaunchKernel corr=1
+1/1 10us +1us cpu_op torch::autograd::AccumulateGrad
+1/1 20us +5us user_annotation Optimizer.step#A.step
+0/7 30us +5us kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL corr=1`)
+	if got := r.Collectives[0].Phase; got != PhaseForward {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestLaunchOfBackward: what the last backward pass computes may be launched by the very first row.
+func TestLaunchOfBackward(t *testing.T) {
+	r := one(t, `
+1/1 5 +1 cuda_runtime cudaLaunchKernel corr=1
+1/2 2 +40 cpu_op "autograd::engine::evaluate_function: MulBackward0"
+1/2 30 +1 cpu_op torch::autograd::AccumulateGrad
+1/1 60 +5 user_annotation Optimizer.step#A.step
+0/7 70 +9 kernel gemm corr=1
+0/8 75 +9 kernel ncclDevKernel_AllReduce`)
+	if got := fmt.Sprint(r.Steps[0].LastBackward); got != "[{70 79}]" {
+		t.Error(got)
 	}
 }

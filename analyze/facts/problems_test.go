@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gaprof/gaprof/analyze/gradients"
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -75,6 +77,17 @@ func overlongAmong(first, second string) string {
 	return b.String()
 }
 
+// launchedAt is kernels of one stream, each from when on and for how long in ns, and their launches.
+func launchedAt(kernels ...[2]int) string {
+	var b strings.Builder
+	for i, k := range kernels {
+		fmt.Fprintf(&b, "1/1 %d +101 cuda_runtime cudaLaunchKernel corr=%d\n0/7 %d +%d kernel k corr=%d\n", 1000*i,
+			i+1, k[0],
+			k[1], i+1)
+	}
+	return b.String()
+}
+
 // TestProblems: what is said of recordings that are not what they seem, and where nothing is.
 func TestProblems(t *testing.T) {
 	const step = "1/1 100ms +1ms user_annotation ProfilerStep#3\n1/1 250ms +1s user_annotation ProfilerStep#4\n"
@@ -111,6 +124,8 @@ func TestProblems(t *testing.T) {
 
 		{"quarter of the events last no time", kernels(20, 5, "0"), strings.TrimSpace(unlinked)},
 		{"more than a quarter", kernels(20, 6, "0"), unlinked + "/ device_events_of_no_length 6 6 of 20"},
+		{"hardly more than a quarter", kernels(40, 11, "0"),
+			"unlinked_device_events 40 / device_events_of_no_length 11 11 of 40"},
 		{"more than a quarter of a few", kernels(19, 6, "0"), "unlinked_device_events 19"},
 		{"a collective never lasts no time",
 			"0/7 1us +0 kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL\n0/8 1us +0 kernel k",
@@ -152,6 +167,17 @@ func TestProblems(t *testing.T) {
 		{"the longest is the second", overlongAmong("999999999", "1s"),
 			"overlong_device_event 2 add<float> on stream 8 of device 1, recorded " +
 				"with 1.0 s / unlinked_device_events 24"},
+		{"two messages that cannot", strings.NewReplacer("1/8", "0/8", "gemm",
+			"ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+			`"void add<float>(int)"`, "ncclDevKernel_AllReduce_Sum_f32_RING_LL").Replace(overlongAmong("3ms", "4ms")),
+			"overlong_device_event 2 ncclDevKernel_AllReduce_Sum_f32_RING_LL on stream 8 of device 0, recorded with " +
+				"4.00 ms / unlinked_device_events 24"},
+		{"kernels of one stream at once", launchedAt([2]int{1_000_001, 1_000_000}, [2]int{1_010_001, 1_000_000},
+			[2]int{1_020_001, 1_000_000}), "overlapping_device_events 1 for 66 % of their time"},
+		{"a twentieth of them", launchedAt([2]int{1_000_001, 1_000_000}, [2]int{1_900_001, 1_000_000}),
+			"overlapping_device_events 1 for 5 % of their time"},
+		{"less than that", launchedAt([2]int{1_000_001, 1_000_000}, [2]int{1_900_001, 1_000_001}), ""},
+		{"less than a tenth of a millisecond", launchedAt([2]int{1_000_001, 100_000}, [2]int{1_000_002, 100_000}), ""},
 		{"an hour", overlongAmong("3600s", "2"),
 			"overlong_device_event 1 gemm on stream 7 of device 0, recorded with " +
 				"1.0 hours / unlinked_device_events 24"},
@@ -178,4 +204,70 @@ func TestOfTheWholeTrace(t *testing.T) {
 	if len(r.Problems) != 3 || r.Problems[0].Code != trace.BadEscape || r.Problems[0].Count != 3 {
 		t.Errorf("%+v", r.Problems)
 	}
+}
+
+// TestCollectivesOfSteps: steps that ask for as many collectives as others of their kind run as many on
+// their devices.
+func TestCollectivesOfSteps(t *testing.T) {
+	type step struct {
+		kind       string
+		complete   bool
+		asked, ran int
+	}
+	for _, test := range []struct {
+		what string
+		list []step
+		want string
+	}{
+		{"as many each", []step{{"A", true, 2, 3}, {"A", true, 2, 3}}, "0"},
+		{"one fewer", []step{{"A", true, 2, 3}, {"A", true, 2, 2}},
+			"1 steps that ask for as many collectives as others ran 5 of 6"},
+		{"in a step that is not complete", []step{{"A", true, 2, 3}, {"A", false, 2, 2}}, "0"},
+		{"more in one that is not complete", []step{{"A", false, 2, 5}, {"A", true, 2, 3}}, "0"},
+		{"of another kind", []step{{"A", true, 2, 3}, {"B", true, 2, 2}}, "0"},
+		{"that asks for fewer", []step{{"A", true, 2, 3}, {"A", true, 1, 2}}, "0"},
+		{"that asks for one", []step{{"A", true, 1, 2}, {"A", true, 1, 1}},
+			"1 steps that ask for as many collectives as others ran 3 of 4"},
+		{"that ask for none", []step{{"A", true, 0, 3}, {"A", true, 0, 2}}, "0"},
+		{"two of two", []step{{"A", true, 2, 3}, {"A", true, 2, 2}, {"A", true, 2, 2}},
+			"2 steps that ask for as many collectives as others ran 7 of 9"},
+	} {
+		r := &Rank{Steps: make([]Step, len(test.list))}
+		for i, s := range test.list {
+			r.Steps[i].Kind, r.Steps[i].Complete = s.kind, s.complete
+			for range s.asked {
+				r.HostCollectives = append(r.HostCollectives, gradients.HostCollective{Step: i})
+			}
+			for range s.ran {
+				r.Collectives = append(r.Collectives, Collective{Step: i})
+			}
+		}
+		r.HostCollectives = append(r.HostCollectives, gradients.HostCollective{Step: -1})
+		r.Collectives = append(r.Collectives, Collective{Step: -1})
+		n, detail := lostCollectives(r)
+		if got := strings.TrimSpace(fmt.Sprint(n, " ", detail)); got != test.want {
+			t.Errorf("%s: %s, want %s", test.what, got, test.want)
+		}
+	}
+	for _, test := range []struct {
+		missing, there int
+		want           string
+	}{{5, 2500, "5 5 of 2505 numbers"}, {4, 10, "0 "}, {5, 2501, "0 "}, {0, 0, "0 "}} {
+		n, detail := lostHost(timeline.Numbers{Missing: test.missing, There: test.there})
+		if got := fmt.Sprint(n, " ", detail); got != test.want {
+			t.Errorf("%d beside %d: %s, want %s", test.missing, test.there, got, test.want)
+		}
+	}
+}
+
+// TestSwapped: messages of another rank than the header names.
+func TestSwapped(t *testing.T) {
+	r := one(t, "distributed backend=nccl rank=0 world_size=2\n"+
+		"1/1 1 +9 cpu_op record_param_comms coll=allreduce in=8 out=8 dtype=Float rank=1 gsize=2\n")
+	for _, p := range r.Problems {
+		if p.Code == trace.SwappedRanks && p.Count == 1 && p.Detail == "rank 0, whose messages are of rank 1" {
+			return
+		}
+	}
+	t.Errorf("%+v", r.Problems)
 }
