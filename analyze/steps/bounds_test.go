@@ -44,6 +44,8 @@ func TestWhatSeparatesUpdates(t *testing.T) {
 		{"one bare node", "1/1 20 +5 user_annotation Optimizer.step#A.step\n" +
 			"1/2 30 +2 cpu_op MulBackward0\n1/1 40 +5 user_annotation Optimizer.step#B.step",
 			"A [20,25) 5 for [20,25) false\nB [25,45) 20 for [40,45) true\n"},
+		{"after a marker", "1/1 5 i - marker\n1/2 7 i - marker\n1/1 10 +2 cpu_op aten::x\n1/2 9 +2 cpu_op aten::y\n" +
+			"1/1 20 +5 user_annotation Optimizer.step#A.step", "A [9,25) 16 for [20,25) false\n"},
 		{"nothing between others",
 			"1/1 20 +5 user_annotation Optimizer.step#A.step\n1/1 40 +5 user_annotation Optimizer.step#B.step",
 			"A+B [20,45) 25 for [20,45) false\n"},
