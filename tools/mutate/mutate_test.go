@@ -53,6 +53,10 @@ func TestEquivalents(t *testing.T) {
 	if got := fmt.Sprint(len(known), known["a.go: x < 1 => x <= 1"]); got != "2x is never 1, as y says" {
 		t.Error(got)
 	}
+	without := &mutant{File: "b.go", Before: "f()"}
+	if known[without.key()] != "empty" {
+		t.Errorf("%q is not known", without.key())
+	}
 	for key, why := range equivalents(equivalentText) {
 		if why == "" || !strings.Contains(key, ".go: ") || !strings.Contains(key, " =>") {
 			t.Errorf("%q: %q", key, why)
