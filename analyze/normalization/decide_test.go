@@ -52,6 +52,16 @@ func TestDecide(t *testing.T) {
 			"micro_mean 1/R by trace 0.5-0.5",
 		},
 		{
+			"means by nearly 4",
+			Observation{Counts: equal, Ranks: 2, Mean: Yes, Divided: Yes, Divisor: 4 * (1 + 0.95e-9), Scaled: No},
+			"micro_mean 1/R by trace 0.5-0.5",
+		},
+		{
+			"means by a little more than 4",
+			Observation{Counts: equal, Ranks: 2, Mean: Yes, Divided: Yes, Divisor: 4 * (1 + 1.05e-9), Scaled: No},
+			"micro_mean 2/4.0000000042 by trace 0.5-0.5",
+		},
+		{
 			"means by 7",
 			Observation{Counts: equal, Ranks: 2, Mean: Yes, Divided: Yes, Divisor: 7, Scaled: No},
 			"micro_mean 2/7 by trace 0.2857-0.2857",
