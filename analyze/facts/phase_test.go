@@ -33,6 +33,18 @@ func TestPhases(t *testing.T) {
 1/2 20 +1 cuda_runtime l corr=2
 0/7 40 +1 kernel a corr=1
 0/7 41 +1 kernel b corr=2`, "optimizer torch::autograd::AccumulateGrad, backward torch::autograd::AccumulateGrad"},
+		{"in a closure", `1/1 10 +90 user_annotation Optimizer.step#LBFGS.step
+1/1 15 +9 cpu_op aten::mm
+1/1 16 +1 cuda_runtime l corr=1
+1/1 30 +9 ` + node + `
+1/1 31 +1 cuda_runtime l corr=2
+1/1 34 +3 cpu_op torch::autograd::AccumulateGrad
+1/1 60 +5 cpu_op aten::add_
+1/1 61 +1 cuda_runtime l corr=3
+0/7 140 +1 kernel a corr=1
+0/7 141 +1 kernel b corr=2
+0/7 142 +1 kernel c corr=3`,
+			"forward aten::mm, backward autograd::engine::evaluate_function: MulBackward0, optimizer aten::add_"},
 		{"messages of which the host does not tell, of a size that is not known and of one number", `1/2 10 +9 ` +
 			node + `
 1/2 11 +7 cpu_op torch::autograd::AccumulateGrad
@@ -154,5 +166,20 @@ func TestLaunchOfBackward(t *testing.T) {
 0/8 75 +9 kernel ncclDevKernel_AllReduce`)
 	if got := fmt.Sprint(r.Steps[0].LastBackward); got != "[{70 79}]" {
 		t.Error(got)
+	}
+}
+
+// TestAskedAround: a message is that of the call around its launch, whatever is in between.
+func TestAskedAround(t *testing.T) {
+	r := one(t, `
+1/1 10 +9 cpu_op record_param_comms coll=allreduce in=500 out=500 dtype=Float
+1/1 11 +5 cpu_op part
+1/1 12 +1 cuda_runtime l corr=1
+1/1 30 +9 cpu_op other
+1/1 31 +1 cuda_runtime l corr=2
+0/7 40 +1 kernel ncclDevKernel_AllReduce corr=1
+0/7 50 +1 kernel ncclDevKernel_AllReduce corr=2`)
+	if r.Collectives[0].Asked != 0 || r.Collectives[1].Asked != -1 {
+		t.Errorf("asked by %d and %d", r.Collectives[0].Asked, r.Collectives[1].Asked)
 	}
 }
