@@ -38,7 +38,7 @@ func TestBufferWaits(t *testing.T) {
 		{"the collective is no reduce-scatter", "50002", "ReduceScatter", "AllGather", ""},
 		{"a message is launched in between", "50002", "0/7 90000",
 			"1/2 450 +10 cuda_runtime cudaLaunchKernel corr=9\n" +
-			"0/24 60000 +5 kernel ncclDevKernel_AllGather corr=9\n0/7 90000", "510 to 50000"},
+				"0/24 60000 +5 kernel ncclDevKernel_AllGather corr=9\n0/7 90000", "510 to 50000"},
 		{"it is launched in the span", "50002", "1/2 500 +10", "1/2 425 +4", ""},
 		{"it starts after the launch", "50002", "0/23 100 +49900", "0/23 1000 +49000", "1000 to 50000"},
 	} {

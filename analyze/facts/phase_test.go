@@ -149,7 +149,7 @@ func TestFirstLaunch(t *testing.T) {
 1/1 1us +1us cuda_runtime cudaLaunchKernel corr=1
 1/1 10us +1us cpu_op torch::autograd::AccumulateGrad
 1/1 20us +5us user_annotation Optimizer.step#A.step
-0/7 30us +5us kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL corr=1`)
+2/7 30us +5us kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL corr=1`)
 	if got := r.Collectives[0].Phase; got != PhaseForward {
 		t.Errorf("%s", got)
 	}
@@ -162,8 +162,8 @@ func TestLaunchOfBackward(t *testing.T) {
 1/2 2 +40 cpu_op "autograd::engine::evaluate_function: MulBackward0"
 1/2 30 +1 cpu_op torch::autograd::AccumulateGrad
 1/1 60 +5 user_annotation Optimizer.step#A.step
-0/7 70 +9 kernel gemm corr=1
-0/8 75 +9 kernel ncclDevKernel_AllReduce`)
+2/7 70 +9 kernel gemm corr=1
+2/8 75 +9 kernel ncclDevKernel_AllReduce`)
 	if got := fmt.Sprint(r.Steps[0].LastBackward); got != "[{70 79}]" {
 		t.Error(got)
 	}
