@@ -141,8 +141,9 @@ func TestEvidence(t *testing.T) {
 		{"a loss of one", Observation{Counts: row, Ranks: 1, Sums: [][]float64{{1, 3}}, Optimised: 1},
 			"global 1 by loss log 1-1: the optimized loss 1 is the mean over all tokens"},
 		{"the loss of the last one", Observation{Counts: &Counts{Tokens: [][]int64{{3, 2}}}, Ranks: 1,
-			Sums: [][]float64{{6, 1}}, Optimised: 0.2}, "last_micro_batch 1 by loss log 0-1: the optimized loss 0.2 is " +
-			"the loss of the last micro-batches alone, divided by all tokens"},
+			Sums: [][]float64{{6, 1}}, Optimised: 0.2},
+			"last_micro_batch 1 by loss log 0-1: the optimized loss 0.2 is " +
+				"the loss of the last micro-batches alone, divided by all tokens"},
 		{"which is half of the mean as well", Observation{Counts: row, Ranks: 1, Sums: [][]float64{{4, 4}},
 			Optimised: 1},
 			"global 1/A by loss log 0.5-0.5: the optimized loss 1 is the mean over all tokens times 1/A: " +
