@@ -30,7 +30,9 @@ func (r *rank) elsewhere() {
 
 // around sends what an MLP is to compute to other ranks, and what they have computed back. Each
 // position gets what it would get at home: all ranks have the same MLP, and gradients are summed.
-func around(there, back func(send, recv *device.Buffer)) func(*autograd.Tape, *autograd.Value, model.MLP) *autograd.Value {
+func around(
+	there, back func(send, recv *device.Buffer),
+) func(*autograd.Tape, *autograd.Value, model.MLP) *autograd.Value {
 	return func(t *autograd.Tape, x *autograd.Value, mlp model.MLP) *autograd.Value {
 		return t.Exchange(mlp(t.Exchange(x, there, back)), back, there)
 	}

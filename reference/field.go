@@ -92,8 +92,8 @@ func (o *Options) backwardFields() []Field {
 			"replicas in the last micro-batch only", []string{"every-micro-batch", "last"}, &o.ReplicaSync},
 		{"reshard-after-forward", "with `sharding` full, gathered blocks are freed after forward and gathered again " +
 			"for backward; without, they are kept until then", nil, &o.ReshardAfterForward},
-		{"prefetch", "with `sharding` full, a block is gathered while the one before it computes; without, when it is " +
-			"needed", nil, &o.Prefetch},
+		{"prefetch", "with `sharding` full, a block is gathered while the one before it computes; without, when it " +
+			"is needed", nil, &o.Prefetch},
 		{"all-reduce", "optimizer that is not sharded: gradients are all-reduced in backward hooks, by " +
 			"buckets, or each in the optimizer's step", []string{"hook", "step"}, &o.AllReduce},
 		{"matrix-reduce", "step: with `reduce-scatter` hook, gradients of matrices that `matrix-optimizer` has are " +

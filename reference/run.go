@@ -74,7 +74,8 @@ func refusedBy(err error) error {
 // equal reports whether all ranks enqueue the same operations after the same delays. Their
 // data may differ: no operation depends on it.
 func (p *plan) equal() bool {
-	return !p.has(ownRecording) && p.slow == nil && p.times == nil && p.loading.equal() && p.launching.equal() && p.pausing.equal()
+	return !p.has(ownRecording) && p.slow == nil && p.times == nil && p.loading.equal() && p.launching.equal() &&
+		p.pausing.equal()
 }
 
 // checkWeights rejects initial weights that do not match the parameters of the model.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -93,11 +92,9 @@ func TestPlantsOnSim(t *testing.T) {
 				o := busy(ranks)
 				o.Plant = plant
 				findings, world := findingsOnSim(t, o)
-				if os.Getenv("SHOW") != "" {
-					t.Log(world, messages(&report.Report{Findings: findings}))
-				}
 				if got := foundOnSim(findings, rule); got != want {
-					t.Errorf("%d ranks: found %q, want %q%s", world, got, want, messages(&report.Report{Findings: findings}))
+					all := messages(&report.Report{Findings: findings})
+					t.Errorf("%d ranks: found %q, want %q%s", world, got, want, all)
 				}
 				if world == 1 {
 					break

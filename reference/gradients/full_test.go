@@ -10,6 +10,9 @@ import (
 	"github.com/gaprof/gaprof/reference/optim"
 )
 
+// ahead is full sharding as it is by default.
+var ahead = Policy{GradReduction: "mean", Sharding: "full", ReshardAfterForward: true, Prefetch: true}
+
 // blocks are two blocks of a parameter each, of 8 and 12 elements, and a head of 5. Rank 0 of two
 // holds 4, 6 and 3 of them.
 func blocks(world int, policy Policy, hooks Hooks) (*Set, *devicetest.Script) {
@@ -62,7 +65,7 @@ func pass(s *Set, forward, back func(what string)) {
 // With full sharding a block is gathered ahead of its backward, and the input of a reduction
 // is freed before the next one. Streams 3 to 5 copy, gather and scatter.
 func TestFullSharding(t *testing.T) {
-	s, script := blocks(2, Policy{GradReduction: "mean", Sharding: "full", ReshardAfterForward: true, Prefetch: true}, Hooks{})
+	s, script := blocks(2, ahead, Hooks{})
 	live := script.Live
 	want := map[string]string{
 		"pre-forward 0": "compute records 1; stream 3 waits 1; stream 4 waits 1; stream 3 multi_tensor_copy; " +
@@ -110,7 +113,7 @@ func TestFullSharding(t *testing.T) {
 // what is there.
 func TestFullAccumulation(t *testing.T) {
 	for _, sync := range []bool{true, false} {
-		s, script := blocks(2, Policy{GradReduction: "mean", Sharding: "full", ReshardAfterForward: true, Prefetch: true}, Hooks{})
+		s, script := blocks(2, ahead, Hooks{})
 		live := script.Live
 		nothing := func(string) {}
 		s.Begin(0, sync, true)
