@@ -65,7 +65,7 @@ func TestPlants(t *testing.T) {
 		o := small()
 		o.Plant = plant
 		if o.Validate() != nil || plant == "TH001" {
-			continue // it shows on a GPU only, or in a file: TestFaultyFiles
+			continue // it shows on a GPU only, or in a file: TestPlantsInFiles
 		}
 		t.Run(plant, func(t *testing.T) {
 			r := trainQuick(t, o).report()
@@ -84,9 +84,9 @@ func TestPlants(t *testing.T) {
 	}
 }
 
-// TestFaultyFiles: of a trace that ends in the middle that is found, and nothing else above a note; of traces
+// TestPlantsInFiles: of a trace that ends in the middle that is found, and nothing else above a note; of traces
 // without a number that is, which is a note.
-func TestFaultyFiles(t *testing.T) {
+func TestPlantsInFiles(t *testing.T) {
 	const flags = " --max-steps 4 --sequence-length 512 --local-batch-size 16 --global-batch-size 32 " +
 		"--bucket-bytes 25000000 -q -o "
 	for _, device := range []string{"TH001 --device cpu --layers 1 --width 32 --heads 2",

@@ -72,7 +72,7 @@ var besides = map[string]string{
 // notAlone are the plants of which a simulation shows something else than their rule alone.
 var notAlone = map[string]string{
 	"NM003": "", // the factor that is missing shows in losses and norms, and those are unknown
-	"TH001": "", // a file is cut: see TestFaultyFiles
+	"TH001": "", // a file is cut: see TestPlantsInFiles
 }
 
 // TestPlantsOnSim does what TestPlants does on simulated GPUs, where nothing disturbs: on 2 ranks and on 8
