@@ -183,9 +183,12 @@ func bytesOf(list []uint32) []byte {
 	return b
 }
 
+// plainDictionary is what writers of old call entries of a dictionary.
+const plainDictionary format.Encoding = 2
+
 // decode decodes the values of a data page, by the dictionary if they are entries of it.
 func (p *pages) decode(encoding format.Encoding, body []byte, n int) (*values, error) {
-	if encoding != format.PlainDictionary && encoding != format.RLEDictionary {
+	if encoding != plainDictionary && encoding != format.RLEDictionary {
 		return decode(p.meta.Type, encoding, body, n)
 	}
 	if p.dictionary == nil {
