@@ -125,18 +125,17 @@ func sameSentence(d *compare.Diff) sentence {
 // moveSentences say what moved, and how much of the same kind stayed.
 func moveSentences(d *compare.Diff) []sentence {
 	var list []sentence
-	told := make(map[string]bool)
+	stayed := make(map[string][]*compare.Move) // by kind; none once they were told
 	for i := range d.Moves {
-		m := &d.Moves[i]
-		if m.Stayed() {
-			continue
+		if m := &d.Moves[i]; m.Stayed() {
+			stayed[m.Collective] = append(stayed[m.Collective], m)
 		}
-		text := moveText(m)
-		if !told[m.Collective] {
-			text += stayedText(d, m.Collective)
-			told[m.Collective] = true
+	}
+	for i := range d.Moves {
+		if m := &d.Moves[i]; !m.Stayed() {
+			list = append(list, sentence{"MOVED", moveText(m) + stayedText(stayed[m.Collective])})
+			delete(stayed, m.Collective)
 		}
-		list = append(list, sentence{"MOVED", text})
 	}
 	return list
 }
@@ -167,21 +166,23 @@ func perKind(kinds []compare.MoveKind) string {
 	return strings.Join(parts, ", ")
 }
 
+// mostStayed is how many places are named from which collectives are launched as before.
+const mostStayed = 16
+
 // stayedText says how many collectives of a kind are still launched from the same place.
-func stayedText(d *compare.Diff, collective string) string {
-	text := ""
-	for i := range d.Moves {
-		m := &d.Moves[i]
-		if m.Collective != collective || !m.Stayed() {
-			continue
-		}
+func stayedText(moves []*compare.Move) string {
+	var b strings.Builder
+	for _, m := range moves[:min(len(moves), mostStayed)] {
 		whose, at := "", placeText(m.To)
 		if m.To.Site == "optimizer_step" {
 			whose, at = m.To.Name+" ", "the optimizer step"
 		}
-		text += fmt.Sprintf("; %d %sones stayed in %s", m.New, whose, at)
+		fmt.Fprintf(&b, "; %d %sones stayed in %s", m.New, whose, at)
 	}
-	return text
+	if n := len(moves) - mostStayed; n > 0 {
+		fmt.Fprintf(&b, "; and those of %s stayed", units.Count(n, "more place"))
+	}
+	return b.String()
 }
 
 // placeText is a launch site in words.
