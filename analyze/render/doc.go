@@ -22,6 +22,7 @@
 //	gradients.go    passes over the gradients, accumulation
 //	ranks.go        waiting between ranks
 //	json.go, csv.go, markdown.go, github.go, gobench.go
+//	section.go      what a page and its sections consist of
 //	page.go         the page: its sections
 //	answers.go      the three questions that the page answers
 //	html.go         the page for a browser
