@@ -10,17 +10,38 @@ import (
 // readArg reads the value at i of the argument behind f.
 func (r *Reader) readArg(f *template.Field, i int) int {
 	r.learned.slow.reads++
-	if v, next, ok := scan.Integer(r.Buf, i); ok {
-		if f.Keep {
-			r.keepArg(trace.Arg{Key: f.ArgKey, Num: v}, i)
+	c := r.Buf[i]
+	if c-'0' <= 9 || c == '-' {
+		if v, next, ok := scan.Integer(r.Buf, i); ok {
+			if f.Keep {
+				r.keepArg(trace.Arg{Key: f.ArgKey, Num: v}, i)
+			}
+			return next
 		}
-		return next
 	}
-	learns := r.Mode == token.Strict && !r.opts.RulesOnly && (!f.Keep || f.ArgKey != trace.KeyNone)
-	if c := r.Buf[i]; learns && (c == '[' || c == '{' || c == '"' && f.Keep) {
+	if r.Mode != token.Strict || r.opts.RulesOnly || f.Keep && f.ArgKey == trace.KeyNone {
+		return r.newArg(f, i)
+	}
+	switch {
+	case c == '[' || c == '{' || c == '"' && f.Keep:
 		return r.knownArg(f, i)
+	case f.Keep:
+		return r.newArg(f, i)
 	}
-	return r.newArg(f, i)
+	return r.pass(i)
+}
+
+// pass passes a value at i that nobody asks for, by the strict rules and without a token.
+func (r *Reader) pass(i int) (next int) {
+	switch c := r.Buf[i]; {
+	case c == '"':
+		end, _ := scan.String(r.Buf, i+1)
+		return token.PastQuote(end)
+	case c == '-' || c-'0' <= 9:
+		return r.Closed(scan.Number(r.Buf, i))
+	}
+	_, next = r.Value(i, '}')
+	return next
 }
 
 // newArg reads a value at i by the rules.
