@@ -239,6 +239,16 @@ func judgedCases() []judgedCase {
 			})), with(ten(), eachStep(func(i int, s *report.Step) {
 				s.Optimizers[0].Name, s.LinkedEvents = []string{"A", "B"}[i%2], 5
 			})), Options{}},
+		{"of two kinds, one step of each in the baseline",
+			"regressions: {device.events.per_step: [error, {max_increase: 0}]}",
+			with(made(1, 1, 1), eachStep(func(i int, s *report.Step) {
+				s.Optimizers[0].Name, s.LinkedEvents = []string{"A", "B", "B"}[i], []int{5, 7, 7}[i]
+			})), with(made(1, 1), eachStep(func(i int, s *report.Step) {
+				s.Optimizers[0].Name, s.LinkedEvents = []string{"A", "B"}[i], 5
+			})), Options{}},
+		{"memory of a recording without steps", "budgets: {memory.peak: [error, {max: 1GB}]}",
+			&report.Report{Memory: []report.Memory{{Rank: 2, Kind: "cuda", Device: "0", PeakAllocated: 41e9}}}, nil,
+			Options{}},
 		{"of no kind in common", "regressions: {device.events.per_step: [error, {max_increase: 0}]}",
 			with(ten(), eachStep(func(_ int, s *report.Step) { s.Optimizers[0].Name = "B" })), ten(), Options{}},
 		{"of the run", "regressions: {reductions.missing: [error, {max_increase: 0}]}",

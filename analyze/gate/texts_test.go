@@ -102,6 +102,8 @@ var configTexts = []string{
 	"a: 1\nb: 1\nc: 1\nd: 1\ne: 1\nf: 1\ng: 1\nh: 1\ni: 1\nk: 1\nl: 1\n",
 	"budgets: {a: off}\nextends: x\njob: {accum: x, norm: y}\n",
 
+	"{version: 1, budgets: {a: off}, extends: x}\n",
+
 	// The job.
 	"job: {accum: 1, norm: sum, ranks: 8}\n", "job: {accum: -1}\n", "job: {accum: 1.5}\n", "job: {accum: 1e3}\n",
 	"job: {accum: [2]}\n", "job: {accum: 1073741824}\n", "job: {accum: 1073741825}\n", "job: {norm: [sum]}\n",

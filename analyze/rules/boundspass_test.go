@@ -61,6 +61,15 @@ func inGap(change func(*gradients.Gap)) func(*analyze.Pass, *analyze.Rank) {
 	}
 }
 
+// onNoDevice takes the windows from some steps, as where nothing is known to run on a device.
+func onNoDevice(list ...int) func(*analyze.Pass, *analyze.Rank) {
+	return func(_ *analyze.Pass, r *analyze.Rank) {
+		for _, i := range list {
+			r.Steps[i].Windows, r.Steps[i].Idle, r.Steps[i].LastBackward = nil, nil, nil
+		}
+	}
+}
+
 // passFacts are the rules about passes over gradients.
 func passFacts() []onFacts {
 	const scale, clip, unscale, norm = gradients.ScalePass, gradients.ClipPass, gradients.UnscalePass,
@@ -146,6 +155,7 @@ func passFacts() []onFacts {
 		{"in two, and in others of another kind", GS003, all(inSteps(scale, nil, 1, 2), inSteps(scale, fastPass, 3, 4,
 			5),
 			one(clip, nil))},
+		{"in steps that are on no device", GS003, all(one(scale, nil), onNoDevice(1, 2))},
 		{"not vectorized", GS003, one(scale, func(gp *gradients.Pass) {
 			gp.Bytes, gp.Busy, gp.Kernels = 39_000_000,
 				99_000, 9
@@ -164,6 +174,8 @@ func passFacts() []onFacts {
 			gp.BeforeScatter,
 				gp.OnDevice = true, false
 		})},
+		{"in a step that is on no device", GS004, all(one(gradients.DividePass,
+			func(gp *gradients.Pass) { gp.BeforeScatter, gp.Hidden = true, 9000 }), onNoDevice(2))},
 		{"by one", GS004, one(gradients.DividePass, func(gp *gradients.Pass) {
 			gp.BeforeScatter, gp.One = true,
 				true
@@ -257,6 +269,7 @@ func passFacts() []onFacts {
 		{"a clip", CL001, one(clip, nil)},
 
 		{"read one by one", CL002, one(norm, rounds(10, 30_000))},
+		{"read one by one, in a step that is on no device", CL002, all(one(norm, rounds(10, 30_000)), onNoDevice(3))},
 		{"one read", CL002, one(norm, rounds(1, 0))},
 		{"read one by one, on the host", CL002, one(norm, func(gp *gradients.Pass) {
 			rounds(10, 30_000)(gp)
@@ -298,7 +311,7 @@ func loopFacts() []onFacts {
 	}
 	inBackward := func(change func(r *analyze.Rank), inPlace int) func(*analyze.Pass, *analyze.Rank) {
 		return func(_ *analyze.Pass, r *analyze.Rank) {
-			r.Params.Count, r.OptimizerRuns = 10, nil
+			r.Params.Count, r.OptimizerRuns = 100, nil
 			for i := range r.Steps {
 				r.Steps[i].Backwards = []gradients.Backward{{InPlace: inPlace}}
 				run := optimizerRun(i, fmt.Sprint("opt", i), 1, 0)
@@ -361,6 +374,7 @@ func loopFacts() []onFacts {
 		{"19 events", OP001, runs(optimizerRun(1, "A", 19, 90_000))},
 		{"20 events in one step", OP001, runs(optimizerRun(1, "A", 20, 90_000))},
 		{"after the last update", OP001, runs(optimizerRun(-1, "A", 20, 90_000))},
+		{"in a step that is on no device", OP001, all(runs(optimizerRun(1, "A", 20, 90_000)), onNoDevice(1))},
 		{"in backward", OP001, func(_ *analyze.Pass, r *analyze.Rank) {
 			r.OptimizerRuns = []facts.OptimizerRun{optimizerRun(1, "A", 20, 90_000)}
 			r.OptimizerRuns[0].InBackward = true
@@ -370,24 +384,24 @@ func loopFacts() []onFacts {
 		{"a hundredth of all steps", OP001, runs(optimizerRun(1, "A", 20, 60_000))},
 		{"less than a hundredth of all steps", OP001, runs(optimizerRun(1, "A", 20, 59_999))},
 
-		{"in backward", OP002, inBackward(same, 9)},
-		{"in backward, less than nine tenths added", OP002, inBackward(same, 8)},
+		{"in backward", OP002, inBackward(same, 90)},
+		{"in backward, less than nine tenths added", OP002, inBackward(same, 89)},
 		{"after backward", OP002, inBackward(func(r *analyze.Rank) {
 			for i := range r.OptimizerRuns {
 				r.OptimizerRuns[i].InBackward = false
 			}
-		}, 10)},
+		}, 100)},
 		{"in backward of the first step", OP002,
-			inBackward(func(r *analyze.Rank) { r.OptimizerRuns = r.OptimizerRuns[:2] }, 10)},
+			inBackward(func(r *analyze.Rank) { r.OptimizerRuns = r.OptimizerRuns[:2] }, 100)},
 		{"in backward of one step", OP002, inBackward(func(r *analyze.Rank) { r.OptimizerRuns = r.OptimizerRuns[2:4] },
-			10)},
+			100)},
 		{"in backward, cleared", OP002, inBackward(func(r *analyze.Rank) { r.ZeroSteps = []int{0, 1, 2, 3, 4, 5} },
-			10)},
+			100)},
 		{"in backward, two passes", OP002, inBackward(func(r *analyze.Rank) {
 			for i := range r.Steps {
 				r.Steps[i].Backwards = append(r.Steps[i].Backwards, gradients.Backward{})
 			}
-		}, 10)},
+		}, 100)},
 
 		{"kept in all", GS008, kept(1, 2, 3, 4, 5)},
 		{"kept in the first, too", GS008, kept(0, 1, 2, 3, 4, 5)},
