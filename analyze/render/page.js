@@ -37,7 +37,7 @@
   };
   for (const table of all(".scroll table")) {
     if (table.tBodies[0].rows.length < 2) continue;
-    const heads = all("thead th", table);
+    const heads = [...table.tHead.rows[0].cells];
     heads.forEach((th, column) => {
       const text = th.textContent;
       if (!text) return;

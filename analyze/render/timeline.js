@@ -181,7 +181,7 @@
   const tools = make("div", { class: "tools" }, make("label", {}, "rank ", rank), make("label", {}, "step ", step),
     button("zoom in", "+", () => zoom(0.5)), button("zoom out", "−", () => zoom(2)),
     button("earlier", "◀", () => pan(-0.5)), button("later", "▶", () => pan(0.5)),
-    button("show the whole step", "all", () => look(0, line.duration)), range);
+    button("show all of the step", "all", () => look(0, line.duration)), range);
   const hint = make("p", { class: "remark" }, "Drag to move, double-click or Ctrl and wheel to zoom; with the " +
     "keyboard: arrows, +, −, 0. Communication is high where nothing hides it, low and pale where something does.");
   section.querySelector("h2").after(make("div", { class: "viewer" }, tools, keys,
