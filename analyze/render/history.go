@@ -73,8 +73,9 @@ func historyBars(runs []Run) bars {
 
 // runTable is a row for each run.
 func runTable(runs []Run) table {
-	t := table{title: "Mean step of each run", left: 2, header: []string{"run", "name", "ranks", "steps", "ms/step",
-		"change", "compute", "communication", "idle", "findings"},
+	t := table{title: "Mean step of each run", left: 2, open: true,
+		header: []string{"run", "name", "ranks", "steps", "ms/step", "change", "compute", "communication", "idle",
+			"findings"},
 		note: "change: of the mean step against the run before; communication: the part that nothing hides; " +
 			"findings: those above a note"}
 	var before *report.Time

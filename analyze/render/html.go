@@ -183,7 +183,7 @@ func viewOf(s section) sectionView {
 func viewOfTable(t table) tableView {
 	numbers := numberColumns(t)
 	v := tableView{Title: t.title, Note: t.note, Header: cells(t.header, numbers)}
-	v.Fold = t.fold || len(t.rows) > foldRows
+	v.Fold = t.fold || len(t.rows) > foldRows && !t.open
 	for _, row := range t.rows {
 		v.Rows = append(v.Rows, cells(row, numbers))
 	}

@@ -103,6 +103,7 @@ func CheckHTML(w io.Writer, c Checked, o Options) error {
 		}
 	}
 	if t := checkTable(r); !o.Quiet && len(t.rows) > 0 {
+		t.open = true
 		p.sections = []section{{id: "checks", title: "Checks", tables: []table{t}}}
 	}
 	return p.finish(w, "check", r.Version, o)

@@ -14,6 +14,7 @@ type table struct {
 	note   string
 	more   []string // sentences below the table; they may hold names from the trace
 	fold   bool     // on a page only its title is shown at first
+	open   bool     // a page shows it however long it is
 	left   int      // how many columns, from the left, hold text
 }
 
