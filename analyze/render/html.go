@@ -44,7 +44,9 @@ func (p *page) write(w io.Writer, title, version string, o Options) error {
 	}
 	v.says(p.says)
 	for i := range p.top {
-		v.Top = append(v.Top, p.top[i].view())
+		if figure := p.top[i].view(); figure != nil {
+			v.Top = append(v.Top, figure)
+		}
 	}
 	for _, s := range p.sections {
 		v.Sections = append(v.Sections, viewOf(s))

@@ -68,7 +68,11 @@ func TestSimulatedLoop(t *testing.T) {
 		}
 		fault, right := step(l.fault, l.edit), measured[l.right].gain.MedianBefore
 		off := fault.gain.MedianAfter - right
-		if off < -right/100 || off > right/100 {
+		limit := right / 100
+		if l.edit == "cuda-graph" {
+			limit *= 3 // what the first operations of a step wait for the host stays
+		}
+		if off < -limit || off > limit {
 			t.Errorf("%s: %s leaves %.3f ms, which is off by %d ns", l.fault, l.edit, fault.after(), off)
 		}
 		t.Logf("| `%s` | `%s` | %.2f | %.2f | %.2f | %+.3f |", l.fault, l.edit, fault.before(), fault.after(),

@@ -103,7 +103,7 @@ func spaces(t *testing.T, path string, text int) {
 func TestOutgrown(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeRanks(t, ".", 2, 1)
-	spaces(t, "bomb.json.gz", 300<<20)
+	spaces(t, "bomb.json.gz", 200<<20)
 	code, _, errs := runWith("", "analyze", "-j", "2", "--mem-limit", "64MB", ".")
 	if code != exitOK || !strings.HasPrefix(errs, "gaprof: bomb.json.gz: has more than ") ||
 		!strings.Contains(errs, "the limit is 64.0 MB; left out\ngaprof: hint: raise --mem-limit") {

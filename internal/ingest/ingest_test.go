@@ -153,7 +153,7 @@ func (explosive) Add(int, analyze.Input) { panic("planted") }
 // ReadFile reads one file within the limits, and says what it would need.
 func TestReadFile(t *testing.T) {
 	t.Chdir(t.TempDir())
-	spaces(t, "bomb.json.gz", 300<<20)
+	spaces(t, "bomb.json.gz", 200<<20)
 	traces, err := ReadFile("bomb.json.gz", Options{Limits: Limits{Memory: 300e6}})
 	if err != nil || len(traces) != 1 || traces[0].Len() != 1 {
 		t.Errorf("%d traces, error %v", len(traces), err)
