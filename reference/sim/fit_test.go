@@ -78,7 +78,7 @@ func TestFitLinks(t *testing.T) {
 		for _, ranks := range []int{2, 8, 64} {
 			truth, err := Lookup("h100")
 			if err == nil {
-				err = truth.Set(figures + ",net=30GB/s")
+				err = truth.Set(figures + ",net=27GB/s")
 			}
 			if err != nil {
 				t.Fatal(err)

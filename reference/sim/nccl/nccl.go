@@ -52,7 +52,7 @@ const (
 // Fabric is what connects the GPUs of a cluster. Bandwidths are bytes/ns, which are GB/s.
 type Fabric struct {
 	Bus        float64    // that a ring within a node reaches: what each GPU sends
-	Net        float64    // that each GPU reaches between nodes
+	Net        float64    // of the port to other nodes that each GPU has
 	PCI        bool       // GPUs of a node are connected by PCI Express, not by NVLink
 	Generation Generation // of the GPUs
 	Latency    float64    // factor of all latencies; 0 means 1
@@ -114,10 +114,7 @@ func (f *Fabric) bandwidth(c Collective, a Algorithm, p Protocol, g Group) float
 	if p == LL128 && f.PCI {
 		return 0
 	}
-	bus := f.Bus
-	if g.Nodes > 1 {
-		bus = min(bus, f.Net)
-	}
+	bus := f.bus(g)
 	scale := min(g.Nodes, 3) - 1 // one node, two, more
 	ll := f.Generation
 	if g.Nodes > 1 {
@@ -133,6 +130,16 @@ func (f *Fabric) bandwidth(c Collective, a Algorithm, p Protocol, g Group) float
 		bus = min(bus*0.92, channels[f.Generation]*ringLL128Most[f.Generation][scale])
 	}
 	return bus * float64(g.Ranks) / float64(steps(c, g))
+}
+
+// bus is what each rank sends in a ring, over all channels. Between nodes those leave by as many ports as a node has
+// ranks of the group, one channel after another by each, and each byte leaves a node once: the ports of its ranks
+// together bound what one rank sends.
+func (f *Fabric) bus(g Group) float64 {
+	if g.Nodes == 1 {
+		return f.Bus
+	}
+	return min(f.Bus, f.Net*float64(g.Ranks)/float64(g.Nodes))
 }
 
 // tree is the bandwidth of a tree, of which each byte goes up and down.

@@ -26,12 +26,18 @@ func TestTime(t *testing.T) {
 		{hopper, ReduceScatter, 256, oneNode, "RING LL 10.8"},
 		// 6.6 + 14 x 0.6; a tree takes 6.8 + 2 x 7 x 0.6
 		{hopper, AllReduce, 4, oneNode, "RING LL 15.0"},
-		// 8.4 + 14 x 3.4 + 1 x 14 + 2^24 / (48 x 16/15)
-		{hopper, AllGather, 1 << 24, twoNodes, "RING SIMPLE 397.7"},
-		// (8.4 + 112 x 3.4 + 14 x 14) x 1.4 + 2^30 / (48 x 64/126)
-		{hopper, AllReduce, 1 << 30, eight, "RING SIMPLE 44859.5"},
-		// 14 + 2 x (7 x 1.25 + 3 x 8.5) + 2^20 / (48 x 0.92 x 120/128 / 2 x 0.6)
-		{hopper, AllReduce, 1 << 20, eight, "TREE LL128 166.9"},
+		// eight ports have more than the GPUs of a node: 14 + 14 x 1.9 + 1 x 4 + 2^24 / (305 x 0.92 x 16/15)
+		{hopper, AllGather, 1 << 24, twoNodes, "RING LL128 100.7"},
+		// (8.4 + 112 x 3.4 + 14 x 14) x 1.4 + 2^30 / (305 x 64/126)
+		{hopper, AllReduce, 1 << 30, eight, "RING SIMPLE 7750.2"},
+		// 14 + 2 x (7 x 1.25 + 3 x 8.5) + 2^20 / (305 x 0.92 x 120/128 / 2 x 0.6)
+		{hopper, AllReduce, 1 << 20, eight, "TREE LL128 95.8"},
+		// eight ports of HDR have less: (8.4 + 112 x 3.4 + 14 x 14) x 1.4 + 2^30 / (8 x 23.5 x 64/126)
+		{Fabric{Bus: 235, Net: 23.5, Generation: Ampere}, AllReduce, 1 << 30, eight, "RING SIMPLE 12063.6"},
+		// one rank a node has one port: 8.4 + 7 x 14 + 2^30 / (48 x 8/7)
+		{hopper, ReduceScatter, 1 << 30, Group{8, 8}, "RING SIMPLE 19679.8"},
+		// two of a node have two: 8.4 + 8 x 3.4 + 7 x 14 + 2^30 / (96 x 16/15)
+		{hopper, ReduceScatter, 1 << 30, Group{16, 8}, "RING SIMPLE 10619.4"},
 		// without NVLink there is no LL128: 8.4 + 5.7 + 2^20 / 20
 		{Fabric{Bus: 20, PCI: true, Generation: Ampere}, Broadcast, 1 << 20, Group{4, 1}, "RING SIMPLE 66.5"},
 		// twice the latency, the same bandwidth: 2 x (6.6 + 7 x 0.6)
