@@ -1,4 +1,4 @@
-.PHONY: build test lint house size wheels release-snapshot mutate closedloop bench profile fuzz golden interop
+.PHONY: build test lint house size site wheels release-snapshot mutate closedloop bench profile fuzz golden interop
 FUZZTIME ?= 10s
 N ?= 60
 SEED ?= 1
@@ -46,6 +46,9 @@ golden: # write the expected outputs anew; look at the diff
 interop: # our runs in peers; traces of a current PyTorch with their truth, in interop/out
 	@for script in collector/run peers wheel goinstall pages run; do interop/$$script.sh || exit 1; done
 	@TORCH_PYTHON=$${VENV:-.venv}/bin/python interop/newcomer.sh
+
+site: # docs/ as a static site with a search, in site/; docs/decisions/0008
+	go run -C tools ./site
 
 wheels: # what pip installs, for five platforms: dist/*.whl
 	go run -C tools ./dist wheels
