@@ -7,17 +7,23 @@ import (
 	"strings"
 )
 
+// MicroBatches is how many a step of a rank has where GlobalBatchSize is 0.
+const MicroBatches = 4
+
 // batches derives the accumulation steps from the batch sizes or from given token counts.
 func (p *plan) batches() error {
 	if p.TokenCounts != "" {
 		return p.countedBatches()
 	}
 	unit := p.LocalBatchSize * p.WorldSize
-	if p.GlobalBatchSize < 0 {
+	switch {
+	case p.GlobalBatchSize < 0:
 		p.accumulation = 1
 		return nil
+	case p.GlobalBatchSize == 0:
+		p.GlobalBatchSize = MicroBatches * unit
 	}
-	if p.GlobalBatchSize == 0 || p.GlobalBatchSize%unit != 0 {
+	if p.GlobalBatchSize%unit != 0 {
 		reason := "global batch size must be multiple of local batch size times data-parallel degree " +
 			"(%d %% (%d * %d) != 0)"
 		nearest := max(1, (p.GlobalBatchSize+unit/2)/unit) * unit

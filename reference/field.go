@@ -47,9 +47,9 @@ func (o *Options) modelFields() []Field {
 func (o *Options) batchingFields() []Field {
 	return []Field{
 		{"world-size", "ranks", nil, &o.WorldSize},
-		{"local-batch-size", "rows of a micro-batch", nil, &o.LocalBatchSize},
-		{"global-batch-size", "rows of a step over all ranks; negative for local x world size. Accumulation " +
-			"steps follow", nil, &o.GlobalBatchSize},
+		{"local-batch-size", "rows of a micro-batch, 0 for those of the model", nil, &o.LocalBatchSize},
+		{"global-batch-size", "rows of a step over all ranks; 0 for four micro-batches of each, negative for one. " +
+			"Accumulation steps follow", nil, &o.GlobalBatchSize},
 		{"token-counts", "valid tokens of each micro-batch, ranks by /, micro-batches by comma: " +
 			"59,60,14,11/12,268,133,6", nil, &o.TokenCounts},
 		{"more-rows", "rank=factor: the micro-batches of a rank have as many times as many rows", nil, &o.MoreRows},
@@ -172,6 +172,20 @@ func (o *Options) Set(name, value string) error {
 		return &OptionError{Option: name, Reason: fmt.Sprintf("%q is not a number that it takes", value)}
 	}
 	return nil
+}
+
+// take assigns the value that another field of the same option points to.
+func (f Field) take(from any) {
+	switch p := f.Value.(type) {
+	case *string:
+		*p = *from.(*string)
+	case *int:
+		*p = *from.(*int)
+	case *float64:
+		*p = *from.(*float64)
+	case *bool:
+		*p = *from.(*bool)
+	}
 }
 
 // check rejects a value that is not one of the field's. An empty choice is the default.

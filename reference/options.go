@@ -33,8 +33,8 @@ type Options struct {
 // Batching says how much data a step consumes, and how many steps there are.
 type Batching struct {
 	WorldSize       int    // ranks
-	LocalBatchSize  int    // rows per micro-batch
-	GlobalBatchSize int    // rows per step over all ranks; negative for LocalBatchSize x WorldSize
+	LocalBatchSize  int    // rows per micro-batch; 0 for those of the model
+	GlobalBatchSize int    // rows per step over all ranks; 0 for MicroBatches, negative for one micro-batch per rank
 	TokenCounts     string // valid tokens per micro-batch, see ParseTokenCounts; "" for what the data has
 	MoreRows        string // rank=factor: rows of the micro-batches of one rank; "" for as many on all
 	MaxSteps        int    // optimizer steps
@@ -81,4 +81,30 @@ func Defaults() Options {
 			Momentum: 0.95},
 		Seed: 1, DType: "float32",
 	}
+}
+
+// DefaultsOn returns the default options of a backend. Where tensors have shapes only, that is what is trained on
+// GPUs: GPT-2 124M on all devices of a node in bfloat16, with rows and micro-batches that keep them busy and with the
+// buckets of DDP.
+func DefaultsOn(t device.Traits) Options {
+	o := Defaults()
+	o.Target = t
+	if !t.Shapes {
+		return o
+	}
+	o.Model, o.DType, o.BucketBytes = "gpt2", "bfloat16", 25<<20
+	o.WorldSize, o.LocalBatchSize, o.GlobalBatchSize = max(1, t.Node), 0, 0
+	return o
+}
+
+// FillOn sets Target, and options that were not given to the defaults of that backend.
+func (o *Options) FillOn(t device.Traits, given func(name string) bool) {
+	defaults := DefaultsOn(t)
+	from := defaults.Fields()
+	for i, f := range o.Fields() {
+		if !given(f.Name) {
+			f.take(from[i].Value)
+		}
+	}
+	o.Target = t
 }

@@ -2,11 +2,13 @@ package reference_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gaprof/gaprof/reference"
+	"github.com/gaprof/gaprof/reference/device"
 	"github.com/gaprof/gaprof/reference/sim"
 )
 
@@ -66,7 +68,7 @@ func TestRefused(t *testing.T) {
 			"global batch size must be multiple of local batch size times data-parallel degree (30 % (4 * 2) != " +
 				"0); take 32"},
 		{"local-batch-size=8 global-batch-size=8", "global-batch-size", "(8 % (8 * 2) != 0); take 16"},
-		{"global-batch-size=0", "global-batch-size", "take 8, or -1"},
+		{"global-batch-size=3", "global-batch-size", "take 8, or -1"},
 		{"grad-reduction=sum sync=every-micro-batch", "grad-reduction", "earlier micro-batches count several times"},
 		{"reduce-scatter=step grad-sync=reduce-then-accumulate", "grad-sync", "--reduce-scatter hook"},
 		{"reduce-scatter=hook sync=every-micro-batch", "sync", "would be thrown away"},
@@ -251,6 +253,40 @@ func TestMemoryOfShards(t *testing.T) {
 		apply(t, &o, options)
 		if err := o.Validate(); (err == nil) != fits {
 			t.Errorf("%q: %v", options, err)
+		}
+	}
+}
+
+// Where tensors have shapes only, what is not given is that of a job on GPUs; sizes of zero are those of the model.
+func TestFillOn(t *testing.T) {
+	gpus := device.Traits{Name: "sim", Types: []device.DType{device.F32, device.BF16}, Shapes: true, Node: 4}
+	for _, c := range []struct {
+		target device.Traits
+		given  string
+		want   string
+	}{
+		{device.Plain(), "", "gpt float32 2 ranks 4 rows 4 micro-batches, buckets of 65536"},
+		{gpus, "", "gpt2 bfloat16 4 ranks 32 rows 4 micro-batches, buckets of 26214400"},
+		{gpus, "world-size=64 dtype=float32", "gpt2 float32 64 ranks 32 rows 4 micro-batches, buckets of 26214400"},
+		{gpus, "model=llama-3.1-8b global-batch-size=-1", "llama-3.1-8b bfloat16 4 ranks 2 rows 1 micro-batches, " +
+			"buckets of 26214400"},
+		{gpus, "model=gpt local-batch-size=4 global-batch-size=32 world-size=2 bucket-bytes=65536",
+			"gpt bfloat16 2 ranks 4 rows 4 micro-batches, buckets of 65536"},
+	} {
+		o := reference.Defaults()
+		apply(t, &o, c.given)
+		o.FillOn(c.target, func(name string) bool { return strings.Contains(" "+c.given, " "+name+"=") })
+		full, err := o.Effective()
+		if err != nil {
+			t.Errorf("%s: %v", c.given, err)
+			continue
+		}
+		micros, _ := o.Accumulation()
+		got := fmt.Sprintf("%s %s %d ranks %d rows %d micro-batches, buckets of %d", full.Model, full.DType,
+			full.WorldSize, full.LocalBatchSize, micros, full.BucketBytes)
+		if got != c.want || full.GlobalBatchSize >= 0 && full.GlobalBatchSize !=
+			micros*full.WorldSize*full.LocalBatchSize {
+			t.Errorf("%s: %s and %d rows a step, want %s", c.given, got, full.GlobalBatchSize, c.want)
 		}
 	}
 }

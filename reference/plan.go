@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -55,6 +56,7 @@ func (o Options) plan() (plan, error) {
 		return plan{}, err
 	}
 	o.Shape = o.Shape.Filled()
+	o.LocalBatchSize = cmp.Or(o.LocalBatchSize, o.Rows())
 	p := plan{Options: o, bug: bug}
 	// The order matters: each relies on what earlier ones have rejected or filled in.
 	resolve := []func(*plan) error{(*plan).target, (*plan).ranges, (*plan).batches, (*plan).fill, (*plan).memory,

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,7 +58,7 @@ func (s setting) of(o *Options) string {
 		return s.value + strings.Repeat("/"+s.value, max(0, o.WorldSize-1))
 	case s.name == "global-batch-size" && ok:
 		n, _ := strconv.Atoi(micros)
-		return strconv.Itoa(n * o.LocalBatchSize * o.WorldSize)
+		return strconv.Itoa(n * cmp.Or(o.LocalBatchSize, o.Rows()) * o.WorldSize)
 	}
 	return s.value
 }

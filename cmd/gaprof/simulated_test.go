@@ -100,12 +100,13 @@ func TestSimulatedGolden(t *testing.T) {
 
 // What gaprof train writes of a simulation: the same bytes every time, logs without losses.
 func TestSimulatedFolder(t *testing.T) {
-	flags := strings.Fields("train --device sim:h100x8 --world-size 3 --global-batch-size -1 --max-steps 2 -q")
+	flags := strings.Fields("train --device sim:h100x8 --world-size 3 --global-batch-size -1 --max-steps 2 -q " +
+		"--layers 2")
 	var first map[string]string
 	for range 2 {
 		dir := filepath.Join(t.TempDir(), "run")
 		code, out, stderr := runWith("", append(slices.Clone(flags), "-o", dir)...)
-		if code != 0 || !strings.Contains(out, "simulated gpt on 3 ranks, 2 of 2 steps") ||
+		if code != 0 || !strings.Contains(out, "simulated gpt2 on 3 ranks, 2 of 2 steps") ||
 			!strings.Contains(out, "s of simulated time\n") {
 			t.Fatalf("%d: %s%s", code, out, stderr)
 		}

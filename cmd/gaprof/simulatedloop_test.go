@@ -85,27 +85,29 @@ func TestSimulatedEdits(t *testing.T) {
 	if mean > 2 || worst > 5 {
 		t.Errorf("mean error %.2f %%, worst %.2f %%; at most 2 and 5 are wanted", mean, worst)
 	}
-	pageHas(t, "../../docs/whatif.md", table)
+	pageHas(t, "../../docs/whatif.md", "edits on simulated GPUs", table)
 }
 
-// pageHas wants a table between the two marks of a page, and puts it there with -update.
-func pageHas(t *testing.T, page, table string) {
+// pageHas wants a table between two marks of a page, and puts it there with -update.
+func pageHas(t *testing.T, page, mark, table string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, begins := strings.Cut(string(text), "<!-- edits on simulated GPUs -->\n")
-	_, tail, ends := strings.Cut(rest, "<!-- end of edits -->\n")
+	first, _, _ := strings.Cut(mark, " ")
+	begin, end := "<!-- "+mark+" -->\n", "<!-- end of "+first+" -->\n"
+	head, rest, begins := strings.Cut(string(text), begin)
+	_, tail, ends := strings.Cut(rest, end)
 	if !begins || !ends {
 		t.Fatalf("%s has no place for the table", page)
 	}
-	want := head + "<!-- edits on simulated GPUs -->\n" + table + "<!-- end of edits -->\n" + tail
+	want := head + begin + table + end + tail
 	if want == string(text) {
 		return
 	}
 	if !*update {
-		t.Errorf("%s has another table: go test ./cmd/gaprof -run TestSimulatedEdits -update", page)
+		t.Errorf("%s has another table: go test ./cmd/gaprof -run '^%s$' -update", page, t.Name())
 		return
 	}
 	if err := os.WriteFile(page, []byte(want), 0o644); err != nil {

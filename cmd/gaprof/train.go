@@ -21,6 +21,7 @@ import (
 // name, and what to do with the run.
 type trainFlags struct {
 	options   reference.Options
+	given     func(flag string) bool // whether it was
 	output    string
 	force     bool
 	gradients bool
@@ -42,6 +43,11 @@ into a folder what a run on real devices would leave: a Kineto trace a rank
 accumulation, normalization and communication is an option; --plant makes the
 fault that a rule looks for. Data is Newton's Opticks, byte by byte.
 
+On simulated GPUs (--device sim:h100x8) it is the same program with the defaults of
+a job on GPUs: --model gpt2 --dtype bfloat16 --bucket-bytes 26214400, all GPUs of a
+node as ranks, rows of a micro-batch by the model (32 of 1,024 tokens), four
+micro-batches a step. What is given takes their place.
+
 Ctrl-C ends the run after the step that is under way; what was done is written and
 the exit code is 130. With OTEL_EXPORTER_OTLP_ENDPOINT spans and metrics go to an
 OpenTelemetry collector; without, nothing leaves the process.`,
@@ -51,7 +57,10 @@ OpenTelemetry collector; without, nothing leaves the process.`,
 			"  gaprof train -o nm --normalization per-rank --token-counts 59,60,14,11/12,268,133,6 " +
 			"--sequence-length 128 --gradients",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runTrain(cmd.Context(), s, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.given = cmd.Flags().Changed
+			return runTrain(cmd.Context(), s, f)
+		},
 	}
 	f.add(cmd.Flags())
 	return cmd
@@ -158,7 +167,7 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 	if err != nil {
 		return err
 	}
-	f.options.Target = backend.Traits()
+	f.options.FillOn(backend.Traits(), f.given)
 	window, err := f.check()
 	if err != nil {
 		return err

@@ -146,6 +146,7 @@ type Traits struct {
 	Shapes bool    // tensors have shapes and no contents: losses, norms and gradients are unknown
 	Epoch  int64   // ns since the Unix epoch when the clock of the devices begins; 0 if that is the wall clock
 	Memory int64   // bytes that all ranks together may take from the host; 0 unlimited
+	Node   int     // devices of a node; 0 unknown
 }
 
 // Plain are the traits of a backend that computes on the host.

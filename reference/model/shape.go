@@ -48,6 +48,9 @@ func (s Shape) Filled() Shape {
 // Family returns what the model is one of: gpt, mlp, gpt2, nanogpt or llama; "" if it is unknown.
 func (s Shape) Family() string { return models[cmp.Or(s.Model, "gpt")].family }
 
+// Rows is how many rows a micro-batch has unless something else is asked for.
+func (s Shape) Rows() int { return models[cmp.Or(s.Model, "gpt")].rows }
+
 // Activations estimates the number of elements that the forward and backward pass of a
 // micro-batch hold at most: what is saved for backward, the gradient of the logits, and that of a
 // tied head, which waits for the one of the embedding. With checkpoints, blocks save their inputs,

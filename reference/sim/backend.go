@@ -32,8 +32,12 @@ var _ device.Backend = Backend{}
 
 // Traits implements device.Backend.
 func (b Backend) Traits() device.Traits {
-	return device.Traits{Name: "sim", Types: []device.DType{device.F32, device.F64, device.BF16}, Shapes: true,
+	t := device.Traits{Name: "sim", Types: []device.DType{device.F32, device.F64, device.BF16}, Shapes: true,
 		Epoch: Epoch}
+	if b.Machine != nil {
+		t.Node = max(1, int(b.Machine.values[perNode]))
+	}
+	return t
 }
 
 // Open implements device.Backend. Of equal ranks it opens the first one only, unless chance
