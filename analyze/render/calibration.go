@@ -14,15 +14,15 @@ import (
 
 // CalibrationText writes the figures of a machine for a terminal.
 func CalibrationText(w io.Writer, r *report.Calibration, o Options) error {
-	var b strings.Builder
+	b := o.sheet()
 	b.WriteString(calibrationHeadline(r) + "\n")
-	line(&b, "MACHINE", calibrationSentence(r), "")
+	line(b, saying{head: "MACHINE", text: calibrationSentence(r)})
 	if !o.Quiet {
 		for _, t := range calibrationTables(r) {
-			drawText(&b, t)
+			drawText(b, t)
 		}
 	}
-	return flushText(w, &b)
+	return b.flush(w)
 }
 
 // CalibrationMarkdown writes the same for a page.

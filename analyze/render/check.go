@@ -25,14 +25,16 @@ func CheckJSON(w io.Writer, c Checked, _ Options) error {
 // CheckText writes for a terminal: the verdict, what failed and what to do, what could not
 // be decided and why, then every row.
 func CheckText(w io.Writer, c Checked, o Options) error {
-	var b strings.Builder
+	b := o.sheet()
 	r := c.Result
-	fmt.Fprintf(&b, "gaprof %s check  %s\n", r.Version, escape.Control(strings.Join(checkedOf(c), " · ")))
-	drawSentences(&b, checkSentences(r))
+	fmt.Fprintf(b, "gaprof %s check  %s\n", r.Version, escape.Control(strings.Join(checkedOf(c), " · ")))
+	since := b.line()
+	drawSentences(b, checkSentences(r))
+	b.repeat(since)
 	if t := checkTable(r); !o.Quiet && len(t.rows) > 0 {
-		drawText(&b, t)
+		drawText(b, t)
 	}
-	return flushText(w, &b)
+	return b.flush(w)
 }
 
 // CheckMarkdown writes for a pull request or the summary of a run of CI.

@@ -12,19 +12,23 @@ import (
 // DiffText writes for a terminal: how the time of a step changed, what is compared, what is not
 // comparable, what changed in structure and findings, then the times of each kind of step.
 func DiffText(w io.Writer, d *compare.Diff, o Options) error {
-	var b strings.Builder
-	b.WriteString(cut(diffHeadline(d), diffWidth) + "\n")
-	drawSentences(&b, diffSentences(d))
+	b := o.sheet()
+	b.WriteString(cut(diffHeadline(d), b.most(diffWidth)) + "\n")
+	list, since := diffSentences(d), b.line()
+	n := len(changeSentences(d))
+	drawSentences(b, list[:n])
+	b.repeat(since)
+	drawSentences(b, list[n:])
 	if o.Quiet {
-		return flushText(w, &b)
+		return b.flush(w)
 	}
 	for _, t := range diffTables(d) {
-		title := wrap(t.title, diffWidth)
+		title := wrapLine(b, t.title, b.most(diffWidth))
 		t.title = strings.Join(title, "\n")
 		note := t.note
 		t.note = ""
-		drawText(&b, t)
-		for i, part := range wrap(note, diffWidth-4) {
+		drawText(b, t)
+		for i, part := range wrapLine(b, note, b.most(diffWidth)-4) {
 			switch {
 			case note == "":
 			case i == 0:
@@ -37,7 +41,7 @@ func DiffText(w io.Writer, d *compare.Diff, o Options) error {
 			b.WriteString(")\n")
 		}
 	}
-	return flushText(w, &b)
+	return b.flush(w)
 }
 
 // DiffMarkdown writes for a pull request.

@@ -15,7 +15,7 @@ import (
 // compared, how the two sides differ as experiments, what changed in structure, which is
 // exact, and findings.
 func diffSentences(d *compare.Diff) []sentence {
-	list := append(stepSentences(d), partSentences(d)...)
+	list := changeSentences(d)
 	list = append(list, sentence{"BASE", sideText(&d.Base)}, sentence{"NEW", sideText(&d.New)})
 	for _, u := range d.Unlike {
 		list = append(list, sentence{"UNLIKE", spaced(u.What) + ": " + u.Base + " in base, " + u.New + " in new"})
@@ -35,6 +35,11 @@ func diffSentences(d *compare.Diff) []sentence {
 		list = append(list, findingSentence(&d.Findings[i]))
 	}
 	return list
+}
+
+// changeSentences say how the time of a step changed.
+func changeSentences(d *compare.Diff) []sentence {
+	return append(stepSentences(d), partSentences(d)...)
 }
 
 func structureSentences(d *compare.Diff) []sentence {

@@ -6,22 +6,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/escape"
 )
 
 func flush(w io.Writer, b *strings.Builder) error {
 	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// flushText writes the lines of a text format. Text that is already safe is unchanged; this
-// catches what was forgotten, and lines that a CI runner would take for commands.
-func flushText(w io.Writer, b *strings.Builder) error {
-	lines := strings.Split(escape.Lines(b.String()), "\n")
-	for i := range lines {
-		lines[i] = escape.Control(lines[i])
-	}
-	_, err := io.WriteString(w, strings.Join(lines, "\n"))
 	return err
 }
 
@@ -33,90 +23,127 @@ const (
 	diffWidth    = 100
 )
 
-// line prints a labelled sentence, wrapped, with a word at the right of its first line.
-func line(b *strings.Builder, head, text, right string) {
-	width := fullWidth
-	if right != "" {
+// saying is a labelled sentence with a word at its right.
+type saying struct {
+	head, text, right string
+	severity          report.Severity
+}
+
+// line prints a labelled sentence, wrapped, with a word at the right of its first line, or of
+// its last on a terminal that is too narrow for a column of such words.
+func line(b *sheet, s saying) {
+	if b.width > 0 && b.width < fullWidth && s.right != "" {
+		narrowLine(b, s)
+		return
+	}
+	width := b.most(fullWidth)
+	if s.right != "" {
 		width = verdictWidth - 2
 	}
-	for i, part := range wrap(escape.Control(text), width-9) {
+	head := s.head
+	for i, part := range wrapLine(b, s.text, width-9) {
 		left := fmt.Sprintf("%-8s %s", head, part)
-		if i == 0 && right != "" {
-			left += strings.Repeat(" ", max(2, verdictWidth-utf8.RuneCountInString(left))) + right
+		b.paint(0, len(head), s.style())
+		if i == 0 && s.right != "" {
+			left += strings.Repeat(" ", max(2, verdictWidth-utf8.RuneCountInString(left)))
+			b.paint(len(left), len(left)+len(s.right), severityStyle(s.severity))
+			left += s.right
 		}
 		b.WriteString(left + "\n")
 		head = ""
 	}
 }
 
-// wrap breaks text at spaces into lines of at most width characters; a longer word
-// gets a line of its own.
-func wrap(text string, width int) []string {
-	var lines []string
-	current := ""
-	for _, word := range strings.Fields(text) {
-		if current != "" && utf8.RuneCountInString(current)+1+utf8.RuneCountInString(word) > width {
-			lines, current = append(lines, current), ""
-		}
-		if current != "" {
-			current += " "
-		}
-		current += word
+// style is that of the head.
+func (s *saying) style() style {
+	if s.head == "" {
+		return plain
 	}
-	return append(lines, current)
+	return severityStyle(s.severity)
 }
 
-// cut shortens text to n characters.
-func cut(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n-1]) + "…"
+// narrowLine puts the word at the right of the last line, or of one more.
+func narrowLine(b *sheet, s saying) {
+	parts := wrapLine(b, s.text, b.width-9)
+	last := utf8.RuneCountInString(parts[len(parts)-1])
+	if last+2+utf8.RuneCountInString(s.right) > b.width-9 {
+		parts = append(parts, "")
 	}
-	return s
+	head := s.head
+	for i, part := range parts {
+		left := fmt.Sprintf("%-8s %s", head, part)
+		b.paint(0, len(head), s.style())
+		if i == len(parts)-1 {
+			left += strings.Repeat(" ", max(0, b.width-utf8.RuneCountInString(left)-utf8.RuneCountInString(s.right)))
+			b.paint(len(left), len(left)+len(s.right), severityStyle(s.severity))
+			left += s.right
+		}
+		b.WriteString(left + "\n")
+		head = ""
+	}
 }
 
-// drawText aligns the columns of a table: text to the left, figures to the right.
-func drawText(b *strings.Builder, t table) {
-	widths := make([]int, len(t.header))
-	for _, row := range append([][]string{t.header}, t.rows...) {
-		for i, c := range row {
-			c = escape.Control(c)
-			row[i], widths[i] = c, max(widths[i], utf8.RuneCountInString(c))
-		}
+// wrapLine wraps a text; words that are longer stay whole, but for a terminal.
+func wrapLine(b *sheet, text string, width int) []string {
+	if b.width > 0 {
+		return wrapWithin(escape.Control(text), width)
 	}
-	fmt.Fprintf(b, "\n%s\n", t.title)
-	for _, row := range append([][]string{t.header}, t.rows...) {
-		var l strings.Builder
-		for i, c := range row {
-			gap := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c))
-			switch last := i == len(row)-1 && i > 6; {
-			case i < t.left || last:
-				l.WriteString("  " + c + gap)
-			default:
-				l.WriteString("  " + gap + c)
-			}
-		}
-		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
-	}
-	if t.note != "" {
-		fmt.Fprintf(b, "  (%s)\n", t.note)
-	}
-	for _, m := range t.more {
-		for _, part := range wrap(escape.Control(m), fullWidth-4) {
-			b.WriteString("  " + part + "\n")
-		}
-	}
+	return wrap(escape.Control(text), width)
 }
 
 // sentence is one statement under a head word that says of what sort it is.
 type sentence struct{ head, text string }
 
 // drawSentences prints sentences, wrapped, their head words to the left.
-func drawSentences(b *strings.Builder, list []sentence) {
+func drawSentences(b *sheet, list []sentence) {
 	for _, s := range list {
 		head := s.head
-		for _, part := range wrap(escape.Control(s.text), diffWidth-9) {
+		for _, part := range wrapLine(b, s.text, b.most(diffWidth)-9) {
+			b.paint(0, len(head), sentenceStyle(s))
 			b.WriteString(strings.TrimRight(fmt.Sprintf("%-8s %s", head, part), " ") + "\n")
 			head = ""
 		}
 	}
+}
+
+// sayAll prints sentences of a report, or of what is like one.
+func sayAll(b *sheet, list []sentence) {
+	for _, s := range list {
+		line(b, saying{head: s.head, text: s.text})
+	}
+}
+
+// severityStyle is the style of a severity.
+func severityStyle(s report.Severity) style {
+	switch s {
+	case report.Error:
+		return errorStyle
+	case report.Warn:
+		return warnStyle
+	case report.Note:
+		return noteStyle
+	}
+	return strong
+}
+
+// sentenceStyle is the style of a sentence's head: by the severity or verdict with which its
+// text begins.
+func sentenceStyle(s sentence) style {
+	words := strings.Fields(s.text)
+	if s.head == "FIXED" {
+		return goodStyle
+	}
+	for _, word := range words[:min(len(words), 2)] {
+		switch word {
+		case "error:", "fail:":
+			return errorStyle
+		case "warn:", "inconclusive:":
+			return warnStyle
+		case "note:":
+			return noteStyle
+		case "pass:":
+			return goodStyle
+		}
+	}
+	return strong
 }

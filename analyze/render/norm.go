@@ -8,24 +8,26 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/units"
 )
 
 // NormText writes for a terminal: verdict, why and next, losses, gradients, then the
 // weights of tokens.
 func NormText(w io.Writer, r *normalization.Report, o Options) error {
-	var b strings.Builder
+	b := o.sheet()
 	b.WriteString(normHeadline(r) + "\n")
-	line(&b, "VERDICT", r.Verdict.Message, strings.TrimSpace(r.Verdict.Rule+" "+r.Verdict.Severity))
-	for _, s := range normSentences(r) {
-		line(&b, s.head, s.text, "")
-	}
+	since := b.line()
+	line(b, saying{"VERDICT", r.Verdict.Message, strings.TrimSpace(r.Verdict.Rule + " " + r.Verdict.Severity),
+		report.Severity(r.Verdict.Severity)})
+	sayAll(b, normSentences(r))
+	b.repeat(since)
 	if !o.Quiet {
 		for _, t := range normTables(r, o) {
-			drawText(&b, t)
+			drawText(b, t)
 		}
 	}
-	return flushText(w, &b)
+	return b.flush(w)
 }
 
 // NormMarkdown writes for a pull request.

@@ -13,6 +13,12 @@ type Options struct {
 	Quiet bool      // the verdict only
 	Made  time.Time // when the page was made; zero: it does not say
 
+	// Of the terminal that text is written to, in columns and lines. Width 0 is a pipe or a
+	// file: sentences end at most at column 110, tables keep all columns. A text of more lines
+	// than a Height above 0 ends with its verdict once more.
+	Width, Height int
+	Color         bool // in text
+
 	// Choices is what the caller calls its choices, as in analyze.Options.
 	Choices map[string]string
 }

@@ -14,17 +14,17 @@ import (
 
 // StragglerText writes what slow workers cost a job for a terminal.
 func StragglerText(w io.Writer, r *straggler.Result, o Options) error {
-	var b strings.Builder
+	b := o.sheet()
 	b.WriteString("gaprof whatif  " + stragglerHeadline(r) + "\n")
-	for _, s := range stragglerSentences(r) {
-		line(&b, s.head, s.text, "")
-	}
+	since := b.line()
+	sayAll(b, stragglerSentences(r))
+	b.repeat(since)
 	if !o.Quiet {
 		for _, t := range stragglerTables(r) {
-			drawText(&b, t)
+			drawText(b, t)
 		}
 	}
-	return flushText(w, &b)
+	return b.flush(w)
 }
 
 // StragglerMarkdown writes the same for a pull request.

@@ -14,33 +14,40 @@ import (
 // Text writes for a terminal: one line that says what was read, then verdict, why
 // and next, then what else was found, then the tables.
 func Text(w io.Writer, r *report.Report, o Options) error {
-	var b strings.Builder
+	b := o.sheet()
 	r = withKinds(r)
 	b.WriteString(headline(r, o) + "\n")
-	say(&b, verdict(r))
-	if o.Quiet {
-		return flushText(w, &b)
-	}
-	say(&b, also(r))
-	together(&b, r, o)
-	if text := memoryText(r); text != "" {
-		line(&b, "MEMORY", text, o.name("{show} memory"))
+	since := b.line()
+	say(b, verdict(r))
+	b.repeat(since)
+	if !o.Quiet {
+		say(b, also(r))
+		together(b, r, o)
+		if text := memoryText(r); text != "" {
+			line(b, saying{head: "MEMORY", text: text, right: o.name("{show} memory")})
+		}
 	}
 	if o.shows("findings") {
 		for i := range r.Findings {
-			details(&b, &r.Findings[i])
+			details(b, &r.Findings[i])
 		}
 	}
 	for _, t := range tables(r, o) {
-		drawText(&b, t)
+		drawText(b, foldRanks(t, o))
 	}
-	skipped(&b, r)
-	return flushText(w, &b)
+	if !o.Quiet {
+		skipped(b, r)
+	}
+	return b.flush(w)
 }
 
-// tables are those of the summary and the ones asked for, without empty ones.
+// tables are those of the summary, unless only the verdict is wanted, and the ones asked for,
+// without empty ones.
 func tables(r *report.Report, o Options) []table {
-	list := []table{stepTable(r), idleTable(r), accumulationTable(r), passTable(r), collectiveTable(r)}
+	var list []table
+	if !o.Quiet {
+		list = append(list, stepTable(r), idleTable(r), accumulationTable(r), passTable(r), collectiveTable(r))
+	}
 	for _, extra := range []struct {
 		section string
 		make    func(*report.Report) table
@@ -171,12 +178,6 @@ func problemsOf(r *report.Report, code trace.Code) int {
 	return len(seen)
 }
 
-// saying is a labelled sentence with a word at its right.
-type saying struct {
-	head, text, right string
-	severity          report.Severity
-}
-
 // verdict is the first finding that is more than a note, and what takes most of a step
 // beside compute where no finding speaks of it; without such a finding that alone.
 func verdict(r *report.Report) []saying {
@@ -220,15 +221,17 @@ func also(r *report.Report) []saying {
 	return list
 }
 
-func say(b *strings.Builder, list []saying) {
+func say(b *sheet, list []saying) {
 	for _, s := range list {
-		line(b, s.head, s.text, s.right)
+		line(b, s)
 	}
 }
 
 // details prints a finding with its evidence.
-func details(b *strings.Builder, f *report.Finding) {
-	fmt.Fprintf(b, "\n%s %s: %s\n", escape.Control(f.Rule), f.Severity, escape.Control(f.Message))
+func details(b *sheet, f *report.Finding) {
+	b.WriteString("\n")
+	b.paint(0, len(f.Rule)+1+len(f.Severity), severityStyle(f.Severity))
+	fmt.Fprintf(b, "%s %s: %s\n", escape.Control(f.Rule), f.Severity, escape.Control(f.Message))
 	fmt.Fprintf(b, "  %s\n  because: %s\n  fix: %s\n",
 		escape.Control(f.Title), escape.Control(f.Why), escape.Control(f.Fix))
 	for _, l := range changed(f) {
@@ -250,7 +253,7 @@ func details(b *strings.Builder, f *report.Finding) {
 }
 
 // skipped lists the rules that could not run; silence is not health.
-func skipped(b *strings.Builder, r *report.Report) {
+func skipped(b *sheet, r *report.Report) {
 	list := unjudged(r)
 	if len(list) == 0 {
 		return
@@ -276,9 +279,9 @@ func alike(list []report.Skip) []report.Skip {
 }
 
 // together is one line on several ranks: who waits how long, and for whom.
-func together(b *strings.Builder, r *report.Report, o Options) {
+func together(b *sheet, r *report.Report, o Options) {
 	if len(r.Ranks) < 2 {
 		return
 	}
-	line(b, "RANKS", waitText(r), o.name("{show} ranks"))
+	line(b, saying{head: "RANKS", text: waitText(r), right: o.name("{show} ranks")})
 }

@@ -13,17 +13,17 @@ import (
 // WhatIfText writes predictions for a terminal: how well the replay fits, then what each edit
 // gains, then the edits that do not apply.
 func WhatIfText(w io.Writer, r *report.WhatIf, o Options) error {
-	var b strings.Builder
+	b := o.sheet()
 	b.WriteString(whatIfHeadline(r) + "\n")
-	for _, s := range whatIfSentences(r) {
-		line(&b, s.head, s.text, "")
-	}
+	since := b.line()
+	sayAll(b, whatIfSentences(r))
+	b.repeat(since)
 	if !o.Quiet {
 		for _, t := range whatIfTables(r) {
-			drawText(&b, t)
+			drawText(b, t)
 		}
 	}
-	return flushText(w, &b)
+	return b.flush(w)
 }
 
 // WhatIfMarkdown writes predictions for a pull request.

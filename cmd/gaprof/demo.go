@@ -101,7 +101,7 @@ func runDemo(ctx context.Context, s streams, f demoFlags) error {
 	}
 	fmt.Fprintf(s.out, "%s\nThe difference, as gaprof diff has it:\n\n", answers)
 	d := compare.Between([]*report.Report{sides[0].report}, []*report.Report{sides[1].report}, version)
-	if err := render.DiffText(s.out, d, render.Options{Quiet: f.quiet, Choices: flagNames}); err != nil {
+	if err := render.DiffText(s.out, d, s.fitted(render.Options{Quiet: f.quiet, Choices: flagNames}, "")); err != nil {
 		return err
 	}
 	before, after := escape.Control(filepath.Join(dir, "before")), escape.Control(filepath.Join(dir, "after"))

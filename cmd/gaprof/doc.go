@@ -22,6 +22,7 @@
 //	flagnames.go      how this command calls the choices that texts of the library name
 //	sidecars.go       logs beside traces
 //	epoch.go          SOURCE_DATE_EPOCH
+//	terminal.go       width, height and colors of text
 //	statusline.go     a line on stderr that is rewritten
 //	progress.go       how far the reading of files has come
 //

@@ -35,9 +35,9 @@ func newExplainCommand(s streams) *cobra.Command {
 			case schema:
 				return printSchema(s.out, append(args, "report")[0])
 			case len(args) == 0:
-				return listRules(s.out)
+				return listRules(s)
 			}
-			return explainRule(s.out, args[0])
+			return explainRule(s, args[0])
 		},
 	}
 	cmd.Flags().BoolVar(&schema, "schema", false,
@@ -53,26 +53,26 @@ func ruleIDs() []string {
 	return ids
 }
 
-func listRules(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+func listRules(s streams) error {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, r := range rules.All() {
 		fmt.Fprintf(t, "%s\t%s\n", r.ID, r.Doc.Title)
 	}
-	return t.Flush()
+	t.Flush()
+	return s.print(b.String())
 }
 
-func explainRule(w io.Writer, id string) error {
+func explainRule(s streams, id string) error {
 	if m, ok := gate.FindMetric(id); ok {
-		_, err := io.WriteString(w, m.Explain(flagNames))
-		return err
+		return s.print(m.Explain(flagNames))
 	}
 	r, ok := rules.Find(strings.ToUpper(id))
 	if !ok {
 		return usage("rules are "+strings.Join(ruleIDs(), ", ")+"; docs/metrics.md lists metrics",
 			"unknown rule or metric %q", id)
 	}
-	_, err := io.WriteString(w, rules.Page(r, flagNames))
-	return err
+	return s.print(rules.Page(r, flagNames))
 }
 
 // schemas are what --schema prints, by its argument.

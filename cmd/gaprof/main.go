@@ -16,7 +16,7 @@ func main() {
 // run is the whole program: it runs the command that args name and returns the
 // exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	s := streams{in: stdin, out: stdout, err: stderr}
+	s := streams{in: stdin, out: stdout, err: stderr, look: new(look)}
 	defer func() {
 		if bug := recover(); bug != nil {
 			code = s.bug(bug, debug.Stack())

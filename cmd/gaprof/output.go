@@ -112,20 +112,20 @@ func (list outputs) write(s streams, r *report.Report, o render.Options) error {
 
 // writeAs writes a T to every output, in the formats of a table.
 func writeAs[T any](s streams, list outputs, forms render.Formats[T], of T, o render.Options) error {
-	return list.each(s, func(w io.Writer, name string) error {
-		form, err := forms.ByName(name)
+	return list.each(s, func(w io.Writer, out output) error {
+		form, err := forms.ByName(out.format)
 		if err != nil {
 			return err
 		}
-		return form.Write(w, of, o)
+		return form.Write(w, of, s.fitted(o, out.file))
 	})
 }
 
 // each renders every output completely before it delivers it.
-func (list outputs) each(s streams, draw func(w io.Writer, format string) error) error {
+func (list outputs) each(s streams, draw func(io.Writer, output) error) error {
 	for _, out := range list {
 		var b bytes.Buffer
-		if err := draw(&b, out.format); err != nil {
+		if err := draw(&b, out); err != nil {
 			return fmt.Errorf("%s: %w", out.format, err)
 		}
 		err := deliver(s, out.file, out.force, func(w io.Writer) error {

@@ -33,6 +33,9 @@ const defaultCommand = "analyze"
 // command line were understood and a command runs.
 func newRootCommand(s streams) (root *cobra.Command, started *bool) {
 	started = new(bool)
+	if s.look == nil {
+		s.look = new(look)
+	}
 	root = &cobra.Command{
 		Use:   "gaprof [COMMAND] PATH...",
 		Short: "what the gap between backward() and optimizer.step() costs",
@@ -48,11 +51,16 @@ gaprof PATH is short for gaprof ` + defaultCommand + ` PATH.
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		PersistentPreRun:  func(*cobra.Command, []string) { *started = true },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			*started = true
+			return s.look.check()
+		},
 	}
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	root.PersistentFlags().StringVar(&s.look.color, "color", "auto", colorHelp)
+	helpWithin(root, s)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("see "+cmd.CommandPath()+" --help", "%v", err)
 	})

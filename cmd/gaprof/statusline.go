@@ -61,6 +61,11 @@ func (l *statusLine) show(text string) {
 		return
 	}
 	l.dirty = true
+	if columns, _ := sizeOf(l.w); columns > 1 { // a line that is broken cannot be taken back
+		if runes := []rune(text); len(runes) >= columns {
+			text = string(runes[:columns-2]) + "…"
+		}
+	}
 	fmt.Fprintf(l.w, "\r\x1b[K%s", text)
 }
 

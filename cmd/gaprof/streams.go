@@ -20,6 +20,7 @@ import (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	look     *look // nil: as by default
 }
 
 // say writes one message; newlines of its format start new messages, those within
@@ -34,7 +35,7 @@ func (s streams) say(format string, args ...any) {
 		}
 	}
 	for line := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
-		fmt.Fprintf(s.err, "gaprof: %s\n", escape.Control(line))
+		fmt.Fprintln(s.err, within(s.err, "gaprof: "+escape.Control(line)))
 	}
 }
 

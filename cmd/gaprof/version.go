@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -25,8 +24,7 @@ func newVersionCommand(s streams) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if !asJSON {
-				_, err := fmt.Fprintln(s.out, versionLine())
-				return err
+				return s.print(versionLine() + "\n")
 			}
 			enc := json.NewEncoder(s.out)
 			enc.SetIndent("", " ")
