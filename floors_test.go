@@ -69,7 +69,7 @@ var parts = [][2]string{
 var leaves = []string{
 	"internal/runs", "internal/escape", "internal/jsonerr", "internal/inflate", "internal/parallel", "internal/units",
 	"internal/bounded", "internal/choice", "internal/spelling", "internal/release", "internal/tracegen",
-	"internal/markup",
+	"internal/markup", "docs",
 }
 
 // module is the path of this module.

@@ -48,11 +48,22 @@ normal() {
     sed -E "s/^gaprof x\.x/gaprof $version/; s/p >= x\.xx/p >= 0.05/; s/max x\.xx %/max 0.10 %/" || true
 }
 
+# unrun marks what no test of the pages can run again.
+unrun() {
+  case "$1 $2" in
+    measured*) echo '<!-- not run: its trace was recorded with PyTorch -->' ;;
+    *pip\ * | *python\ *) echo '<!-- not run: it needs Python -->' ;;
+    *version*) echo '<!-- not run: it says how the program was built -->' ;;
+  esac >>"$work/transcript"
+}
+
 # shown runs a command of the newcomer and writes it with what it prints and its exit code, if that is not 0.
 shown() {
   local kind=$1 code=0
   shift
-  printf '\n```console\n$ %s\n' "$*" | normal exact >>"$work/transcript"
+  printf '\n' >>"$work/transcript"
+  unrun "$kind" "$*"
+  printf '```console\n$ %s\n' "$*" | normal exact >>"$work/transcript"
   newcomer bash -c "$*" >"$work/output" 2>&1 || code=$?
   normal "$kind" <"$work/output" >>"$work/transcript"
   [ "$code" -eq 0 ] || echo "[exit code $code]" >>"$work/transcript"
@@ -86,12 +97,12 @@ if [ -n "${TORCH_PYTHON:-}" ]; then
 else
   cache=${TORCH_CACHE:+--cache-dir $(realpath -m "${TORCH_CACHE:-.}")}
   newcomer pip install --quiet ${cache:---no-cache-dir} torch numpy >&2 || skip "the package index has no PyTorch for this machine"
-  said '' '```console' '$ pip install --quiet torch numpy' '```'
+  said '' '<!-- not run: it needs the network -->' '```console' '$ pip install --quiet torch numpy' '```'
 fi
 record() { # with the name of the interpreter that a newcomer types
   newcomer "$python" train.py "$1" >"$work/output" 2>&1 || { cat "$work/output" >&2; exit 1; }
   [ -s "$work/hour/$1-rank0.json.gz" ] || { echo "newcomer: no trace of $1" >&2; exit 1; }
-  said '' '```console' "\$ python train.py $1" "\$ ls $1-*" "$1-rank0.json.gz" '```'
+  said '' '<!-- not run: it needs PyTorch -->' '```console' "\$ python train.py $1" "\$ ls $1-*" "$1-rank0.json.gz" '```'
 }
 record before
 said '' 'The CPU alone was recorded, so the times are those of the host, and what needs a GPU is named as not judged:'

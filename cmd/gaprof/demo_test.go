@@ -34,10 +34,10 @@ func TestDemo(t *testing.T) {
 	if t.Failed() {
 		t.Log(out)
 	}
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "examples.md"))
 	head, _, _ := strings.Cut(strings.ReplaceAll(out, dir, "/tmp/gaprof-demo-1"), "\nThe difference")
-	if err != nil || !strings.Contains(timeless(string(readme)), timeless(head)) {
-		t.Errorf("README.md does not show what the demo says: %v\n%s", err, head)
+	if err != nil || !strings.Contains(timeless(string(page)), timeless(head)) {
+		t.Errorf("docs/examples.md does not show what the demo says: %v\n%s", err, head)
 	}
 	if code, _, stderr := runWith("", "demo", "-o", dir); code != exitInput || !strings.Contains(stderr, "--force") {
 		t.Errorf("the second time: exit code %d, %s", code, stderr)

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
@@ -16,19 +18,26 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/analyze/straggler"
+	"github.com/gaprof/gaprof/docs"
+	"github.com/gaprof/gaprof/internal/spelling"
 )
 
 func newExplainCommand(s streams) *cobra.Command {
 	var schema bool
 	cmd := &cobra.Command{
-		Use:   "explain [RULE]",
-		Short: "the rules, one rule with its examples, a metric of check, or a JSON Schema",
-		Example: "  gaprof explain OV004\n  gaprof explain rs.exposed.time\n" +
+		Use:   "explain [WORD]",
+		Short: "a rule, a word of the output, a metric of check, or a JSON Schema",
+		Example: "  gaprof explain OV004\n  gaprof explain exposed\n  gaprof explain rs.exposed.time\n" +
 			"  gaprof explain --schema > report.schema.json\n" +
 			"  gaprof explain --schema config > gaprof.schema.json",
-		Args: cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if schema {
+				return cobra.MaximumNArgs(1)(cmd, args)
+			}
+			return nil // words of one name
+		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return append(ruleIDs(), gate.MetricNames()...), cobra.ShellCompDirectiveNoFileComp
+			return explained(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -37,7 +46,7 @@ func newExplainCommand(s streams) *cobra.Command {
 			case len(args) == 0:
 				return listRules(s)
 			}
-			return explainRule(s, args[0])
+			return explain(s, strings.Join(args, " "))
 		},
 	}
 	cmd.Flags().BoolVar(&schema, "schema", false,
@@ -63,16 +72,67 @@ func listRules(s streams) error {
 	return s.print(b.String())
 }
 
-func explainRule(s streams, id string) error {
-	if m, ok := gate.FindMetric(id); ok {
-		return s.print(m.Explain(flagNames))
+// explained returns every name that explain knows.
+func explained() []string {
+	return slices.Concat(ruleIDs(), gate.MetricNames(), docs.Names())
+}
+
+// explain prints what a rule, a metric or a word of the output is.
+func explain(s streams, name string) error {
+	text := ""
+	if r, ok := rules.Find(strings.ToUpper(name)); ok {
+		text = rules.Page(r, flagNames)
+	} else if m, ok := gate.FindMetric(name); ok {
+		text = m.Explain(flagNames)
+	} else if text = glossary(name); text == "" {
+		return unknownName(name)
 	}
-	r, ok := rules.Find(strings.ToUpper(id))
-	if !ok {
-		return usage("rules are "+strings.Join(ruleIDs(), ", ")+"; docs/metrics.md lists metrics",
-			"unknown rule or metric %q", id)
+	return s.print(text)
+}
+
+func unknownName(name string) error {
+	hint := "rules are " + strings.Join(ruleIDs(), ", ") + "; docs/metrics.md lists metrics, docs/glossary.md words"
+	near := spelling.Nearest(strings.ToUpper(name), ruleIDs())
+	if near == "" {
+		near = spelling.Nearest(strings.ToLower(name), explained())
 	}
-	return s.print(rules.Page(r, flagNames))
+	if near != "" {
+		hint = "did you mean gaprof explain " + near + "?"
+	}
+	return usage(hint, "no rule, metric or word of the output is called %q", name)
+}
+
+// glossary returns what the glossary says of a word, "" for nothing.
+func glossary(word string) string {
+	var b strings.Builder
+	for i, e := range docs.Find(word) {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s\n\n%s\nIn the output  %s\nDefinition     %s\n",
+			strings.Join(e.Names, ", "), folded(e.Text, 80), e.Output, e.Definition)
+	}
+	return b.String()
+}
+
+// folded breaks a text into lines of at most so many letters.
+func folded(text string, width int) string {
+	var b strings.Builder
+	at := 0
+	for _, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case at > 0 && at+1+n > width:
+			b.WriteByte('\n')
+			at = 0
+		case at > 0:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	return b.String() + "\n"
 }
 
 // schemas are what --schema prints, by its argument.

@@ -11,12 +11,12 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// goldens are outputs that the README shows or that are a contract, by file. Inputs
+// goldens are outputs that pages show or that are a contract, by file. Inputs
 // of the real traces live outside the project and are skipped where absent.
 var goldens = []struct {
 	name  string
 	args  []string
-	inDoc bool // the README shows it
+	inDoc bool // README or a page of docs/ shows it
 }{
 	{"nanogpt-current.txt", []string{"analyze", "../../../shared/traces/gpu/nanogpt-current.json.gz"}, true},
 	{"nanogpt-hook.txt", []string{"analyze", "../../../shared/traces/gpu/nanogpt-hook.json.gz"}, true},
@@ -119,22 +119,23 @@ func compareGolden(t *testing.T, path, got string) {
 	}
 }
 
-// TestReadmeShowsGoldens: the outputs in the README are those of the program.
-func TestReadmeShowsGoldens(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
+// TestPagesShowGoldens: the pages show the outputs that they should; that they are those of the program holds TestDocs.
+func TestPagesShowGoldens(t *testing.T) {
+	var all strings.Builder
+	for _, name := range docPages(t) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
 	}
 	for _, g := range goldens {
-		if !g.inDoc {
-			continue
-		}
 		golden, err := os.ReadFile(filepath.Join("testdata", "golden", g.name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(readme), string(golden)) {
-			t.Errorf("README.md does not show %s as it is", g.name)
+		if g.inDoc && !strings.Contains(all.String(), string(golden)) {
+			t.Errorf("no page shows %s as it is (go test ./cmd/gaprof -run TestDocs -update writes it)", g.name)
 		}
 	}
 }
