@@ -53,6 +53,7 @@ var parts = [][2]string{
 	{"analyze/straggler/optable", "analyze/straggler"},
 	{"analyze/whatif", "analyze"},
 	{"analyze/render/plots/plot", "analyze/render"},
+	{"analyze/render/agent", "analyze/render"},
 	{"analyze/render/plots", "analyze/render"},
 	{"reference/telemetry/otlp", "reference/telemetry"},
 	{"reference/cpu/simd", "reference/cpu"},

@@ -13,8 +13,9 @@ var readers = map[string][]string{
 	"analyze/compare":      {"analyze/report"},
 	"analyze/gate":         {"analyze/report", "analyze/compare"},
 	"analyze/render/plots": {"analyze/report", "analyze/render/plots/plot"},
+	"analyze/render/agent": {"analyze/report", "analyze/compare", "analyze/gate"},
 	"analyze/render": {
-		"analyze/report", "analyze/compare", "analyze/gate", "analyze/render/plots",
+		"analyze/report", "analyze/compare", "analyze/gate", "analyze/render/plots", "analyze/render/agent",
 		"analyze/normalization", // for its audit, the contract gaprof.norm/1
 		"analyze/straggler",     // for its result, the contract gaprof.straggler/1
 	},

@@ -40,6 +40,7 @@ func sourceOf(files []placed, list []*Rank) report.Source {
 	}
 	for _, r := range list {
 		s.Ranks = append(s.Ranks, r.ID)
+		s.RankFiles = append(s.RankFiles, report.RankFile{Rank: r.ID, File: r.File})
 		s.DataLoaders = append(s.DataLoaders, r.Loaders...)
 	}
 	slices.Sort(s.DataLoaders)

@@ -30,9 +30,11 @@ var (
 		{"html", HTML},
 		{"github", GitHub},
 		{"gobench", GoBench},
+		{"agent", Agent},
 	}
 	Differences = Formats[*compare.Diff]{
 		{"text", DiffText}, {"json", asJSON[*compare.Diff]}, {"md", DiffMarkdown}, {"html", DiffHTML},
+		{"agent", DiffAgent},
 	}
 	Checks = Formats[Checked]{
 		{"text", CheckText},
@@ -41,10 +43,11 @@ var (
 		{"github", CheckGitHub},
 		{"gobench", CheckGoBench},
 		{"html", CheckHTML},
+		{"agent", CheckAgent},
 	}
 	Predictions = Formats[*report.WhatIf]{
 		{"text", WhatIfText}, {"json", asJSON[*report.WhatIf]}, {"md", WhatIfMarkdown},
-		{"html", WhatIfHTML},
+		{"html", WhatIfHTML}, {"agent", WhatIfAgent},
 	}
 	Calibrations = Formats[*report.Calibration]{
 		{"text", CalibrationText}, {"json", asJSON[*report.Calibration]}, {"md", CalibrationMarkdown},

@@ -19,6 +19,10 @@ type Options struct {
 	Width, Height int
 	Color         bool // in text
 
+	// Inputs are what the user called each run, a list of paths or patterns each: one of a report,
+	// two of a diff. Commands that the format agent names repeat them.
+	Inputs [][]string
+
 	// Choices is what the caller calls its choices, as in analyze.Options.
 	Choices map[string]string
 }

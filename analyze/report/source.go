@@ -14,6 +14,9 @@ type Source struct {
 	WorldSize *int64  `json:"world_size"` // ranks of the run, also those whose traces are not here; null unknown
 	Ranks     []int64 `json:"ranks"`      // numbers of the ranks that were read, ascending; empty without any
 
+	// RankFiles says which file holds the trace of a rank, by rank.
+	RankFiles []RankFile `json:"rank_files,omitempty"`
+
 	// StepSource says where the first rank's steps come from: optimizer, profiler_step (a
 	// fallback that may be one per micro-batch) or none.
 	StepSource string `json:"step_source"`
@@ -24,6 +27,12 @@ type Source struct {
 	DataLoaders []string `json:"data_loaders"`
 
 	Fingerprint Fingerprint `json:"fingerprint"`
+}
+
+// RankFile is the file of a rank, one of Source.Files.
+type RankFile struct {
+	Rank int64  `json:"rank"`
+	File string `json:"file"`
 }
 
 // Fingerprint is what must agree, beside device and world size, before the times of two

@@ -96,8 +96,9 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	if result.Verdict == gate.Inconclusive && f.allowInconclusive {
 		result.Exit = report.Exit{Reason: result.Exit.Reason + "; allowed"}
 	}
+	drawn := render.Options{Quiet: f.quiet, Choices: flagNames, Inputs: [][]string{paths}}
 	checked := render.Checked{Result: result, Reports: sides.reports}
-	if err := writeCheck(s, outputs, checked, render.Options{Quiet: f.quiet, Choices: flagNames}); err != nil {
+	if err := writeCheck(s, outputs, checked, drawn); err != nil {
 		return err
 	}
 	if result.Exit.Code == exitOK {

@@ -70,7 +70,8 @@ func runDiff(s streams, args []string, f diffFlags) error {
 		}
 	}
 	d := compare.Between(reports[0], reports[1], version)
-	return writeAs(s, outputs, render.Differences, d, render.Options{Quiet: f.quiet, Choices: flagNames})
+	drawn := render.Options{Quiet: f.quiet, Choices: flagNames, Inputs: [][]string{base, new}}
+	return writeAs(s, outputs, render.Differences, d, drawn)
 }
 
 // sides are the paths of both sides. One argument goes to the side that no flag names.

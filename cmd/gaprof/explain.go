@@ -15,6 +15,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/gate"
 	"github.com/gaprof/gaprof/analyze/normalization"
+	"github.com/gaprof/gaprof/analyze/render/agent"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/analyze/straggler"
@@ -146,6 +147,7 @@ var schemas = []struct {
 	{"norm", normalization.JSONSchema},
 	{"straggler", straggler.JSONSchema},
 	{"whatif", report.WhatIfJSONSchema},
+	{"agent", agent.JSONSchema},
 	{"version", versionSchema},
 	{"calibration", report.CalibrationJSONSchema},
 	{"config", func() (*jsonschema.Schema, error) { return gate.ConfigSchema(), nil }},

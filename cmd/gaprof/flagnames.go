@@ -3,12 +3,14 @@ package main
 // flagNames maps the choices that texts of the library mention to flags of this command; see
 // internal/choice. The library names no flag itself.
 var flagNames = map[string]string{
+	"agent":             "--format agent",
 	"against":           "--against",
 	"align-clocks":      "--align-clocks",
 	"baseline":          "--baseline",
 	"communication":     "--communication",
 	"compare-gradients": "gaprof norm --against",
 	"drawing":           "analyze --drawing",
+	"edit":              "--edit",
 	"json":              "--format json",
 	"keep-report":       "gaprof analyze --format json -o REPORT.json",
 	"normalization":     "--normalization",

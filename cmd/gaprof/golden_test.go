@@ -37,6 +37,11 @@ var goldens = []struct {
 	{"sample-in-step.txt", []string{"analyze", "../../traces/reduce-scatter-in-step.json"}, true},
 	{"sample-in-hook.txt", []string{"analyze", "../../traces/reduce-scatter-in-hook.json"}, false},
 	{"sample-in-step.json", []string{"analyze", "--format", "json", "../../traces/reduce-scatter-in-step.json"}, false},
+	{
+		"sample-in-step.agent.json",
+		[]string{"analyze", "--format", "agent", "../../traces/reduce-scatter-in-step.json"},
+		false,
+	},
 	{"sample-in-step.csv", []string{"analyze", "--format", "csv", "../../traces/reduce-scatter-in-step.json"}, false},
 	{
 		"sample-in-step.full.txt",

@@ -34,7 +34,7 @@ type outputOf struct {
 var outputChecks = map[string]func(t *testing.T, o outputOf, out string) string{
 	"": plainCheck, "text": plainCheck, "gobench": plainCheck, "json": jsonCheck, "jsonl": plainCheck,
 	"chrome": jsonCheck, "csv": csvCheck, "md": markdownCheck,
-	"html": htmlCheck, "svg": svgCheck, "github": githubCheck, "pprof": pprofCheck,
+	"html": htmlCheck, "agent": jsonCheck, "svg": svgCheck, "github": githubCheck, "pprof": pprofCheck,
 }
 
 // checkTerminal: nothing that a terminal obeys, no mark of text direction, nothing

@@ -106,7 +106,8 @@ func runWhatIf(s streams, paths []string, f whatIfFlags) error {
 			return err
 		}
 	}
-	err = writeAs(s, outputs, render.Predictions, made, render.Options{Quiet: f.quiet, Choices: flagNames})
+	drawn := render.Options{Quiet: f.quiet, Choices: flagNames, Inputs: [][]string{paths}}
+	err = writeAs(s, outputs, render.Predictions, made, drawn)
 	return cmp.Or(err, refused)
 }
 

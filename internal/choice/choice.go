@@ -13,12 +13,14 @@ import (
 // inGo is what the choices are called in a Go program. It is also the list of all choices:
 // nothing else in braces is replaced.
 var inGo = map[string]string{
+	"agent":             "in the format agent",
 	"against":           "gradients of a right run",
 	"align-clocks":      "Options.AlignClocks",
 	"baseline":          "baseline",
 	"communication":     "Options.Communication",
 	"compare-gradients": "those of a right run",
 	"drawing":           "Options.Drawing",
+	"edit":              "with the edit",
 	"json":              "the JSON form",
 	"keep-report":       "write the JSON form of a report",
 	"normalization":     "Options.Normalization",
