@@ -60,11 +60,11 @@ func (a *Answer) findings(r *report.Report) {
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		one := Finding{Rule: f.Rule, Severity: f.Severity, Message: f.Message, Why: f.Why, Cost: f.Cost, Share: f.Share,
-			Saving: f.Saving, Fix: f.Fix, Change: f.Change, Caveats: f.Caveats}
+		one := Finding{Rule: f.Rule, Severity: f.Severity, Message: f.Message, Why: f.Why, Cost: f.Cost,
+			Share: f.Share, Saving: f.Saving, Fix: f.Fix, Change: f.Change, Caveats: f.Caveats}
 		for _, e := range f.Evidence {
-			one.Evidence = append(one.Evidence, Evidence{File: files[e.Rank], Rank: e.Rank, Name: e.Name, Track: e.Track,
-				Start: e.Start, Duration: e.Duration})
+			one.Evidence = append(one.Evidence, Evidence{File: files[e.Rank], Rank: e.Rank, Name: e.Name,
+				Track: e.Track, Start: e.Start, Duration: e.Duration})
 		}
 		a.Findings = append(a.Findings, one)
 	}
@@ -92,9 +92,7 @@ func OfCheck(c *gate.Result, reports []*report.Report, run Inputs) *Answer {
 	for _, row := range c.Rows {
 		switch row.Verdict {
 		case gate.Fail, gate.Undecidable:
-			a.Checks = append(a.Checks, Check{Metric: row.Metric, Kind: row.Kind, Severity: row.Severity,
-				Verdict: string(row.Verdict), Reason: cmp.Or(row.Reason, row.Finding), Value: row.Value,
-				Unit: string(row.Unit), Limit: row.Limit})
+			a.Checks = append(a.Checks, checkOf(&row))
 		case gate.Pass:
 			passed++
 		}
@@ -114,6 +112,11 @@ func OfCheck(c *gate.Result, reports []*report.Report, run Inputs) *Answer {
 	}
 	a.Facts = c.Notes
 	return a
+}
+
+func checkOf(r *gate.Row) Check {
+	return Check{Metric: r.Metric, Kind: r.Kind, Severity: r.Severity, Verdict: string(r.Verdict),
+		Value: r.Value, Unit: string(r.Unit), Limit: r.Limit, Reason: cmp.Or(r.Reason, r.Finding)}
 }
 
 // OfDiff is the answer of diff: its sentences, of which the first is the verdict.
