@@ -3,6 +3,7 @@ package tracefile
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -131,12 +132,16 @@ func TestMostFound(t *testing.T) {
 	mostFound = 3
 	tree(t, map[string]string{
 		"d/1.json": aTrace, "d/2.json": aTrace, "d/e/3.json": aTrace, "d/e/4.json": aTrace, "c/1.json": aTrace,
-		"c/2.json": aTrace, "c/3.json": aTrace,
+		"c/2.json": aTrace, "c/3.json": aTrace, "others/1.json": "1", "others/2.json": "2",
+		"others/3.json": "3", "others/f/4.json": "4", "c/notes.txt": "no trace by its name",
 	})
-	for _, arg := range []string{"d", "[d]"} {
+	for arg, named := range map[string]string{
+		"d": "d", "[d]": "d", "others": "others", "**": "**", "**/*.json": "**/*.json",
+	} {
 		var e *Error
 		_, err := Expand([]string{arg})
-		if !errors.As(err, &e) || e.Error() != "d: holds more than 3 traces" || e.Hint == "" {
+		want := fmt.Sprintf("%s: holds more than %d files that may be traces", named, mostFound)
+		if !errors.As(err, &e) || e.Error() != want || e.Hint == "" {
 			t.Errorf("%s: %v", arg, err)
 		}
 	}

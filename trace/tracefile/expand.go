@@ -2,10 +2,9 @@ package tracefile
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +18,8 @@ import (
 //   - a file, or - for the standard input, as it is;
 //   - a directory: the traces in it and below it, by their names (.json and
 //     .trace.txt, also with .gz and .zst) and, so that configuration files beside
-//     them are left alone, by their first bytes;
+//     them are left alone, by their first bytes; a directory below it that cannot be
+//     read, so that reading it says why;
 //   - a glob with *, ?, [a-z] and ** for any number of directories;
 //   - @FILE: arguments of these kinds from a file, one a line, # for comments.
 //
@@ -163,11 +163,14 @@ func (e *expansion) argument(arg string) error {
 }
 
 func (e *expansion) glob(pattern string) error {
-	matches, err := glob(pattern)
+	matches, unreadable, err := glob(pattern)
 	if err != nil {
 		return err
 	}
 	found := 0
+	for _, dir := range unreadable {
+		e.add(dir)
+	}
 	for _, m := range matches {
 		if info, err := os.Stat(m); err != nil || !info.IsDir() {
 			e.add(m)
@@ -175,12 +178,16 @@ func (e *expansion) glob(pattern string) error {
 			continue
 		}
 		n, err := e.search(m)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			e.add(m)
+			found++
+		case err != nil:
 			return err
 		}
 		found += n
 	}
-	if found == 0 {
+	if found+len(unreadable) == 0 {
 		return &Error{File: pattern, Reason: "matches no trace"}
 	}
 	return nil
@@ -195,59 +202,31 @@ func (e *expansion) directory(dir string) error {
 	return err
 }
 
-// mostFound is how many traces a search may find: those of the largest jobs there are.
+// mostFound is how many files a search may look into: the traces of the largest jobs
+// there are. It takes some five seconds.
 var mostFound = 1 << 17
 
-// search adds the traces below dir and returns their number.
+// search adds the traces below dir and returns their number. A directory that cannot be
+// read counts as one, so that reading it says why and the others are not lost.
 func (e *expansion) search(dir string) (found int, err error) {
+	looked := 0
 	err = walk(dir, func(path string, isDir bool) (enter bool) {
-		if !isDir && found <= mostFound && isKnown(filepath.Base(path)) && mayBeTrace(path) {
+		if isDir || !isKnown(filepath.Base(path)) {
+			return looked <= mostFound
+		}
+		if looked++; looked <= mostFound && mayBeTrace(path) {
 			e.add(path)
 			found++
 		}
-		return found <= mostFound
-	})
-	if err == nil && found > mostFound {
-		return 0, &Error{File: dir, Reason: fmt.Sprintf("holds more than %d traces", mostFound),
-			Hint: "name the folder of one run, or a part of the files by a pattern"}
+		return false
+	}, func(below string) { e.add(below); found++ })
+	if err == nil && looked > mostFound {
+		return 0, tooMany(dir)
 	}
 	return found, err
 }
 
-// marks are words of which a trace holds one in its first bytes.
-var marks = []string{`"traceEvents"`, `"schemaVersion"`, `"deviceProperties"`, `"distributedInfo"`, `"ph"`}
-
-// mayBeTrace reports whether a file that was found, not named, looks like a trace.
-// What is empty or cannot be read does, so that reading it says why.
-func mayBeTrace(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return err != nil
-	}
-	if info.Size() == 0 {
-		return true
-	}
-	f, _, err := bounded.Plain(path)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	in, err := unpack(&counter{r: f})
-	if err != nil {
-		return true
-	}
-	head, err := bufio.NewReaderSize(in, 64<<10).Peek(64 << 10)
-	if len(head) == 0 || err != nil && err != io.EOF {
-		return true
-	}
-	format, ok := sniff(head)
-	if !ok || format.name != "chrome" {
-		return ok
-	}
-	for _, m := range marks {
-		if bytes.Contains(head, []byte(m)) {
-			return true
-		}
-	}
-	return false
+func tooMany(where string) error {
+	reason := fmt.Sprintf("holds more than %d files that may be traces", mostFound)
+	return &Error{File: where, Reason: reason, Hint: narrower}
 }

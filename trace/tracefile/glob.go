@@ -1,8 +1,6 @@
 package tracefile
 
 import (
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,20 +9,20 @@ import (
 // isGlob reports whether a path that does not exist is meant as a pattern.
 func isGlob(path string) bool { return strings.ContainsAny(path, "*?[") }
 
-// glob returns the files and directories that match pattern, by name.
-func glob(pattern string) ([]string, error) {
+// glob returns the files and directories that match pattern, by name, and the directories
+// that may hold more but cannot be read.
+func glob(pattern string) (found, unreadable []string, err error) {
 	root, parts := splitPattern(pattern)
 	for _, p := range parts {
 		if _, err := filepath.Match(p, ""); err != nil {
-			return nil, &Error{File: pattern, Reason: "is not a valid pattern", Err: err}
+			return nil, nil, &Error{File: pattern, Reason: "is not a valid pattern", Err: err}
 		}
 	}
 	if !exists(root) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	var found []string
-	last := parts[len(parts)-1]
-	err := walk(root, func(path string, isDir bool) (enter bool) {
+	last, looked := parts[len(parts)-1], 0
+	err = walk(root, func(path string, isDir bool) (enter bool) {
 		rest, err := filepath.Rel(root, path)
 		if err != nil {
 			return false
@@ -33,14 +31,18 @@ func glob(pattern string) ([]string, error) {
 			path = rest
 		}
 		names := strings.Split(rest, string(filepath.Separator))
-		others := last == "**" && (isDir || !isKnown(path) || !mayBeTrace(path)) // meant are traces
-		if !others && matches(parts, names) {
-			found = append(found, path)
-			return false
+		if last == "**" && (isDir || !isKnown(path)) || !matches(parts, names) { // by ** traces are meant
+			return isDir && looked <= mostFound && mayMatchBelow(parts, names)
 		}
-		return mayMatchBelow(parts, names)
-	})
-	return found, err
+		if looked++; looked <= mostFound && (last != "**" || mayBeTrace(path)) {
+			found = append(found, path)
+		}
+		return false
+	}, func(dir string) { unreadable = append(unreadable, dir) })
+	if err == nil && looked > mostFound {
+		err = tooMany(pattern)
+	}
+	return found, unreadable, err
 }
 
 // mayMatchBelow reports whether a directory can hold what matches the pattern.
@@ -97,44 +99,4 @@ func matches(pattern, path []string) bool {
 func matchPart(pattern, name string) bool {
 	ok, err := filepath.Match(pattern, name)
 	return err == nil && ok
-}
-
-// walk calls f for everything below dir, by name, and enters the directories for
-// which f says so. It follows symbolic links but enters no directory twice, so
-// links that go round end; names that start with a dot are passed over.
-func walk(dir string, f func(path string, isDir bool) (enter bool)) error {
-	return walkInto(dir, make(map[string]bool), f)
-}
-
-func walkInto(dir string, entered map[string]bool, f func(path string, isDir bool) (enter bool)) error {
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return systemError(dir, err)
-	}
-	if real, err = filepath.Abs(real); err != nil || entered[real] {
-		return err
-	}
-	entered[real] = true
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return systemError(dir, err)
-	}
-	for _, entry := range entries {
-		path := filepath.Join(dir, entry.Name())
-		if strings.HasPrefix(entry.Name(), ".") {
-			continue
-		}
-		isDir := entry.IsDir()
-		if entry.Type()&fs.ModeSymlink != 0 {
-			info, err := os.Stat(path)
-			isDir = err == nil && info.IsDir()
-		}
-		if enter := f(path, isDir); !enter || !isDir {
-			continue
-		}
-		if err := walkInto(path, entered, f); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -40,11 +40,14 @@ func fillFrom(r io.Reader, buf []byte, from, n int) (int, error) {
 	return n + w.n, w.err
 }
 
-// compressions are recognised by their first bytes.
-var compressions = []struct {
+// compression is a format that texts are compressed in.
+type compression struct {
 	kind, magic string
 	open        func(r io.Reader) (io.Reader, error)
-}{
+}
+
+// compressions are recognised by their first bytes.
+var compressions = []compression{
 	{"gzip", "\x1f\x8b", openGzip},
 	{"zstd", "\x28\xb5\x2f\xfd", openZstd},
 }
