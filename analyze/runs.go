@@ -44,6 +44,25 @@ func (a *Analysis) Runs() []TracedRun {
 	return list
 }
 
+// Idle are the files that were added and hold nothing to analyze: no operators, launches or device
+// events. It is to be asked before the Result.
+func (a *Analysis) Idle() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	slices.SortStableFunc(a.files, func(x, y placed) int { return cmp.Compare(x.place, y.place) })
+	used := make(map[string]bool)
+	for _, f := range a.files {
+		used[f.File] = used[f.File] || len(f.Ranks) > 0
+	}
+	var list []string
+	for _, f := range a.files {
+		if !used[f.File] && !slices.Contains(list, f.File) {
+			list = append(list, f.File)
+		}
+	}
+	return list
+}
+
 // ResultOf is Result for the traces of one run, with options of its own: of those that Add
 // uses, they must have the same.
 func (a *Analysis) ResultOf(r *TracedRun, o Options) *Result { return assemble(r.files, &o) }

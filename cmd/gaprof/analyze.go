@@ -122,7 +122,8 @@ func (f *analyzeFlags) parse() (report.Severity, outputs, analyze.Options, error
 	}
 	for _, section := range f.show {
 		if !slices.Contains(render.Sections(), section) {
-			return "", nil, o, usage("sections are "+strings.Join(render.Sections(), ", "),
+			hint := "sections are " + strings.Join(render.Sections(), ", ")
+			return "", nil, o, usage(orNear(section, render.Sections(), hint),
 				"unknown section %q", section)
 		}
 	}
@@ -150,7 +151,7 @@ func reportOfRun(result *analyze.Result, f selectFlags) (*report.Report, error) 
 
 // nothingToAnalyse explains a run in which no rank was found.
 func nothingToAnalyse(files []string, f selectFlags) error {
-	err := fmt.Errorf("%s: nothing to analyze: no operators, launches or device events", strings.Join(files, ", "))
+	err := fmt.Errorf("%s: %s", strings.Join(files, ", "), nothingThere)
 	hint := "record with torch.profiler.ProfilerActivity.CPU and CUDA around at least one optimizer step"
 	if f.ranks != "" {
 		hint = "or --ranks leaves none"

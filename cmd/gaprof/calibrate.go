@@ -127,7 +127,8 @@ func (f *calibrateFlags) parse() (outputs, analyze.Options, error) {
 func (f *calibrateFlags) checkFile(file string) error {
 	if f.preset != "" {
 		if _, err := sim.Lookup(f.preset); err != nil || strings.Contains(f.preset, ".yaml") {
-			return usage("devices are "+strings.Join(sim.Devices(), ", "), "--preset: there is no device %q", f.preset)
+			return usage(orNear(f.preset, sim.Devices(), "devices are "+strings.Join(sim.Devices(), ", ")),
+				"--preset: there is no device %q", f.preset)
 		}
 	}
 	switch {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,15 +73,23 @@ func convert(s streams, paths []string, f convertFlags) error {
 	if len(declared) > 0 {
 		return usage("pass --to pprof", "--communication applies to profiles only")
 	}
-	if len(paths) > 1 {
-		return usage("only profiles hold several: --to pprof", "%d traces and one OUT", len(paths))
+	files, err := tracefile.Expand(paths)
+	if err != nil {
+		return err
 	}
-	in := paths[0]
+	if len(files) > 1 {
+		return usage("only profiles hold several: --to pprof", "%d traces and one OUT", len(files))
+	}
+	in := files[0]
 	p := startProgress(s.err, f.inputFlags, []string{in})
 	traces, err := ingest.ReadFile(in, f.options(s, p, limits))
 	p.done()
 	if err != nil {
 		return err
+	}
+	if !slices.ContainsFunc(traces, func(t *trace.Trace) bool { return t.Len() > 0 }) {
+		return &codeError{exitInput, fmt.Errorf("%s: nothing to convert: no events", in),
+			hintOf(nothingToAnalyse(nil, selectFlags{}))}
 	}
 	if len(traces) > 1 && !strings.Contains(f.out, "{}") {
 		return usage("put {} in OUT, it becomes the number of the trace",

@@ -119,12 +119,9 @@ func (f *diffFlags) parse() (outputs, analyze.Options, error) {
 
 // readSide reads the reports of a side and makes one of all its traces.
 func readSide(s streams, paths []string, o analyze.Options, f diffFlags) ([]*report.Report, error) {
-	files, again, err := tracefile.ExpandOnce(paths)
+	files, err := expand(s, paths, f.quiet)
 	if err != nil {
 		return nil, err
-	}
-	if !f.quiet {
-		sayAgain(s, again)
 	}
 	var reports []*report.Report
 	var traces []string

@@ -18,7 +18,9 @@
 //	input.go          flags of reading, and intake.go the reading
 //	machine.go        flags that bound cores and memory
 //	select.go         flags that choose rules, ranks, steps and logs
+//	extension.go      formats by the extension of a file
 //	output.go         flags of formats and files, and files that are not overwritten
+//	near.go           names that were probably meant
 //	flagnames.go      how this command calls the choices that texts of the library name
 //	sidecars.go       logs beside traces
 //	epoch.go          SOURCE_DATE_EPOCH

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,7 +21,6 @@ import (
 	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/analyze/straggler"
 	"github.com/gaprof/gaprof/docs"
-	"github.com/gaprof/gaprof/internal/spelling"
 )
 
 func newExplainCommand(s streams) *cobra.Command {
@@ -93,12 +93,9 @@ func explain(s streams, name string) error {
 
 func unknownName(name string) error {
 	hint := "rules are " + strings.Join(ruleIDs(), ", ") + "; docs/metrics.md lists metrics, docs/glossary.md words"
-	near := spelling.Nearest(strings.ToUpper(name), ruleIDs())
-	if near == "" {
-		near = spelling.Nearest(strings.ToLower(name), explained())
-	}
-	if near != "" {
-		hint = "did you mean gaprof explain " + near + "?"
+	best := cmp.Or(near(strings.ToUpper(name), ruleIDs()), near(strings.ToLower(name), explained()))
+	if best != "" {
+		hint = "did you mean gaprof explain " + best + "?"
 	}
 	return usage(hint, "no rule, metric or word of the output is called %q", name)
 }
@@ -174,5 +171,6 @@ func printSchema(w io.Writer, name string) error {
 		enc.SetIndent("", " ")
 		return enc.Encode(schema)
 	}
-	return usage("schemas are "+strings.Join(schemaNames(), ", "), "there is no schema of %q", name)
+	return usage(orNear(name, schemaNames(), "schemas are "+strings.Join(schemaNames(), ", ")),
+		"there is no schema of %q", name)
 }

@@ -8,6 +8,17 @@ import (
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
+// expand returns the files that paths name, and notes those named more than once and those left
+// alone.
+func expand(s streams, paths []string, quiet bool) ([]string, error) {
+	named, err := tracefile.ExpandAll(paths)
+	if err == nil && !quiet {
+		sayAgain(s, named.Again)
+		sayPassed(s, named.Passed)
+	}
+	return named.Files, err
+}
+
 // sayAgain notes files that were named more than once, the first few one by one.
 func sayAgain(s streams, again []tracefile.Again) {
 	for i, a := range again {
@@ -22,6 +33,34 @@ func sayAgain(s streams, again []tracefile.Again) {
 		}
 	}
 }
+
+// sayPassed notes files of folders that have the name of a trace and are none.
+func sayPassed(s streams, files []string) {
+	for i, file := range files {
+		if i == mostAgain {
+			s.say("%d more files are no traces either", len(files)-i)
+			return
+		}
+		s.say("%s: is not a trace; left alone", file)
+	}
+}
+
+// sayIdle names files that hold nothing to analyze, beside others that do.
+func sayIdle(s streams, files []string, traces int) {
+	if len(files) >= traces {
+		return // nothingToAnalyse names all of them
+	}
+	for i, file := range files {
+		if i == mostAgain {
+			s.say("%d more files hold nothing to analyze", len(files)-i)
+			return
+		}
+		s.say("%s: %s; left out", file, nothingThere)
+	}
+}
+
+// nothingThere is what is wrong with a trace without anything that is analyzed.
+const nothingThere = "nothing to analyze: no operators, launches or device events"
 
 // mostAgain is how many such files are named.
 const mostAgain = 5

@@ -110,6 +110,9 @@ func auditRun(s streams, paths []string, f normFlags) error {
 	if err != nil {
 		return err
 	}
+	if !f.quiet {
+		sayPassed(s, material.passed)
+	}
 	report, findings, err := audit(s, material, f, machine, options)
 	if err != nil {
 		return err
@@ -139,6 +142,9 @@ func audit(
 		}
 	}
 	findings := analyze.AuditNormalization(audit, traced, o)
+	if audit.Empty() && traced != nil && len(traced.Report.Source.Ranks) == 0 && len(m.gradients) == 0 {
+		return nil, nil, nothingToAnalyse(m.traces, f.selectFlags)
+	}
 	if audit.Empty() {
 		return nil, nil, &codeError{
 			code: exitInput,

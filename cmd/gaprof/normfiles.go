@@ -18,6 +18,7 @@ import (
 type material struct {
 	files     []string // as named to the user
 	traces    []string
+	passed    []string // that have the name of a trace, in folders
 	gradients []sidecar.GradientFile
 	limits    ingest.Limits
 }
@@ -25,9 +26,15 @@ type material struct {
 // gather sorts paths into traces, logs and gradients; logs go into the options.
 func gather(paths []string, o *analyze.Options, l ingest.Limits) (*material, error) {
 	m := &material{limits: l}
-	for _, path := range paths {
+	named, err := namedFiles(paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range named {
 		info, err := os.Stat(path)
 		switch ext := strings.ToLower(filepath.Ext(path)); {
+		case path == tracefile.Stdin:
+			m.traces, err = append(m.traces, path), nil
 		case err == nil && info.IsDir():
 			err = m.folder(path, o)
 		case ext == ".safetensors":
@@ -45,12 +52,27 @@ func gather(paths []string, o *analyze.Options, l ingest.Limits) (*material, err
 	return m, nil
 }
 
+// namedFiles are the files and folders that paths name, globs and lists replaced by what they do.
+func namedFiles(paths []string) ([]string, error) {
+	var list []string
+	for _, path := range paths {
+		if _, err := os.Stat(path); err == nil {
+			list = append(list, path)
+			continue
+		}
+		files, err := tracefile.Expand([]string{path})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, files...)
+	}
+	return list, nil
+}
+
 // folder takes what a folder holds: traces, logs, gradients there or in gradients/.
 func (m *material) folder(dir string, o *analyze.Options) error {
-	traces, err := tracefile.Expand([]string{dir})
-	if err == nil {
-		m.traces = append(m.traces, traces...)
-	}
+	all, err := tracefile.ExpandAll([]string{dir})
+	m.traces, m.passed = append(m.traces, all.Files...), append(m.passed, all.Passed...)
 	found := err == nil
 	for _, name := range []string{tokensFile, lossFile} {
 		path := filepath.Join(dir, name)

@@ -32,7 +32,8 @@ const forceHelp = "overwrite files; " +
 func (f *outputFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.formats, "format", nil, "format to write: "+strings.Join(f.known(), ", ")+
 		"; FORMAT=FILE writes one more to a file")
-	flags.StringVarP(&f.file, "output", "o", "", "file for the format without a file of its own, - for stdout")
+	flags.StringVarP(&f.file, "output", "o", "", "file for the format without a file of its own, - for stdout;\n"+
+		"without --format the extension says which: "+strings.Join(f.extensions(), ", "))
 	flags.BoolVar(&f.force, "force", false, forceHelp)
 }
 
@@ -60,7 +61,8 @@ func (f *outputFlags) parse() (outputs, error) {
 	for _, spec := range f.formats {
 		name, file, named := strings.Cut(spec, "=")
 		if !slices.Contains(f.known(), name) {
-			return nil, usage("", "--format: unknown format %q (%s)", name, strings.Join(f.known(), ", "))
+			return nil, usage(nearHint(name, f.known()), "--format: unknown format %q (%s)", name,
+				strings.Join(f.known(), ", "))
 		}
 		if named && file == "" {
 			return nil, usage("", "--format %s: no file after =", spec)
@@ -69,13 +71,20 @@ func (f *outputFlags) parse() (outputs, error) {
 			file = f.file
 			free++
 		}
+		if err := contradicts(name, file); err != nil {
+			return nil, err
+		}
 		list = append(list, output{name, file, f.force})
 	}
 	switch {
 	case free > 1:
 		return nil, usage("write --format FORMAT=FILE for the others", "%d formats want the same output", free)
 	case free == 0 && (len(list) == 0 || f.file != ""):
-		list = append(list, output{"text", f.file, f.force})
+		name, err := f.formatOf(f.file)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, output{name, f.file, f.force})
 	}
 	return list, list.check()
 }

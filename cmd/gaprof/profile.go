@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/google/pprof/profile"
 
@@ -11,14 +12,13 @@ import (
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/trace"
-	"github.com/gaprof/gaprof/trace/tracefile"
 )
 
 // convertToProfile writes one profile of all traces that paths name.
 func convertToProfile(
 	s streams, paths []string, f convertFlags, limits ingest.Limits, declared []timeline.Declaration,
 ) error {
-	files, err := tracefile.Expand(paths)
+	files, err := expand(s, paths, f.quiet)
 	if err != nil {
 		return err
 	}
@@ -26,15 +26,19 @@ func convertToProfile(
 	apart := &separation{analysis: analyze.New(analyze.Options{RankOf: ingest.RankOfFile}), wanted: len(files) > 1}
 	p := startProgress(s.err, f.inputFlags, files)
 	var parts []*profile.Profile
+	var read ingest.Result
 	for i, file := range files {
 		list, err := profilesOf(s, p, file, f, limits, o, apart.of(i, file))
 		if err != nil {
-			p.done()
-			return err
+			read.Failures = append(read.Failures, ingest.Failure{File: file, Err: err})
 		}
 		parts = append(parts, list...)
+		read.Traces = len(parts)
 	}
 	p.done()
+	if err := tell(s, read, f.strict); err != nil {
+		return err
+	}
 	if runs := apart.analysis.Runs(); len(runs) > 1 {
 		return oneRun(runs)
 	}
@@ -76,6 +80,9 @@ func profilesOf(
 	traces, err := ingest.ReadFile(file, f.options(s, p, limits))
 	if err != nil {
 		return nil, err
+	}
+	if !slices.ContainsFunc(traces, func(t *trace.Trace) bool { return t.Len() > 0 }) {
+		return nil, nothingToAnalyse([]string{file}, selectFlags{})
 	}
 	var list []*profile.Profile
 	for _, t := range traces {

@@ -145,11 +145,10 @@ func (f *reportFlags) fillIn() {
 		}
 	}
 	if free < 0 && (len(f.formats) == 0 || f.file != "") {
-		format := "html"
-		if strings.EqualFold(filepath.Ext(f.file), ".md") {
-			format = "md"
+		if f.file != "" && !isStream(f.file) {
+			return // parse goes by the extension
 		}
-		f.formats = append(f.formats, format)
+		f.formats = append(f.formats, "html")
 		free = len(f.formats) - 1
 	}
 	if free >= 0 && f.file == "" {

@@ -62,7 +62,7 @@ gaprof PATH is short for gaprof ` + defaultCommand + ` PATH.
 	root.PersistentFlags().StringVar(&s.look.color, "color", "auto", colorHelp)
 	helpWithin(root, s)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("see "+cmd.CommandPath()+" --help", "%v", err)
+		return usage(nearFlag(cmd, err), "%v", err)
 	})
 	for _, new := range commands {
 		root.AddCommand(new(s))
@@ -70,11 +70,11 @@ gaprof PATH is short for gaprof ` + defaultCommand + ` PATH.
 	return root, started
 }
 
-// withDefault puts the default command before args that name none. A first word
-// that is neither a command nor a file is an error with the nearest command.
+// withDefault puts the default command before args that name none. A first word that is near a
+// command and no file is an error with that command.
 func withDefault(root *cobra.Command, args []string) ([]string, error) {
 	root.InitDefaultHelpCmd()
-	i := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") || a == "-" })
+	i := firstWord(args)
 	end := slices.Index(args, "--") // of the flags
 	switch {
 	case len(args) == 0:
@@ -87,11 +87,30 @@ func withDefault(root *cobra.Command, args []string) ([]string, error) {
 		return nil, unknownWord(root, args[i+1])
 	case isCommand(root, args[i]):
 		return args, nil
-	case i == 0 && !maybeInput(args[0]):
+	case i == 0 && isMisspelt(root, args[0]):
 		return nil, unknownWord(root, args[0])
 	}
 	return append([]string{defaultCommand}, args...), nil
 }
+
+// firstWord is the index of the first word that is neither a flag nor the value of one that all
+// commands have; -1 for none.
+func firstWord(args []string) int {
+	for i, a := range args {
+		if (!strings.HasPrefix(a, "-") || a == "-") && (i == 0 || args[i-1] != "--color") {
+			return i
+		}
+	}
+	return -1
+}
+
+// isMisspelt reports whether a word is near a command and can be no input.
+func isMisspelt(root *cobra.Command, word string) bool {
+	return !maybeInput(word) && !isPath(word) && nearCommand(root, word) != ""
+}
+
+// isPath reports whether a word can be nothing but a path.
+func isPath(word string) bool { return strings.ContainsAny(word, `./\`) }
 
 func isCommand(root *cobra.Command, word string) bool {
 	return strings.HasPrefix(word, "__complete") || slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool {
@@ -107,9 +126,8 @@ func maybeInput(word string) bool {
 
 func unknownWord(root *cobra.Command, word string) error {
 	hint := "see gaprof --help"
-	root.SuggestionsMinimumDistance = 2
-	if near := root.SuggestionsFor(word); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean gaprof %s?", near[0])
+	if near := nearCommand(root, word); near != "" {
+		hint = fmt.Sprintf("did you mean gaprof %s?", near)
 	}
 	return usage(hint, "%q is neither a command nor a file", word)
 }

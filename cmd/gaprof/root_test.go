@@ -41,7 +41,10 @@ func TestWithDefault(t *testing.T) {
 		{"-v -h", "-v -h"},
 		{"__complete a", "__complete a"},
 		{"", "no path given"},
-		{"gone.json", "neither a command nor a file"},
+		{"gone.json", "analyze gone.json"},
+		{"everything", "analyze everything"},
+		{"--color never diff a b", "--color never diff a b"},
+		{"--color never a.json", "analyze --color never a.json"},
 		{"verson", "neither a command nor a file"},
 		{"Analyze", "neither a command nor a file"},
 	} {

@@ -31,12 +31,9 @@ type tracedRun struct {
 func runsOf(
 	s streams, paths []string, f inputFlags, l ingest.Limits, o analyze.Options, accept func([]analyze.TracedRun) error,
 ) ([]tracedRun, error) {
-	files, again, err := tracefile.ExpandOnce(paths)
+	files, err := expand(s, paths, f.quiet)
 	if err != nil {
 		return nil, err
-	}
-	if !f.quiet {
-		sayAgain(s, again)
 	}
 	whole := o
 	readLogs(s, files, &whole, l)
@@ -50,6 +47,7 @@ func runsOf(
 		return nil, err
 	}
 	all := analysis.Runs()
+	sayIdle(s, analysis.Idle(), result.Traces)
 	if len(all) < 2 {
 		return []tracedRun{{result: analysis.Result()}}, nil
 	}

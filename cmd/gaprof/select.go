@@ -146,7 +146,8 @@ func (f *selectFlags) rules(all []analyze.Rule) ([]analyze.Rule, error) {
 	known := func(id string) bool { return slices.ContainsFunc(all, func(r analyze.Rule) bool { return r.ID == id }) }
 	for _, id := range append(slices.Clone(f.enable), f.disable...) {
 		if !known(id) {
-			return nil, usage("gaprof explain lists the rules", "unknown rule %q", id)
+			return nil, usage(orNear(strings.ToUpper(id), ruleIDs(), "gaprof explain lists the rules"),
+				"unknown rule %q", id)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(r analyze.Rule) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -136,9 +137,26 @@ func (f *whatIfFlags) combination() (combination [][]whatif.Use, list bool, err 
 	}
 	uses, err := whatif.Parse(f.edits)
 	if err != nil {
-		return nil, false, usage("gaprof whatif --edit list", "--edit: %v", err)
+		return nil, false, usage(nearEdit(f.edits), "--edit: %v", err)
 	}
 	return [][]whatif.Use{uses}, false, nil
+}
+
+// nearEdit is the hint for texts of edits of which one is unknown.
+func nearEdit(texts []string) string {
+	var names []string
+	for _, e := range whatif.Edits() {
+		names = append(names, e.Name)
+	}
+	for part := range strings.SplitSeq(strings.Join(texts, ","), ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(part), "=")
+		if !slices.Contains(names, name) {
+			if best := near(name, names); best != "" {
+				return "did you mean " + best + "? gaprof whatif --edit list"
+			}
+		}
+	}
+	return "gaprof whatif --edit list"
 }
 
 // parse checks every flag before any input is read.

@@ -6,15 +6,15 @@ package spelling
 func Nearest(word string, candidates []string) string {
 	best, least := "", len(word)/2+1
 	for _, c := range candidates {
-		if d := distance(word, c); d < least {
+		if d := Distance(word, c); d < least {
 			best, least = c, d
 		}
 	}
 	return best
 }
 
-// distance is how many letters must be inserted, deleted or replaced (Levenshtein).
-func distance(a, b string) int {
+// Distance is how many letters must be inserted, deleted or replaced (Levenshtein).
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -37,6 +37,19 @@ type Again struct{ File, Known string }
 
 // ExpandOnce is Expand, and also returns the files that were named more than once.
 func ExpandOnce(args []string) ([]string, []Again, error) {
+	all, err := ExpandAll(args)
+	return all.Files, all.Again, err
+}
+
+// Expansion is what arguments name.
+type Expansion struct {
+	Files  []string // as Expand returns them
+	Again  []Again  // named more than once
+	Passed []string // found in directories, with the name of a trace, and left out: they are none
+}
+
+// ExpandAll is Expand, and also returns what was found beside the files.
+func ExpandAll(args []string) (Expansion, error) {
 	var e expansion
 	for _, arg := range args {
 		list, isList := strings.CutPrefix(arg, "@")
@@ -47,17 +60,18 @@ func ExpandOnce(args []string) ([]string, []Again, error) {
 			err = e.argument(arg)
 		}
 		if err != nil {
-			return nil, nil, err
+			return Expansion{}, err
 		}
 	}
-	return e.files, e.again, nil
+	return Expansion{e.files, e.again, e.passed}, nil
 }
 
 // expansion collects files.
 type expansion struct {
-	files []string
-	again []Again
-	seen  map[string]int // by the path without links: index into files
+	files  []string
+	again  []Again
+	passed []string
+	seen   map[string]int // by the path without links: index into files
 }
 
 // add notes a file. One that is reached by several names goes by its own where that is
@@ -197,6 +211,9 @@ func (e *expansion) directory(dir string) error {
 	found, err := e.search(dir)
 	if err == nil && found == 0 {
 		hint := "it was searched for *.json and *.trace.txt, plain, .gz or .zst"
+		if n := len(e.passed); n > 0 {
+			hint = e.passed[n-1] + " is there, but is no trace; " + hint
+		}
 		return &Error{File: dir, Reason: "holds no trace", Hint: hint}
 	}
 	return err
@@ -214,9 +231,14 @@ func (e *expansion) search(dir string) (found int, err error) {
 		if isDir || !isKnown(filepath.Base(path)) {
 			return looked <= mostFound
 		}
-		if looked++; looked <= mostFound && mayBeTrace(path) {
+		looked++
+		switch {
+		case looked > mostFound:
+		case mayBeTrace(path):
 			e.add(path)
 			found++
+		default:
+			e.passed = append(e.passed, path)
 		}
 		return false
 	}, func(below string) { e.add(below); found++ })
