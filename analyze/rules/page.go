@@ -46,35 +46,3 @@ func needs(r analyze.Rule) string {
 	}
 	return "Without one of these it is skipped, and the report says so: " + strings.Join(names, ", ") + "."
 }
-
-// Index is the list of all rules in Markdown, docs/rules/README.md.
-func Index() string {
-	var b strings.Builder
-	b.WriteString("# Rules\n\n| rule | finds |\n|---|---|\n")
-	for _, r := range All() {
-		fmt.Fprintf(&b, "| [%s](%s.md) | %s |\n", r.ID, r.ID, r.Doc.Title)
-	}
-	b.WriteString(barForRules)
-	return b.String()
-}
-
-// barForRules ends the index: what a rule must be, and what was left out so far.
-const barForRules = "\n" +
-	"A rule earns its place by correctness, frequency and precision: " +
-	"one that cries wolf costs more than it finds. Findings about\n" +
-	"time follow the exposed time alone and stay silent below 0.1 % of the median step; " +
-	"from 1 % they are warnings, from 10 % errors.\n" +
-	"Each nanosecond of a step's ledger is claimed once, by the most specific rule.\n" + `
-Not rules yet, with the evidence that each would need:
-
-| id | would find | needs |
-|---|---|---|
-` +
-	"| OV002 | reduce-scatters serialized by CUDA_DEVICE_MAX_CONNECTIONS=1 | traces of one loop with and without it: " +
-	"one hardware queue starts the kernels of all streams in the order of their launches, but so do streams that " +
-	"wait for each other, and no trace records the variable |\n" +
-	"| OV005 | all-gather and reduce-scatter delaying each other on one stream | when each could have started: what " +
-	"an all-gather waits for beside its stream is not recorded, and both share the links, so that order alone is no " +
-	"cost |\n" +
-	"| OV006 | tail reduce-scatter of the first layers | nothing of its own: OV001 says how much lies after the last " +
-	"kernel of backward; to say which layers it belongs to would take the parameters of each message |\n"

@@ -23,7 +23,7 @@ var sections = []section{
 	{"Compare and gate", []string{"ci.md", "metrics.md", "whatif.md", "formats/diff.md"}},
 	{"Several ranks", []string{"ranks.md", "whatif-table.md"}},
 	{"The trainer", []string{"models.md", "simulation.md", "formats/trainer.md", "formats/sidecar.md"}},
-	{"For agents", []string{"agents.md"}},
+	{"For agents and programs", []string{"agents.md", "library.md"}},
 	{"How it is built", []string{
 		"architecture.md", "testing.md", "performance.md", "formats/*", "decisions/README.md", "decisions/*",
 	}},

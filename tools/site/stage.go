@@ -1,6 +1,7 @@
 package main
 
 import (
+	"embed"
 	"io/fs"
 	"os"
 	"path"
@@ -12,6 +13,11 @@ import (
 
 // repository is where what is no page of the site can be read.
 const repository = "https://github.com/gaprof/gaprof"
+
+// extra is what pages need beside the generator's own style.
+//
+//go:embed extra
+var extra embed.FS
 
 // stage writes what the generator reads: the pages in docs/, README as the first of them, and the
 // configuration. It returns the number of pages.
@@ -36,6 +42,9 @@ func stage(root, work string) (int, error) {
 		return 0, err
 	}
 	if err := put(root, work, "README.md", "index.md"); err != nil {
+		return 0, err
+	}
+	if err := os.CopyFS(filepath.Join(work, "docs"), extra); err != nil {
 		return 0, err
 	}
 	pages = append(pages, "index.md")
@@ -161,6 +170,8 @@ copyright = "Apache-2.0"
 docs_dir = "docs"
 site_dir = "site"
 use_directory_urls = false
+extra_css = ["extra/site.css"]
+extra_javascript = ["extra/site.js"]
 ` + navigation(pages) + `
 [project.theme]
 font = false
