@@ -37,8 +37,8 @@ var families = []struct{ prefix, about string }{
 // Index is the list of all rules in Markdown, docs/rules/README.md.
 func Index() string {
 	var b strings.Builder
-	b.WriteString("# Rules\n\nWhat gaprof looks for. Each rule has a page, which `gaprof explain RULE` prints: what it means, " +
-		"the code before and after,\nits thresholds, what it costs and when to ignore it.\n\n" +
+	b.WriteString("# Rules\n\nWhat gaprof looks for. Each rule has a page, which `gaprof explain RULE` prints: " +
+		"what it means, the code before and after,\nits thresholds, what it costs and when to ignore it.\n\n" +
 		"**By cost**: an error from 10 % of the median step, a warning from 1 %, a note below; silent below 0.1 %. " +
 		"Severities are defined in\n[definitions](../definitions.md#cost-saving-severity).\n")
 	for _, family := range families {
@@ -68,7 +68,8 @@ func severityOf(id string) string {
 const barForRules = "\n## What a rule must be\n\n" +
 	"A rule earns its place by correctness, frequency and precision: " +
 	"one that cries wolf costs more than it finds. Findings about\n" +
-	"time follow the exposed time alone. Each nanosecond of a step's ledger is claimed once, by the most specific rule.\n" + `
+	"time follow the exposed time alone. Each nanosecond of a step's ledger is claimed once, " +
+	"by the most specific rule.\n" + `
 Not rules yet, with the evidence that each would need:
 
 | id | would find | needs |
