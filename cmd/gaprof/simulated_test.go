@@ -17,7 +17,7 @@ import (
 )
 
 // simulated runs options on a simulated machine.
-func simulated(t *testing.T, preset, figures, options string) *trained {
+func simulated(t testing.TB, preset, figures, options string) *trained {
 	t.Helper()
 	m, err := sim.Lookup(preset)
 	if err == nil && figures != "" {

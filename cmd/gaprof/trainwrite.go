@@ -76,7 +76,11 @@ func (f *runFolder) writeTrace(t *trained, rank int) error {
 	if t.options.Plant == "TH001" && rank == t.options.WorldSize-1 {
 		return f.create(name, func(w io.Writer) error { return encodeHalf(w, made, name) })
 	}
-	return f.create(name, func(w io.Writer) error { return tracefile.EncodeAs(w, made, name) })
+	encode := tracefile.EncodeAs
+	if t.options.Target.Epoch != 0 { // there may be very many
+		encode = tracefile.EncodeAsFast
+	}
+	return f.create(name, func(w io.Writer) error { return encode(w, made, name) })
 }
 
 // encodeHalf writes the first half of a file: as far as a program got that was killed meanwhile.

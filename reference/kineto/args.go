@@ -1,7 +1,6 @@
 package kineto
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/gaprof/gaprof/reference/device"
@@ -42,7 +41,8 @@ func (a *spanArgs) Write(w *record.ArgWriter) {
 	if len(a.operands) == 0 {
 		return
 	}
-	var dims, types, values []byte // each item ends in a comma
+	var room [3][128]byte
+	dims, types, values := room[0][:0], room[1][:0], room[2][:0] // each item ends in a comma
 	given := false
 	for _, o := range a.operands {
 		dims = append(appendDims(dims, o), ',')
@@ -50,15 +50,12 @@ func (a *spanArgs) Write(w *record.ArgWriter) {
 		values = append(strconv.AppendQuote(values, o.Value), ',')
 		given = given || o.Value != ""
 	}
-	w.JSON("Input Dims", list(dims))
-	w.JSON("Input type", list(types))
+	w.List("Input Dims", dims)
+	w.List("Input type", types)
 	if given {
-		w.JSON("Concrete Inputs", list(values))
+		w.List("Concrete Inputs", values)
 	}
 }
-
-// list makes a JSON list of items that each end in a comma.
-func list(items []byte) string { return "[" + string(items[:len(items)-1]) + "]" }
 
 func appendDims(out []byte, o device.Operand) []byte {
 	if o.List == nil {
@@ -121,7 +118,7 @@ func (a *deviceArgs) Write(w *record.ArgWriter) {
 	case a.kind != trace.CatKernel:
 		w.Int("bytes", a.bytes)
 		if a.duration > 0 { // bytes/ns are GB/s
-			w.JSON("memory bandwidth (GB/s)", fmt.Sprintf("%.3f", float64(a.bytes)/float64(a.duration)))
+			w.JSON("memory bandwidth (GB/s)", strconv.FormatFloat(float64(a.bytes)/float64(a.duration), 'f', 3, 64))
 		}
 	case a.message != nil:
 		messageArgs(w, a.message)

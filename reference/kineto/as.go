@@ -1,8 +1,6 @@
 package kineto
 
 import (
-	"slices"
-
 	"github.com/gaprof/gaprof/reference/device"
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/record"
@@ -11,16 +9,19 @@ import (
 // TraceAs returns the trace of another rank that did the same at the same time. Recording must
 // be over. Of the groups that the rank was in, the other one is in those of the same Comment.
 func (r *Rank) TraceAs(rank int, run Run) *trace.Trace {
-	other := &stand{Rank: Rank{rank: rank}, run: run, groups: make(map[string]device.Group)}
+	return r.traceAs(&stand{Rank: Rank{rank: rank}, run: run, groups: make(map[string]member)})
+}
+
+func (r *Rank) traceAs(other *stand) *trace.Trace {
 	list := r.log.Tracks()
 	for i := range list {
 		if int32(i) == hostTrack {
-			list[i] = hostThread(r.process, rank)
+			list[i] = hostThread(r.process, other.rank)
 		} else {
-			list[i] = streamOf(rank, list[i].TID)
+			list[i] = streamOf(other.rank, list[i].TID)
 		}
 	}
-	return r.log.TraceAs(other.meta(run), list, other.args)
+	return r.log.TraceAs(other.meta(other.run), list, other.args)
 }
 
 // stand is a rank for which another one stands. It has one copy of each kind of arguments,
@@ -28,7 +29,7 @@ func (r *Rank) TraceAs(rank int, run Run) *trace.Trace {
 type stand struct {
 	Rank
 	run    Run
-	groups map[string]device.Group // by the names of those that the other rank is in
+	groups map[string]member // by the names of those that the other rank is in
 
 	span    spanArgs
 	device  deviceArgs
@@ -70,28 +71,29 @@ func (s *stand) message(m *device.Message) *device.Message {
 	}
 	g, ok := s.groups[m.Group]
 	if !ok {
-		g = s.group(m)
+		g = s.member(m)
 		s.groups[m.Group] = g
 	}
 	s.carried = *m
-	s.carried.Group, s.carried.Ranks, s.carried.Rank = g.Name, g.Ranks, g.Index(s.rank)
-	if s.rank == noRank {
-		s.carried.Rank = noRank
-	}
+	s.carried.Group, s.carried.Ranks, s.carried.Rank = g.Name, g.Ranks, g.index
 	return &s.carried
 }
 
-// group is the one for which that of a message stands.
-func (s *stand) group(m *device.Message) device.Group {
+// member is the part of this rank in the group for which that of a message stands.
+func (s *stand) member(m *device.Message) member {
 	of := device.Group{Name: m.Group, Comment: m.GroupComment, Ranks: m.Ranks}
-	if of.Index(s.rank) >= 0 || s.rank == noRank {
-		return of
+	if s.rank == noRank {
+		return member{of, noRank}
 	}
-	i := slices.IndexFunc(s.run.Groups, func(g device.Group) bool {
-		return g.Comment == of.Comment && len(g.Ranks) == len(of.Ranks) && g.Index(s.rank) >= 0
-	})
-	if i < 0 {
-		return of
+	if i := of.Index(s.rank); i >= 0 {
+		return member{of, i}
 	}
-	return s.run.Groups[i]
+	for _, g := range s.run.Groups {
+		if g.Comment == of.Comment && len(g.Ranks) == len(of.Ranks) {
+			if i := g.Index(s.rank); i >= 0 {
+				return member{g, i}
+			}
+		}
+	}
+	return member{of, -1}
 }

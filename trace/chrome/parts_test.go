@@ -40,12 +40,12 @@ func TestAppendQuoted(t *testing.T) {
 	}
 }
 
-func TestMicroText(t *testing.T) {
+func TestAppendMicro(t *testing.T) {
 	for ns, want := range map[int64]string{
 		0: "0.000", 1: "0.001", 999: "0.999", 1000: "1.000", 3923968038989372: "3923968038989.372", -1: "-0.001", -1500: "-1.500",
 		-1 << 63: "-9223372036854775.808", 1<<63 - 1: "9223372036854775.807",
 	} {
-		if got := microText(ns); got != want {
+		if got := string(appendMicro(nil, ns)); got != want {
 			t.Errorf("%d: %s, want %s", ns, got, want)
 		}
 	}

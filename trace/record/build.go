@@ -29,8 +29,9 @@ func (l *Log) TraceAs(meta trace.Meta, tracks []Track, args func(Args) Args) *tr
 	if l == nil {
 		return b.Build()
 	}
-	events := l.linked()
+	events, launches := l.linked()
 	separate(events)
+	b.Reserve(len(events) + 2*len(launches) + 2)
 	m := maker{b: b, base: meta.BaseTime, args: ArgWriter{b: b}, as: args}
 	if tracks == nil {
 		tracks = l.tracks
@@ -39,31 +40,44 @@ func (l *Log) TraceAs(meta trace.Meta, tracks []Track, args func(Args) Args) *tr
 	for i := range events {
 		m.add(&events[i])
 	}
-	m.flows(events)
+	m.flows(events, launches)
 	m.window(events)
 	return b.Build()
 }
 
-// linked returns all events but device events without a launch.
-func (l *Log) linked() []Event {
+// linked returns all events but device events without a launch, and the places of launches among them by
+// correlation.
+func (l *Log) linked() (events []Event, launches map[int64]int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var events []Event
+	events = make([]Event, 0, l.len())
 	for _, step := range l.steps {
 		for _, c := range step {
 			events = append(events, c...)
 		}
 	}
+	launches = launchesOf(events)
 	if l.Unlaunched {
-		return events
+		return events, launches
 	}
-	launches := make(map[int64]bool)
+	lost := func(e Event) bool {
+		_, there := launches[e.Corr]
+		return onDevice(e.Cat) && !there
+	}
+	if kept := slices.DeleteFunc(events, lost); len(kept) < len(events) {
+		return kept, launchesOf(kept)
+	}
+	return events, launches
+}
+
+func launchesOf(events []Event) map[int64]int32 {
+	launches := make(map[int64]int32, len(events)/4)
 	for i := range events {
 		if events[i].Cat.IsRuntime() {
-			launches[events[i].Corr] = true
+			launches[events[i].Corr] = int32(i)
 		}
 	}
-	return slices.DeleteFunc(events, func(e Event) bool { return onDevice(e.Cat) && !launches[e.Corr] })
+	return launches
 }
 
 // onDevice reports whether events of a category belong to a launch on the host.
@@ -112,7 +126,7 @@ type maker struct {
 	as     func(Args) Args
 }
 
-func (m *maker) intern(s string) trace.StringID { return m.b.Intern([]byte(s)) }
+func (m *maker) intern(s string) trace.StringID { return m.args.intern(s) }
 
 func (m *maker) nameTracks(tracks []Track) {
 	for _, t := range tracks {
@@ -145,23 +159,21 @@ func (m *maker) add(e *Event) {
 }
 
 // flows ties what ran on a device to what launched it: HTA and Perfetto follow these.
-func (m *maker) flows(events []Event) {
-	launch := make(map[int64]*Event)
-	for i := range events {
-		if e := &events[i]; e.Cat.IsRuntime() {
-			launch[e.Corr] = e
-		}
-	}
+func (m *maker) flows(events []Event, launches map[int64]int32) {
 	name := m.intern(flowName)
 	for i := range events {
 		e := &events[i]
-		if !e.Cat.IsActivity() || launch[e.Corr] == nil {
+		if !e.Cat.IsActivity() {
 			continue
 		}
-		for _, end := range []struct {
+		launch, ok := launches[e.Corr]
+		if !ok {
+			continue
+		}
+		for _, end := range [...]struct {
 			at    *Event
 			phase trace.Phase
-		}{{launch[e.Corr], trace.FlowStart}, {e, trace.FlowEnd}} {
+		}{{&events[launch], trace.FlowStart}, {e, trace.FlowEnd}} {
 			m.b.Add(&trace.Row{Start: end.at.Start - m.base, Name: name, Cat: trace.CatLaunchFlow, Phase: end.phase,
 				Track: m.tracks[end.at.Track], Corr: e.Corr, Offset: -1})
 		}

@@ -115,6 +115,10 @@ func (l *Log) Len() int {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.len()
+}
+
+func (l *Log) len() int {
 	n := 0
 	for _, step := range l.steps {
 		for _, c := range step {
@@ -129,6 +133,15 @@ type ArgWriter struct {
 	b    *trace.Builder
 	list []trace.Arg
 	buf  []byte
+	keys []knownKey
+	last int // index into keys: of the one asked for last
+}
+
+// knownKey is a key that was asked for, and which one was asked for after it.
+type knownKey struct {
+	name string
+	key  trace.Key
+	next int // index into keys
 }
 
 // Int adds a whole number.
@@ -146,14 +159,35 @@ func (w *ArgWriter) JSON(key, text string) {
 	w.list = append(w.list, trace.Arg{Key: w.key(key), Kind: trace.JSON, Str: w.intern(text)})
 }
 
+// List adds a list by the JSON texts of its items, each with a comma after it.
+func (w *ArgWriter) List(key string, items []byte) {
+	w.buf = append(append(w.buf[:0], '['), items...)
+	w.buf[len(w.buf)-1] = ']'
+	text := w.b.Intern(w.buf)
+	w.list = append(w.list, trace.Arg{Key: w.key(key), Kind: trace.JSON, Str: text})
+}
+
 // Float adds a number with its shortest decimal.
 func (w *ArgWriter) Float(key string, v float64) {
 	w.JSON(key, strconv.FormatFloat(v, 'g', -1, 64))
 }
 
+// key is that of a name. Most events have the arguments of another one, so that keys follow each other.
 func (w *ArgWriter) key(name string) trace.Key {
-	w.buf = append(w.buf[:0], name...)
-	return w.b.Key(w.buf)
+	if len(w.keys) > 0 {
+		if next := w.keys[w.last].next; w.keys[next].name == name {
+			w.last = next
+			return w.keys[next].key
+		}
+	}
+	i := slices.IndexFunc(w.keys, func(k knownKey) bool { return k.name == name })
+	if i < 0 {
+		w.buf = append(w.buf[:0], name...)
+		i = len(w.keys)
+		w.keys = append(w.keys, knownKey{name: name, key: w.b.Key(w.buf)})
+	}
+	w.keys[w.last].next, w.last = i, i
+	return w.keys[i].key
 }
 
 func (w *ArgWriter) intern(s string) trace.StringID {

@@ -55,13 +55,18 @@ func Write(path string, t *trace.Trace, o WriteOptions) error {
 }
 
 // EncodeAs writes t to w as Write would to a file of some name.
-func EncodeAs(w io.Writer, t *trace.Trace, name string) error {
+func EncodeAs(w io.Writer, t *trace.Trace, name string) error { return encodeAs(w, t, name, false) }
+
+// EncodeAsFast is EncodeAs with the compression at its fastest, as of EncodeFast.
+func EncodeAsFast(w io.Writer, t *trace.Trace, name string) error { return encodeAs(w, t, name, true) }
+
+func encodeAs(w io.Writer, t *trace.Trace, name string, fast bool) error {
 	f, ok := writer(name, "")
 	if !ok {
 		return &UnknownFormat{filepath.Base(name)}
 	}
 	_, ext := compressionOf(name)
-	return compress(w, ext, false, func(w io.Writer) error { return f.write(w, t) })
+	return compress(w, ext, fast, func(w io.Writer) error { return f.write(w, t) })
 }
 
 // EncodeFast runs encode into w through the compression that a name ends in, at its fastest: for
