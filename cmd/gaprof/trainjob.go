@@ -10,6 +10,7 @@ import (
 	"github.com/gaprof/gaprof/analyze"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/rules"
+	"github.com/gaprof/gaprof/internal/ingest"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/cpu"
 	"github.com/gaprof/gaprof/reference/device"
@@ -49,6 +50,9 @@ func (j *trainJob) train(ctx context.Context) (*trained, error) {
 		j.backend = cpu.Backend{}
 	}
 	j.options.Target = j.backend.Traits()
+	if j.options.Target.Shapes {
+		ingest.CollectSeldom()
+	}
 	effective, err := j.options.Effective()
 	if err != nil {
 		return nil, err

@@ -44,6 +44,19 @@ func tuneCollector(jobs []*job) {
 	}
 }
 
+// CollectSeldom lets the heap double from one collection to the next: for a program that holds much that has
+// pointers, such as what very many simulated ranks do, which takes the collector long to scan. It does nothing in a
+// program that did not call StartCollector.
+func CollectSeldom() {
+	if gcPercent.Load() == 0 {
+		return
+	}
+	gcPercent.Store(gcOfSmall)
+	if before := debug.SetGCPercent(gcOfSmall); before == gcAtFirst { // the first collection is to come
+		debug.SetGCPercent(before)
+	}
+}
+
 // collectAsReached lets the heap grow, once its next collection is over, to where it was
 // when reading ended: much of what reading needs is free then, and the memory is taken
 // anyway. It does nothing in a program that did not call StartCollector.
