@@ -18,7 +18,8 @@ func exchanged(groups ...device.Group) *Rank {
 		at, id := int64(100*i), int64(9+i)
 		m := &device.Message{Name: "allreduce", In: 8, Out: 8, DType: "Float", GroupSize: len(g.Ranks), Ranks: g.Ranks,
 			Seq: 1, Group: g.Name, GroupComment: g.Comment}
-		r.Span(device.Span{Cat: "cpu_op", Name: "record_param_comms", Start: at + 20, End: at + 30, External: id, Message: m})
+		r.Span(device.Span{Cat: "cpu_op", Name: "record_param_comms", Start: at + 20, End: at + 30, External: id,
+			Message: m})
 		r.Host(device.HostEvent{Name: "cudaLaunchKernel", Start: at + 22, End: at + 25, Correlation: id, External: id})
 		r.Device(device.DeviceEvent{Kind: device.KindKernel, Name: "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)",
 			Stream: 20, Start: at + 40, End: at + 50, Correlation: id, External: id, Message: m})
@@ -58,7 +59,8 @@ func TestTemplate(t *testing.T) {
 		}
 		for _, rank := range []int{0, 1, 7, 8, 10, 99, 1000, world - 1} {
 			var want, got bytes.Buffer
-			if err := errors.Join(chrome.Write(&want, c.r.TraceAs(rank, c.run)), template.Write(&got, rank)); err != nil {
+			err := errors.Join(chrome.Write(&want, c.r.TraceAs(rank, c.run)), template.Write(&got, rank))
+			if err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got.Bytes(), want.Bytes()) {
