@@ -151,12 +151,21 @@ func reportOfRun(result *analyze.Result, f selectFlags) (*report.Report, error) 
 
 // nothingToAnalyse explains a run in which no rank was found.
 func nothingToAnalyse(files []string, f selectFlags) error {
-	err := fmt.Errorf("%s: %s", strings.Join(files, ", "), nothingThere)
+	err := fmt.Errorf("%s: %s", namesOf(files), nothingThere)
 	hint := "record with torch.profiler.ProfilerActivity.CPU and CUDA around at least one optimizer step"
 	if f.ranks != "" {
 		hint = "or --ranks leaves none"
 	}
 	return &codeError{code: exitInput, err: err, hint: hint}
+}
+
+// namesOf names files, where they are many the first ones.
+func namesOf(files []string) string {
+	const most = 8
+	if n := len(files) - most; n > 1 {
+		return fmt.Sprintf("%s and %d others", strings.Join(files[:most], ", "), n)
+	}
+	return strings.Join(files, ", ")
 }
 
 // failing is the error of a finding at or above the threshold, or nil.

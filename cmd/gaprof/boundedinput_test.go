@@ -58,6 +58,9 @@ func TestBoundedInputs(t *testing.T) {
 		{"check TRACE --baseline zero", exitInput, "zero: a baseline is a report, and this is not one"},
 		{"check TRACE --baseline pipe", exitInput, "pipe: a baseline is a report, and this is not one"},
 		{"analyze @zero", exitInput, "zero: is a device, not a plain file"},
+		{"norm x --min-impact 1ms", exitUsage, "unknown flag: --min-impact"},
+		{"norm x --peak-bw 1", exitUsage, "unknown flag: --peak-bw"},
+		{"norm x --align-clocks", exitUsage, "unknown flag: --align-clocks"},
 		{"analyze @large", exitInput, "and a list of files has at most 33554432 bytes"},
 		{"analyze @.", exitInput, ".: is a directory"},
 		{"analyze TRACE --tokens zero", exitInput, "zero: is a device, not a plain file"},
@@ -141,6 +144,20 @@ func TestReportBombs(t *testing.T) {
 			if peak > 100e6 {
 				t.Errorf("%s %s: %d bytes", args[0], what, peak)
 			}
+		}
+	}
+}
+
+// A message about a hundred thousand files names a few.
+func TestNamesOf(t *testing.T) {
+	many := strings.Fields(strings.Repeat("f.json ", 100_000))
+	for n, want := range map[int]string{
+		1: "f.json", 9: strings.Repeat("f.json, ", 8) + "f.json",
+		10:      strings.Repeat("f.json, ", 7) + "f.json and 2 others",
+		100_000: strings.Repeat("f.json, ", 7) + "f.json and 99992 others",
+	} {
+		if got := namesOf(many[:n]); got != want {
+			t.Errorf("%d: %.200s, want %s", n, got, want)
 		}
 	}
 }
