@@ -25,7 +25,7 @@ func TestManyAndDeep(t *testing.T) {
 	began := time.Now()
 	r := one(t, nested.String())
 	const message = "more than 2048 spans around one event"
-	if len(r.Problems) != 1 || r.Problems[0].Code != trace.DeepNesting ||
+	if len(r.Problems) != 1 || r.Problems[0].Code != trace.DeepNesting || r.Problems[0].Count != 1 ||
 		!strings.Contains(r.Problems[0].Message(), message) {
 		t.Errorf("nested: %v", r.Problems)
 	}

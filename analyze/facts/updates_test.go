@@ -90,6 +90,8 @@ func TestClears(t *testing.T) {
 			"[0 autograd::engine::evaluate_function: torch::autograd::AccumulateGrad]", "[]"},
 		{"forward, sets, reduce-scatter, forward, sets, step", "[]", "[]", "[]", "[]"},
 		{"forward, sets, forward, adds, step", "[]", "[]", "[]", "[]"},
+		{"step, forward, sets, step", "[]", "[]", "[]", "[]"},
+		{"forward, sets, step, forward, step, forward, sets, step", "[]", "[]", "[]", "[]"},
 		{"forward, in backward, forward, in backward", "[]", "[]", "[]", "[1 -1]"},
 	} {
 		r := one(t, loop(t, test.loop))
