@@ -85,5 +85,6 @@ func EvidenceOf(r *Rank, e timeline.Event) report.Evidence {
 		Track:    e.Process + "/" + e.Thread,
 		Start:    e.Start,
 		Duration: e.Duration,
+		Code:     e.Code,
 	}
 }

@@ -37,6 +37,8 @@ type Collective struct {
 	Phase      Phase               // of its launch call, never PhaseGradientSync
 
 	Replayed bool // the replay of a CUDA graph launched it
+
+	Code string // the line of the program that launches it; "" unknown
 }
 
 // Event returns the kernel of the i-th collective as a viewer shows it.
@@ -49,6 +51,7 @@ func (c *Communication) Event(i int) timeline.Event {
 		Thread:   stream.Thread,
 		Start:    one.Start,
 		Duration: one.End - one.Start,
+		Code:     one.Code,
 	}
 }
 
@@ -131,6 +134,7 @@ func (c *collector) add(dev, i int) {
 	if launch >= 0 {
 		one.Step = c.steps.At(c.x.Col.Start[launch])
 		one.Site = c.site(row, launch, one.Replayed)
+		one.Code = c.x.Code(launch)
 	}
 	c.out.Collectives = append(c.out.Collectives, one)
 	c.launches = append(c.launches, launch)

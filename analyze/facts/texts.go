@@ -62,6 +62,7 @@ func (c *Communication) texts(visit func(*string)) {
 		visit(&one.Desc)
 		visit(&one.Members)
 		visit(&one.Site.Name)
+		visit(&one.Code)
 	}
 	for i := range c.Kernels {
 		visit(&c.Kernels[i])

@@ -25,6 +25,7 @@ func measure(x *timeline.Rank, p *Pass, list []operation, waits func() *timeline
 		}
 	}
 	p.First = x.Event(spans[0].Row)
+	p.First.Code = x.Code(list[0].row)
 	slices.SortFunc(spans, func(a, b timeline.Span) int { return cmp.Compare(a.Start, b.Start) })
 	set := timeline.NewSet(len(spans))
 	end := spans[0].End

@@ -3,6 +3,7 @@ package idle
 import (
 	"strings"
 
+	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -18,7 +19,7 @@ func (c *charger) code(row int32) (program, innermost string) {
 		if innermost == "" {
 			innermost = name
 		}
-		if ofProgram(name) {
+		if c.x.Is(span, timeline.ProgramLine) {
 			program = name
 		}
 		return program == ""
@@ -30,26 +31,6 @@ func (c *charger) code(row int32) (program, innermost string) {
 		program = innermost
 	}
 	return program, innermost
-}
-
-// libraries are pieces of the paths of frames that are not the program's own.
-var libraries = []string{
-	"/torch/", "-packages/", "/lib/python3", "/threading.py(", "/contextlib.py(", "/functools.py(", "<frozen",
-}
-
-// ofProgram reports whether a frame is a line of the program: "train.py(57): log_loss", and not
-// a built-in, "nn.Module: Linear_0" or a line of a library.
-func ofProgram(name string) bool {
-	if strings.HasPrefix(name, "<built-in") || !strings.Contains(name, ".py(") {
-		return false
-	}
-	path := "/" + strings.ReplaceAll(name, `\`, "/")
-	for _, library := range libraries {
-		if strings.Contains(path, library) {
-			return false
-		}
-	}
-	return true
 }
 
 // frames is a frame in which the host is, and the line of the program that called it.

@@ -155,6 +155,7 @@ const longCell = 40
 type findingView struct {
 	*report.Finding
 	Evidence tableView
+	At       string // lines of the program
 	Replay   string
 }
 
@@ -176,8 +177,8 @@ func viewOf(s section) sectionView {
 		v.Tables = append(v.Tables, viewOfTable(t))
 	}
 	for _, f := range s.findings {
-		replay := printable(predictedText(f.Finding))
-		v.Findings = append(v.Findings, findingView{f.Finding, viewOfTable(f.evidence), replay})
+		at, replay := printable(codeText(f.Finding)), printable(predictedText(f.Finding))
+		v.Findings = append(v.Findings, findingView{f.Finding, viewOfTable(f.evidence), at, replay})
 	}
 	return v
 }

@@ -50,12 +50,15 @@ func Markdown(w io.Writer, r *report.Report, o Options) error {
 	return flush(w, &b)
 }
 
-// markdownChange draws the change of a finding as two items of a list. It is no block of code:
+// markdownChange draws the change of a finding as two items of a list, and the lines of the
+// program that it is about. It is no block of code:
 // a report that was read from a file may hold anything there.
 func markdownChange(b *strings.Builder, f *report.Finding, indent string) {
-	if f.Change == nil {
-		return
+	if f.Change != nil {
+		fmt.Fprintf(b, "%s- before: %s\n%s- after: %s\n",
+			indent, markdownText(f.Change.Before), indent, markdownText(f.Change.After))
 	}
-	fmt.Fprintf(b, "%s- before: %s\n%s- after: %s\n",
-		indent, markdownText(f.Change.Before), indent, markdownText(f.Change.After))
+	if text := codeText(f); text != "" {
+		fmt.Fprintf(b, "%s- at: %s\n", indent, markdownText(text))
+	}
 }

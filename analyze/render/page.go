@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/render/plots"
@@ -199,6 +200,12 @@ func evidenceTable(list []report.Evidence) table {
 		t.rows = append(t.rows, []string{
 			fmt.Sprint(e.Rank), short(e.Track), micros(e.Start), micros(e.Duration), short(e.Name),
 		})
+	}
+	if slices.ContainsFunc(list, func(e report.Evidence) bool { return e.Code != "" }) {
+		t.header = append(t.header, "code")
+		for i, e := range list {
+			t.rows[i] = append(t.rows[i], short(e.Code))
+		}
 	}
 	return t
 }

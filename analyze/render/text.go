@@ -197,6 +197,9 @@ func verdict(r *report.Report) []saying {
 	for _, l := range changed(f) {
 		list = append(list, saying{text: l})
 	}
+	if text := codeText(f); text != "" {
+		list = append(list, saying{head: "AT", text: text})
+	}
 	return append(list, unnamed(r)...)
 }
 
@@ -206,6 +209,18 @@ func changed(f *report.Finding) []string {
 		return nil
 	}
 	return []string{"- " + f.Change.Before, "+ " + f.Change.After}
+}
+
+// mostLines is how many lines of a program are named for a finding.
+const mostLines = 3
+
+// codeText names the lines of the program that a finding is about, "" where they are unknown.
+func codeText(f *report.Finding) string {
+	lines := f.Code()
+	if n := len(lines) - mostLines; n > 0 {
+		lines = append(lines[:mostLines], fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(lines, ", ")
 }
 
 // also lists the other findings, a line each.
@@ -236,6 +251,9 @@ func details(b *sheet, f *report.Finding) {
 		escape.Control(f.Title), escape.Control(f.Why), escape.Control(f.Fix))
 	for _, l := range changed(f) {
 		fmt.Fprintf(b, "    %s\n", escape.Control(l))
+	}
+	if text := codeText(f); text != "" {
+		fmt.Fprintf(b, "  at: %s\n", escape.Control(text))
 	}
 	if text := predictedText(f); text != "" {
 		fmt.Fprintf(b, "  replay: %s\n", escape.Control(text))

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // Finding is one thing to change: what it is, what it costs and how to see it.
@@ -40,6 +41,17 @@ type Finding struct {
 	Caveats  []string   `json:"caveats"`          // what may make the finding wrong
 
 	Lateness *Lateness `json:"lateness,omitempty"` // of a straggler's finding, if its trace shows anything of it
+}
+
+// Code are the lines of the program that the evidence names, each once.
+func (f *Finding) Code() []string {
+	var lines []string
+	for _, e := range f.Evidence {
+		if e.Code != "" && !slices.Contains(lines, e.Code) {
+			lines = append(lines, e.Code)
+		}
+	}
+	return lines
 }
 
 // Change is the line of code that matters, before and after: an example in PyTorch, whose names
@@ -82,6 +94,10 @@ type Evidence struct {
 	Track    string `json:"track"`       // process and thread or stream, "pid/tid"
 	Start    int64  `json:"start_ns"`    // on the clock of the trace's ts
 	Duration int64  `json:"duration_ns"` // 0 for a moment
+
+	// Code is the line of the program that does it, or launches it: "train.py(57): step". It is
+	// absent where stacks were not recorded, or hold no file of the program.
+	Code string `json:"code,omitempty"`
 }
 
 // Skip says that a rule did not run, why, and what would let it.

@@ -37,10 +37,11 @@ const (
 	KernelLaunch                       // calls that launch one kernel
 	DeviceSync                         // calls that wait for all of a device
 	StreamSyncCall                     // calls that wait for a stream
+	ProgramLine                        // a frame of Python in a file of the program: train.py(57): step
 
 	// operator is the classes that so many rows of a host thread are in. They are left
 	// out of the marks of a track (see markTracks), which stay short that way.
-	operator = AtenOp | AddInPlace | KernelLaunch
+	operator = AtenOp | AddInPlace | KernelLaunch | ProgramLine
 )
 
 // names holds the class of every distinct name of a trace by StringID, so that each text is
@@ -162,6 +163,9 @@ func classOf(name string) Class {
 	}
 	if strings.HasSuffix(strings.TrimSuffix(name, "()"), "no_sync") {
 		c |= NoSync
+	}
+	if isProgramLine(name) {
+		c |= ProgramLine
 	}
 	return c
 }

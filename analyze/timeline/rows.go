@@ -221,9 +221,11 @@ type Event struct {
 	Name            string // as in the trace
 	Process, Thread string // of its track: the process or device, and the thread or stream
 	Start, Duration int64  // ns
+	Code            string // the line of the program that does it, or launches it; "" unknown, see Rows.Code
 }
 
-// Event copies a row. Its texts are pieces of the trace's memory.
+// Event copies a row. What launched it is not looked for, so that a row of a device has no
+// Code yet. Its texts are pieces of the trace's memory.
 func (x *Rows) Event(row int32) Event {
 	track := &x.Trace.Tracks()[x.Col.Track[row]]
 	return Event{
@@ -232,6 +234,7 @@ func (x *Rows) Event(row int32) Event {
 		Thread:   track.TID,
 		Start:    x.Col.Start[row],
 		Duration: x.Col.Dur[row],
+		Code:     x.Code(row),
 	}
 }
 
@@ -240,6 +243,7 @@ func (e *Event) Texts(visit func(*string)) {
 	visit(&e.Name)
 	visit(&e.Process)
 	visit(&e.Thread)
+	visit(&e.Code)
 }
 
 // Suspect returns what the name of a kernel speaks of, although the kernel is in no family

@@ -81,3 +81,45 @@ func (x *Rows) siteOfSpan(span int32) (int, LaunchSite) {
 	}
 	return 0, UnknownSite
 }
+
+// Code is the line of the program that does what a row of the host is: the innermost frame
+// of Python around it in a file of the program, such as "train.py(57): step". The row counts
+// if it is such a frame itself. It is "" where there is none, as where stacks were not
+// recorded, and on threads of the autograd engine but in hooks. It is a piece of the trace's
+// memory.
+func (x *Rows) Code(row int32) string {
+	if row < 0 || x.AnyName()&ProgramLine == 0 {
+		return ""
+	}
+	if x.Is(row, ProgramLine) {
+		return x.Name(row)
+	}
+	line := ""
+	x.Stack(row, func(span int32) bool {
+		if x.Is(span, ProgramLine) {
+			line = x.Name(span)
+		}
+		return line == ""
+	})
+	return line
+}
+
+// libraries are pieces of the paths of frames that are not the program's own.
+var libraries = []string{
+	"/torch/", "-packages/", "/lib/python3", "/threading.py(", "/contextlib.py(", "/functools.py(", "<frozen",
+}
+
+// isProgramLine reports whether a name is that of a frame in a file of the program,
+// "train.py(57): log_loss", and not a built-in, "nn.Module: Linear_0" or a line of a library.
+func isProgramLine(name string) bool {
+	if strings.HasPrefix(name, "<built-in") || !strings.Contains(name, ".py(") {
+		return false
+	}
+	path := "/" + strings.ReplaceAll(name, `\`, "/")
+	for _, library := range libraries {
+		if strings.Contains(path, library) {
+			return false
+		}
+	}
+	return true
+}

@@ -159,6 +159,7 @@ func (w *Work) Texts(visit func(*string)) {
 		k.Longest.Name = k.Name // copied already, and long
 		visit(&k.Longest.Process)
 		visit(&k.Longest.Thread)
+		visit(&k.Longest.Code)
 	}
 	w.Copy.Texts(visit)
 	w.Garbage.Texts(visit)

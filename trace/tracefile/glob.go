@@ -21,28 +21,39 @@ func glob(pattern string) (found, unreadable []string, err error) {
 	if !exists(root) {
 		return nil, nil, nil
 	}
-	last, looked := parts[len(parts)-1], 0
-	err = walk(root, func(path string, isDir bool) (enter bool) {
-		rest, err := filepath.Rel(root, path)
-		if err != nil {
-			return false
-		}
-		if root == "." && !filepath.IsAbs(pattern) {
-			path = rest
-		}
-		names := strings.Split(rest, string(filepath.Separator))
-		if last == "**" && (isDir || !isKnown(path)) || !matches(parts, names) { // by ** traces are meant
-			return isDir && looked <= mostFound && mayMatchBelow(parts, names)
-		}
-		if looked++; looked <= mostFound && (last != "**" || mayBeTrace(path)) {
-			found = append(found, path)
-		}
-		return false
-	}, func(dir string) { unreadable = append(unreadable, dir) })
-	if err == nil && looked > mostFound {
+	m := matcher{root: root, shown: root, parts: parts}
+	if root == "." && !filepath.IsAbs(pattern) {
+		m.shown = ""
+	}
+	err = walk(root, m.visit, func(dir string) { unreadable = append(unreadable, dir) })
+	if err == nil && m.looked > mostFound {
 		err = tooMany(pattern)
 	}
-	return found, unreadable, err
+	return m.found, unreadable, err
+}
+
+// matcher collects what matches a pattern.
+type matcher struct {
+	root, shown string   // where the walk begins, and how paths that are found begin
+	parts       []string // of the pattern, below root
+	found       []string
+	looked      int
+}
+
+func (m *matcher) visit(path string, isDir bool) (enter bool) {
+	rest, err := filepath.Rel(m.root, path)
+	if err != nil {
+		return false
+	}
+	names := strings.Split(rest, string(filepath.Separator))
+	traces := m.parts[len(m.parts)-1] == "**" // by ** traces are meant
+	if traces && (isDir || !isKnown(path)) || !matches(m.parts, names) {
+		return isDir && m.looked <= mostFound && mayMatchBelow(m.parts, names)
+	}
+	if m.looked++; m.looked <= mostFound && (!traces || mayBeTrace(path)) {
+		m.found = append(m.found, filepath.Join(m.shown, rest))
+	}
+	return false
 }
 
 // mayMatchBelow reports whether a directory can hold what matches the pattern.

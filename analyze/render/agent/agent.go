@@ -77,9 +77,10 @@ type Evidence struct {
 	File     string `json:"file"` // the trace; empty where that is unknown
 	Rank     int64  `json:"rank"`
 	Name     string `json:"name"`
-	Track    string `json:"track"`       // "pid/tid"
-	Start    int64  `json:"start_ns"`    // on the clock of the trace: its ts is this by 1000
-	Duration int64  `json:"duration_ns"` // 0 for a moment
+	Track    string `json:"track"`          // "pid/tid"
+	Start    int64  `json:"start_ns"`       // on the clock of the trace: its ts is this by 1000
+	Duration int64  `json:"duration_ns"`    // 0 for a moment
+	Code     string `json:"code,omitempty"` // the line of the program, where stacks were recorded
 }
 
 // Check is one row of the gate.

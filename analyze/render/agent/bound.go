@@ -113,7 +113,7 @@ func (c *cutter) finding(f Finding, r room) Finding {
 	}
 	evidence := []Evidence{}
 	for _, e := range first(f.Evidence, r.evidence) {
-		e.File, e.Name, e.Track = c.text(e.File), c.text(e.Name), c.text(e.Track)
+		e.File, e.Name, e.Track, e.Code = c.text(e.File), c.text(e.Name), c.text(e.Track), c.text(e.Code)
 		evidence = append(evidence, e)
 	}
 	f.Evidence = evidence

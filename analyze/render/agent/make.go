@@ -64,7 +64,7 @@ func (a *Answer) findings(r *report.Report) {
 			Share: f.Share, Saving: f.Saving, Fix: f.Fix, Change: f.Change, Caveats: f.Caveats}
 		for _, e := range f.Evidence {
 			one.Evidence = append(one.Evidence, Evidence{File: files[e.Rank], Rank: e.Rank, Name: e.Name,
-				Track: e.Track, Start: e.Start, Duration: e.Duration})
+				Track: e.Track, Start: e.Start, Duration: e.Duration, Code: e.Code})
 		}
 		a.Findings = append(a.Findings, one)
 	}
