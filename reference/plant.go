@@ -233,7 +233,8 @@ var simulated = map[string][]setting{
 	"GS003": {{"scale", "loss"}, {"clip-grad-norm", "0.05"}, {"token-counts", ""}, {"model", "llama-3.2-1b"},
 		{"layers", "2"}, {"width", "0"}, {"heads", "0"}, {"kv-heads", "0"}, {"hidden", "0"}, {"vocabulary", "4096"},
 		{"sequence-length", "1024"}, {"local-batch-size", "16"}, {"global-batch-size", "2x"}, {"dtype", "bfloat16"}},
-	"GS005": {{"scale", "loss"}, {"clip-grad-norm", "0.05"}},
+	"GS005": {{"scale", "loss"}, {"clip-grad-norm", "0.05"}, {"token-counts", ""}, {"local-batch-size", "16"},
+		{"global-batch-size", "3x"}},
 	"OV009": {{"scale", "loss"}, {"sharding", "full"}, {"prefetch", "false"}, {"reduce-scatter", ""}},
 	// Blocks compute long enough to be gathered and reduced beside.
 	"AC003": {{"scale", "loss"}, {"sync", "every-micro-batch"}, {"reduce-scatter", ""}, {"sharding", "full"},

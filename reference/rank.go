@@ -81,9 +81,9 @@ func (r *rank) makeParams() *optim.Optimizer {
 	if r.plan.has(divideWhole) {
 		by := r.dev.Scalar()
 		r.dev.Upload(by, device.Host{Floats: []float64{1 / float64(r.dev.World)}})
-		hooks.Divide = func(grad *device.Buffer) {
-			r.dev.Run(ops.Scale{X: grad, Factor: by})
-			if r.follow.of != nil && grad == r.follow.of.Grad {
+		hooks.Divide = func(grads *device.Buffer, of ...*gradients.Param) {
+			r.dev.Run(ops.Scale{X: grads, Factor: by})
+			if r.follow.of != nil && slices.Contains(of, r.follow.of) {
 				r.scaledBy(1/float64(r.dev.World), false)
 			}
 		}

@@ -36,7 +36,8 @@ func clearsOf(x *timeline.Rank, s *steps.Steps, g *gradients.Gradients) (c Clear
 		if !ok {
 			continue
 		}
-		if i > 0 && keeps(passes) && !g.Written[i] && !anyStarts(zeros, s.List[i-1].Update.Start, passes[0].First) {
+		kept := keeps(passes) || g.ShardsKept[i]
+		if i > 0 && kept && !g.Written[i] && !anyStarts(zeros, s.List[i-1].Update.Start, passes[0].First) {
 			c.Kept = append(c.Kept, Clear{i, x.Event(spans[0].Row)})
 		}
 		last := passes[len(passes)-1].Last

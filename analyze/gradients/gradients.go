@@ -21,6 +21,7 @@ type Gradients struct {
 	Tokens          TokenAllReduce   // where the token count is reduced over ranks
 	Passes          []Pass           // by step
 	Written         []bool           // by step: gradients may have been cleared since the update before: see written
+	ShardsKept      []bool           // by step: gradients of shards were there before it: see kept
 	Steps           []Step           // by index of the rank's steps
 }
 
@@ -51,6 +52,7 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 	m := newMatcher(&g.Params, g.Optimizers, cmp.Or(g.Sync.Shards, g.Sync.Ranks, world))
 	m.shapes.markNorms(list)
 	g.Written = written(x, s.List, g.Steps, m.shapes, list)
+	g.ShardsKept = kept(x, s.List, g.HostCollectives, list)
 	passes := make([][]Backward, len(g.Steps))
 	for i := range g.Steps {
 		passes[i] = g.Steps[i].Backwards

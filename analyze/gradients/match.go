@@ -161,21 +161,39 @@ func (g *run) decaysOnly() bool {
 // tensors that takes: as whole shapes, as shards by dimension 0 (FSDP2), or as flat buffers
 // of that total (DDP's buckets, FSDP1). size is that of an element in bytes, 0 unknown. Each
 // parameter is matched once, so touching one tensor many times does not cover the others.
+// A shard may look like another parameter as a whole: where shards alone cover more, they are shards.
 func (m *matcher) cover(o owner, tensors [][]int64, dtype string) (elements int64, count int, size int64) {
 	size = timeline.DtypeBytes(dtype)
+	for i := 0; size == 0 && i < len(o.classes); i++ {
+		size = m.params.Classes[o.classes[i]].Size
+	}
+	elements, count, flat := m.coverBy(o, tensors, m.forms)
+	if m.ranks > 1 {
+		if shards, n, _ := m.coverBy(o, tensors, m.shard); shards > elements {
+			elements, count = shards, n
+		}
+	}
+	if flatTotal := bounded.Mul(flat, m.shards(flat, o.numel)); elements < flatTotal &&
+		flatTotal <= bounded.Mul(2, o.numel) {
+		return min(flatTotal, o.numel), len(tensors), size
+	}
+	return elements, count, size
+}
+
+// coverBy counts how many elements of an owner's parameters some tensors are, and how many tensors that takes, if
+// gradients have certain forms. flat is the elements of the others that have one dimension.
+func (m *matcher) coverBy(
+	o owner, tensors [][]int64, forms func(p *ParamClass) []string,
+) (elements int64, count int, flat int64) {
 	left := make(map[string]int)
 	whole := make(map[string]int64)
 	for _, class := range o.classes {
 		p := &m.params.Classes[class]
-		if size == 0 {
-			size = p.Size
-		}
-		for _, key := range m.forms(p) {
+		for _, key := range forms(p) {
 			left[key] += p.Count
 			whole[key] = p.Numel
 		}
 	}
-	flat := int64(0)
 	for _, s := range tensors {
 		key := shapeKey(s)
 		if left[key] > 0 {
@@ -186,11 +204,13 @@ func (m *matcher) cover(o owner, tensors [][]int64, dtype string) (elements int6
 			flat = bounded.Add(flat, s[0])
 		}
 	}
-	if flatTotal := bounded.Mul(flat, m.shards(flat, o.numel)); elements < flatTotal &&
-		flatTotal <= bounded.Mul(2, o.numel) {
-		return min(flatTotal, o.numel), len(tensors), size
-	}
-	return elements, count, size
+	return elements, count, flat
+}
+
+// shard is the shape of a parameter's gradient on this rank where gradients are sharded.
+func (m *matcher) shard(p *ParamClass) []string {
+	forms := m.forms(p)
+	return forms[len(forms)-1:]
 }
 
 // forms returns the shapes, as text, that a parameter's gradient can have on this rank: its

@@ -40,6 +40,14 @@ func (t *operation) dtype() string {
 	return t.of.Dtype
 }
 
+// elements is how many elements an operation touches on this rank, of all its tensors.
+func (t *operation) elements() int64 {
+	if t.local > 0 {
+		return t.local
+	}
+	return timeline.NumelOfAll(t.shapes())
+}
+
 // family groups operators that do the same to their tensors.
 type family uint8
 

@@ -26,7 +26,7 @@ func written(x *timeline.Rank, list []steps.Step, own []Step, c *shapeCounts, op
 		}
 		tensors := 0
 		for k := from(ops, list[i-1].Update.Start); k < len(ops) && ops[k].start < own[i].Backwards[0].First; k++ {
-			if t := &ops[k]; t.writes() && c.any(t.shapes()) && !begun.own(t) && !ofNew(x, t.row) {
+			if t := &ops[k]; t.writes() && c.any(t.shapes()) && !begun.own(t) && !ofNew(x, t.row) && !ofFSDP(x, t) {
 				tensors += c.parameters(t.shapes())
 			}
 		}
@@ -75,6 +75,19 @@ func (b *begun) enter(span int32) {
 func ofNew(x *timeline.Rank, row int32) bool {
 	parent := x.Col.Parent[row]
 	return parent != trace.NoParent && x.Is(parent, timeline.AtenOp) && !strings.HasSuffix(x.Name(parent), "_")
+}
+
+// ofFSDP reports whether an operation copies parameters that FSDP gathers: into the message, or out of it.
+func ofFSDP(x *timeline.Rank, t *operation) bool {
+	if t.family != copyInto {
+		return false
+	}
+	found := false
+	x.Stack(t.row, func(span int32) bool {
+		found = found || x.Is(span, timeline.FSDP2)
+		return !found
+	})
+	return found
 }
 
 // writes reports whether an operation changes the tensors that it touches in place.

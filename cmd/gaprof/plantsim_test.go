@@ -75,32 +75,62 @@ var notAlone = map[string]string{
 	"TH001": "", // a file is cut: see TestPlantsInFiles
 }
 
+// plantedOn are models with the options of a loop, on which a plant is found alone.
+var plantedOn = []struct {
+	name   string
+	ranks  []int
+	plants string // "" for all
+	of     func(ranks int) reference.Options
+}{
+	{"busy", []int{2, 8}, "", busy},
+	{"default", []int{2}, "", defaultOnGPUs},
+	{"full sharding", []int{2, 8}, "GS004 GS008",
+		func(ranks int) reference.Options { o := defaultOnGPUs(ranks); o.Sharding = "full"; return o }},
+	// A shard of the embedding has the shape of another weight as a whole.
+	{"vocabulary 8192", []int{2, 8}, "CL002",
+		func(ranks int) reference.Options { o := busy(ranks); o.Vocabulary = 8192; return o }},
+}
+
+// defaultOnGPUs is what gaprof train does of itself, in few steps.
+func defaultOnGPUs(ranks int) reference.Options {
+	o := reference.DefaultsOn(sim.Backend{}.Traits())
+	o.WorldSize, o.MaxSteps = ranks, 4
+	return o
+}
+
 // TestPlantsOnSim does what TestPlants does on simulated GPUs, where nothing disturbs: on 2 ranks and on 8
 // just the planted rule is found. Plants of one rank run on one.
 func TestPlantsOnSim(t *testing.T) {
-	for _, plant := range reference.Plants() {
-		rule, _, _ := strings.Cut(plant, "-")
-		if len(rule) != len("GS001") {
-			continue // loops of others, which break several rules
+	for _, loop := range plantedOn {
+		if testing.Short() && loop.name != "busy" {
+			continue
 		}
-		want, known := notAlone[plant]
-		if !known {
-			want = rule
-		}
-		t.Run(plant, func(t *testing.T) {
-			for _, ranks := range []int{2, 8} {
-				o := busy(ranks)
-				o.Plant = plant
-				findings, world := findingsOnSim(t, o)
-				if got := foundOnSim(findings, rule); got != want {
-					all := messages(&report.Report{Findings: findings})
-					t.Errorf("%d ranks: found %q, want %q%s", world, got, want, all)
-				}
-				if world == 1 {
-					break
+		t.Run(loop.name, func(t *testing.T) {
+			for _, plant := range reference.Plants() {
+				if len(plant) == len("GS001") && (loop.plants == "" || strings.Contains(loop.plants, plant)) {
+					t.Run(plant, func(t *testing.T) { plantedAlone(t, plant, loop.ranks, loop.of) })
 				}
 			}
 		})
+	}
+}
+
+// plantedAlone trains with a plant on some numbers of ranks and wants to find it alone.
+func plantedAlone(t *testing.T, plant string, numbers []int, of func(ranks int) reference.Options) {
+	want, known := notAlone[plant]
+	if !known {
+		want = plant
+	}
+	for _, ranks := range numbers {
+		o := of(ranks)
+		o.Plant = plant
+		findings, world := findingsOnSim(t, o)
+		if got := foundOnSim(findings, plant); got != want {
+			t.Errorf("%d ranks: found %q, want %q%s", world, got, want, messages(&report.Report{Findings: findings}))
+		}
+		if world == 1 {
+			break
+		}
 	}
 }
 

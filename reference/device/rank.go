@@ -47,6 +47,7 @@ func (r *Rank) Zeros(shape ...int) *Buffer { return r.ZerosOf(r.DType, shape...)
 // ZerosOf is Zeros with elements of another type.
 func (r *Rank) ZerosOf(dt DType, shape ...int) *Buffer {
 	b := r.Malloc(dt, shape...)
+	defer r.Range("cpu_op", "aten::zeros_like", Tensor(b))()
 	r.MemsetAsync(r.Compute, b)
 	return b
 }

@@ -10,9 +10,9 @@ import (
 
 // Hooks are callbacks of a Set. Any of them may be nil.
 type Hooks struct {
-	// Divide divides a whole gradient by the ranks right before it is reduce-scattered, which
-	// then is a sum.
-	Divide func(grad *device.Buffer)
+	// Divide divides what is reduce-scattered next, the whole gradients of some parameters, by the ranks. The reduction
+	// is a sum then.
+	Divide func(grads *device.Buffer, of ...*Param)
 	// Ready is called when a gradient is complete for its backward pass, after its
 	// reduction, if any, was enqueued. An optimizer in backward steps here.
 	Ready func(p *Param)

@@ -40,7 +40,7 @@ func (s *Set) ReduceScatter(p *Param) {
 	}
 	op := s.policy.Reduction()
 	if s.hooks.Divide != nil {
-		s.hooks.Divide(p.Grad)
+		s.hooks.Divide(p.Grad, p)
 		op = device.Sum
 	}
 	s.rank.Fork()

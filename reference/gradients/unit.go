@@ -203,8 +203,8 @@ func (u *unit) reduce() {
 		defer u.hooks.Span("reduce_scatter", u.step)()
 	}
 	defer u.span("FSDP::post_backward_reduce")()
-	op := u.divide()
 	input := u.concatenate()
+	op := u.divide(input)
 	u.rank.After(u.scatters, u.rank.Compute)
 	out := &flat{buffer: u.rank.MallocOn(u.scatters, u.rank.DType, u.size)}
 	if u.shards.Size() > 1 {
@@ -231,15 +231,13 @@ func (u *unit) reduce() {
 	u.accumulate(u.allReduce, out, op)
 }
 
-// divide calls the hook that divides whole gradients, if there is one, and returns the operator
-// that is left for their reduction.
-func (u *unit) divide() device.Reduce {
+// divide calls the hook that divides whole gradients, if there is one, for the message that they make, and returns the
+// operator that is left for its reduction.
+func (u *unit) divide(message *device.Buffer) device.Reduce {
 	if u.hooks.Divide == nil {
 		return u.policy.Reduction()
 	}
-	for _, p := range u.params {
-		u.hooks.Divide(p.Grad)
-	}
+	u.hooks.Divide(message, u.params...)
 	return device.Sum
 }
 
