@@ -236,3 +236,28 @@ func TestDecisions(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesBegin: every page has one title, below which a sentence says what the page is for.
+func TestPagesBegin(t *testing.T) {
+	sentence := regexp.MustCompile("^[\\p{L}`*\\[]")
+	for name, text := range pages(t) {
+		lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
+			return line == "" || strings.HasPrefix(line, "<!--")
+		})
+		if !strings.HasPrefix(name, "docs/") && name != "README.md" {
+			continue
+		}
+		if len(lines) < 2 || !strings.HasPrefix(lines[0], "# ") || !sentence.MatchString(lines[1]) {
+			t.Errorf("%s does not begin with a title and a sentence", name)
+		}
+		titles := 0
+		for _, line := range prose(text) {
+			if strings.HasPrefix(line, "# ") {
+				titles++
+			}
+		}
+		if titles != 1 {
+			t.Errorf("%s has %d titles", name, titles)
+		}
+	}
+}

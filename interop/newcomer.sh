@@ -77,7 +77,7 @@ shown() {
 said() { printf '%s\n' "$@" >>"$work/transcript"; }
 
 said '# The first hour' '' \
-  'Written by `interop/newcomer.sh`, which starts from an empty home and empty caches. Paths are shortened, and digits of measured times are x.' \
+  'From an empty machine to a gate in CI: install, a sample, a training loop of your own, the fix, the comparison. Written by `interop/newcomer.sh`, which starts from an empty home and empty caches. Paths are shortened, and digits of measured times are x.' \
   '' '## Install'
 newcomer python3 -m venv venv
 expected=0 shown exact "pip install --quiet $wheel && pip check"

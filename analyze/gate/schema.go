@@ -195,8 +195,8 @@ func (m *Metric) decided() string {
 
 const pageHead = `# Metrics
 
-What ` + "`gaprof check`" + ` can bound. This page is made of the table that also validates ` + "`gaprof.yaml`" + ` (` +
-	"`go generate ./...`" + `).
+What ` + "`gaprof check`" + ` can limit, by the names in ` + "`gaprof.yaml`" + `. The page
+is made of the table that also validates that file (` + "`go generate ./...`" + `).
 Every value comes from the report; the last column says where it stands in its JSON form.
 
 | metric | unit | decided by | definition | in the report |
