@@ -197,7 +197,7 @@ const pageHead = `# Metrics
 
 What ` + "`gaprof check`" + ` can limit, by the names in ` + "`gaprof.yaml`" + `. The page
 is made of the table that also validates that file (` + "`go generate ./...`" + `).
-Every value comes from the report; the last column says where it stands in its JSON form.
+Every value comes from the report; the last column says where it is in its JSON form.
 
 | metric | unit | decided by | definition | in the report |
 |---|---|---|---|---|

@@ -252,7 +252,7 @@ var modes = map[string]string{
 	"global":     "Over all tokens",
 	"per_rank":   "Per rank",
 	"micro_mean": "Per micro-batch",
-	"sum":        "Not normalised",
+	"sum":        "Not normalized",
 }
 
 // normalizationSection answers what gradients are divided by.

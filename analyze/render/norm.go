@@ -108,7 +108,7 @@ func lossText(s *normalization.StepReport) string {
 	for _, l := range []struct {
 		what string
 		loss *normalization.NamedLoss
-	}{{"logged", s.Logged}, {"optimised", s.Optimised}} {
+	}{{"logged", s.Logged}, {"optimized", s.Optimised}} {
 		if l.loss != nil {
 			parts = append(parts, fmt.Sprintf("%s %.7g is %s", l.what, l.loss.Value, l.loss.Text))
 		}
@@ -221,7 +221,7 @@ func lossTable(s *normalization.StepReport) table {
 	t := table{
 		title:  fmt.Sprintf("Losses of step %d", s.Step),
 		left:   1,
-		header: []string{"average", "value", "logged", "optimised"},
+		header: []string{"average", "value", "logged", "optimized"},
 	}
 	for _, l := range s.Losses {
 		row := []string{l.Name, fmt.Sprintf("%.7g", l.Value)}

@@ -27,7 +27,7 @@ var exitCodes = []struct {
 	code    int
 	meaning string
 }{
-	{exitOK, "analysed; gate passed"},
+	{exitOK, "analyzed; gate passed"},
 	{exitGate, "gate failed: regression, budget violated, or a finding at or above --fail-on"},
 	{exitUsage, "usage or configuration error"},
 	{exitInput, "input missing, unreadable or unsupported: nothing analyzed"},

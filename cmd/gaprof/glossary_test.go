@@ -25,7 +25,7 @@ var plain = []string{
 	"first", "from", "high", "low", "least", "greatest", "at tokens", "max/min", "this run", "at the start",
 	"peak", "category", "type", "samples", "sizes", "median error", "90 % within", "figure", "before",
 	"model us", "observed us", "ms/step", "predicted", "stage", "data parallel rank", "delay", "ideal", "alone",
-	"slowdown", "average", "logged", "optimised", "mode", "stays", "launch latency", "base", "new", "±",
+	"slowdown", "average", "logged", "optimized", "mode", "stays", "launch latency", "base", "new", "±",
 	"event latency", "duration", "steps", "causes",
 }
 
