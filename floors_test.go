@@ -54,6 +54,8 @@ var parts = [][2]string{
 	{"analyze/whatif", "analyze"},
 	{"analyze/render/plots/plot", "analyze/render"},
 	{"analyze/render/agent", "analyze/render"},
+	{"analyze/render/overlay", "analyze/render"},
+	{"internal/web", "cmd/gaprof"},
 	{"analyze/render/plots", "analyze/render"},
 	{"reference/telemetry/otlp", "reference/telemetry"},
 	{"reference/cpu/simd", "reference/cpu"},
@@ -70,7 +72,7 @@ var parts = [][2]string{
 var leaves = []string{
 	"internal/runs", "internal/escape", "internal/jsonerr", "internal/inflate", "internal/parallel", "internal/units",
 	"internal/bounded", "internal/choice", "internal/spelling", "internal/release", "internal/tracegen",
-	"internal/markup", "docs",
+	"internal/markup", "internal/loopback", "docs",
 }
 
 // module is the path of this module.

@@ -10,10 +10,11 @@ import (
 // contracts that other packages of their kind hold. What they need of a trace has to be in
 // the report, or a report that was read from a file would not serve them.
 var readers = map[string][]string{
-	"analyze/compare":      {"analyze/report"},
-	"analyze/gate":         {"analyze/report", "analyze/compare"},
-	"analyze/render/plots": {"analyze/report", "analyze/render/plots/plot"},
-	"analyze/render/agent": {"analyze/report", "analyze/compare", "analyze/gate"},
+	"analyze/compare":        {"analyze/report"},
+	"analyze/gate":           {"analyze/report", "analyze/compare"},
+	"analyze/render/plots":   {"analyze/report", "analyze/render/plots/plot"},
+	"analyze/render/overlay": {"analyze/report"},
+	"analyze/render/agent":   {"analyze/report", "analyze/compare", "analyze/gate"},
 	"analyze/render": {
 		"analyze/report", "analyze/compare", "analyze/gate", "analyze/render/plots", "analyze/render/agent",
 		"analyze/normalization", // for its audit, the contract gaprof.norm/1

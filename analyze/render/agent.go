@@ -63,3 +63,6 @@ func (o Options) inputs(i int) agent.Inputs {
 	}
 	return in
 }
+
+// Verdict is what is said first of a report, in a sentence.
+func Verdict(r *report.Report, o Options) string { return firstSaid(verdict(withKinds(r)), o) }

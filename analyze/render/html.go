@@ -31,6 +31,7 @@ func (p *page) write(w io.Writer, title, version string, o Options) error {
 		Run:      p.run,
 		Headline: p.headline,
 		Version:  printable(version),
+		Links:    o.Links,
 		Style:    markup.CSS(plots.StyleSheet() + styleSheet),
 		Scripts:  []markup.JS{markup.JS(pageScript)},
 	}
@@ -72,6 +73,8 @@ var pageTemplate = sync.OnceValue(func() *markup.Template { return markup.MustPa
 // is text, which the template escapes for the place where it is put.
 type pageView struct {
 	Title, Run, Headline, Version, Made string
+
+	Links []Link
 
 	Style     markup.CSS
 	Scripts   []markup.JS

@@ -19,6 +19,9 @@ type Options struct {
 	Width, Height int
 	Color         bool // in text
 
+	// Links stand at the head of a page that is served, relative to its address.
+	Links []Link
+
 	// Inputs are what the user called each run, a list of paths or patterns each: one of a report,
 	// two of a diff. Commands that the format agent names repeat them.
 	Inputs [][]string
@@ -36,3 +39,6 @@ func (o Options) shows(section string) bool { return slices.Contains(o.Show, sec
 func Sections() []string {
 	return []string{"findings", "top", "groups", "memory", "ranks", "health", "whatif"}
 }
+
+// Link leads from a page to another one.
+type Link struct{ Text, Href string }

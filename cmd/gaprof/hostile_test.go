@@ -349,6 +349,12 @@ var hostileRuns = []struct {
 		args:    func(h *hostile, _ string) []string { return []string{"-o", filepath.Join(h.out, h.fileName("RUN"))} },
 		shows:   map[string]string{"": "RUN"},
 	},
+	{command: "open", args: func(h *hostile, _ string) []string {
+		return append([]string{"--idle", "1ms", "--progress", "plain"}, h.traces...)
+	}, shows: map[string]string{"": "token"}},
+	{command: "serve", args: func(h *hostile, _ string) []string {
+		return []string{"--idle", "1ms", h.dir}
+	}, shows: map[string]string{"": "token"}},
 	{command: "explain", once: true, args: func(*hostile, string) []string { return nil }},
 	{command: "version", once: true, args: func(*hostile, string) []string { return nil }},
 	{command: "completion", once: true, args: func(*hostile, string) []string { return []string{"bash"} }},

@@ -21,6 +21,8 @@ var commands = []func(streams) *cobra.Command{
 	newTrainCommand,
 	newDemoCommand,
 	newConvertCommand,
+	newOpenCommand,
+	newServeCommand,
 	newExplainCommand,
 	newVersionCommand,
 	newCompletionCommand,
