@@ -1,8 +1,15 @@
 package analyze
 
 import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
+	"github.com/gaprof/gaprof/trace/sidecar"
 )
 
 // AuditNormalization adds to an audit how each step is normalized and what the rules say of
@@ -18,6 +25,9 @@ func AuditNormalization(audit *normalization.Report, traced *Result, o Options) 
 	}
 	if len(steps) == 0 {
 		steps, findings = JudgeLogs(o)
+	}
+	if text := badLosses(o.Logs.Losses); text != "" {
+		audit.Notes = append([]string{text}, audit.Notes...)
 	}
 	for _, step := range steps {
 		audit.Steps = append(audit.Steps, normalization.Describe(step.Step, step.Observed, step.Decision))
@@ -63,4 +73,30 @@ func CountsOf(o Options, step int64) *normalization.Counts {
 		return nil
 	}
 	return c
+}
+
+// badLosses says where a loss is no number any more; "" where none is.
+func badLosses(log *sidecar.LossLog) string {
+	if log == nil || len(log.Bad) == 0 {
+		return ""
+	}
+	late := func(l sidecar.BadLoss) int64 { // the loss of a step follows those of its micro-batches
+		if l.MicroBatch < 0 {
+			return math.MaxInt64
+		}
+		return l.MicroBatch
+	}
+	first := slices.MinFunc(log.Bad, func(a, b sidecar.BadLoss) int {
+		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(late(a), late(b)), cmp.Compare(a.Rank, b.Rank))
+	})
+	steps := make(map[int64]bool)
+	for _, l := range log.Bad {
+		steps[l.Step] = true
+	}
+	text := fmt.Sprintf("the loss is %s in step %d of rank %d", first.What, first.Step, first.Rank)
+	if first.MicroBatch >= 0 {
+		text += fmt.Sprintf(", first in micro-batch %d", first.MicroBatch)
+	}
+	return fmt.Sprintf("%s, and is no number in %s: its gradients are none either, and weights that they update "+
+		"stay so", text, units.Count(len(steps), "step"))
 }

@@ -56,7 +56,7 @@ func normalizationOf(list []*Rank, l logs) (report.Normalization, []NormalizedSt
 		}
 	}
 	if n.Step == nil {
-		n.Evidence = "no complete step for which every rank has token counts in " + from
+		n.Evidence = "no complete step for which every rank has token counts in " + from + missingRanks(list, counts)
 	}
 	return n, steps
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -78,10 +79,17 @@ type demoSide struct {
 	gradients []sidecar.Tensor // of its first step, before the optimizer
 }
 
-func runDemo(ctx context.Context, s streams, f demoFlags) error {
+func runDemo(ctx context.Context, s streams, f demoFlags) (err error) {
 	dir, err := demoFolder(f)
 	if err != nil {
 		return err
+	}
+	if f.output == "" {
+		defer func() {
+			if err != nil { // a folder that nobody was told of
+				err = errors.Join(err, os.RemoveAll(dir))
+			}
+		}()
 	}
 	if ctx == nil {
 		ctx = context.Background()
@@ -108,6 +116,9 @@ func runDemo(ctx context.Context, s streams, f demoFlags) error {
 	_, err = fmt.Fprintf(s.out,
 		"\nNext: gaprof analyze %s\n      gaprof norm %s --against %s\n      gaprof report %s\n",
 		before, before+"-cpu", after+"-cpu", before)
+	if f.output == "" && err == nil {
+		_, err = fmt.Fprintf(s.out, "The runs stay in %s until you remove it.\n", escape.Control(dir))
+	}
 	return err
 }
 

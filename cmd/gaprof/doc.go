@@ -41,6 +41,7 @@
 //	explain.go        explain: rules, metrics and schemas
 //	demo.go           demo
 //	train.go          train; trainjob.go one run of the trainer, trainfolder.go the folder it is
-//	                  written to, trainprogress.go how far it is, traintelemetry.go OpenTelemetry
+//	                  written to, trainlogs.go its logs, trainprogress.go how far it is,
+//	                  traintelemetry.go OpenTelemetry
 //	version.go, completion.go
 package main

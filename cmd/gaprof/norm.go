@@ -125,6 +125,20 @@ func auditRun(s streams, paths []string, f normFlags) error {
 	return errors.Join(err, failed)
 }
 
+// nothingToAudit says what an audit lacks.
+func nothingToAudit(m *material, o analyze.Options) error {
+	what := "neither token counts nor gradients to compare"
+	if o.UniformTokens {
+		what = "--tokens uniform says that all ranks have equally many tokens, not how many, and neither the traces " +
+			"nor a log count those of each micro-batch"
+	}
+	return &codeError{
+		code: exitInput,
+		err:  fmt.Errorf("%s: nothing to audit: %s", strings.Join(m.files, ", "), what),
+		hint: "pass --tokens FILE, write tokens.jsonl beside the traces, or compare gradients with --against",
+	}
+}
+
 // audit compares gradients, decides how each step is normalized, and describes it all.
 func audit(
 	s streams, m *material, f normFlags, machine ingest.Limits, o analyze.Options,
@@ -146,12 +160,7 @@ func audit(
 		return nil, nil, nothingToAnalyse(m.traces, f.selectFlags)
 	}
 	if audit.Empty() {
-		return nil, nil, &codeError{
-			code: exitInput,
-			err: fmt.Errorf("%s: nothing to audit: neither token counts nor gradients to compare",
-				strings.Join(m.files, ", ")),
-			hint: "pass --tokens FILE, write tokens.jsonl beside the traces, or compare gradients with --against",
-		}
+		return nil, nil, nothingToAudit(m, o)
 	}
 	audit.Conclude()
 	audit.NameChoices(flagNames)

@@ -107,7 +107,7 @@ func TestSimulatedFolder(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "run")
 		code, out, stderr := runWith("", append(slices.Clone(flags), "-o", dir)...)
 		if code != 0 || !strings.Contains(out, "simulated gpt2 on 3 ranks, 2 of 2 steps") ||
-			!strings.Contains(out, "s of simulated time\n") {
+			!strings.Contains(out, "s of simulated time, ") {
 			t.Fatalf("%d: %s%s", code, out, stderr)
 		}
 		files := make(map[string]string)

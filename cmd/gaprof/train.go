@@ -190,7 +190,17 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 		return errors.Join(err, folder.discard())
 	}
 	job.span = session.Span
-	job.stepped = tellSteps(session, bar)
+	told := tellSteps(session, bar)
+	warned := false
+	job.stepped = func(r reference.StepResult) {
+		told(r)
+		job.fail(folder.log(f.options, r))
+		if text := badLoss(f.options, r); text != "" && !warned {
+			warned = true
+			bar.done()
+			s.say("%s; later steps train on what it leaves\nhint: lower --lr, or clip with --clip-grad-norm", text)
+		}
+	}
 	job.message = func(text string) {
 		bar.done()
 		s.say("%s", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
@@ -228,8 +238,9 @@ func (t *trained) summary(folder *runFolder) string {
 	if t.options.Target.Epoch != 0 {
 		verb, clock = "simulated", "s of simulated time"
 	}
-	fmt.Fprintf(&b, "%s %s on %d ranks, %d of %d steps, %d tokens in %.1f %s", verb, t.options.Model,
-		t.options.WorldSize, r.Steps, t.options.MaxSteps, r.Tokens, r.Duration.Seconds(), clock)
+	fmt.Fprintf(&b, "%s %s on %d ranks, %d of %d steps, %d tokens in %.1f %s, %.0f tokens/s", verb, t.options.Model,
+		t.options.WorldSize, r.Steps, t.options.MaxSteps, r.Tokens, r.Duration.Seconds(), clock,
+		float64(r.Tokens)/max(r.Duration.Seconds(), 1e-9))
 	if n := len(t.steps); n > 0 && !t.options.Target.Shapes {
 		fmt.Fprintf(&b, ", loss %.4f -> %.4f", t.steps[0].Loss, t.steps[n-1].Loss)
 	}

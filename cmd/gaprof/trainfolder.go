@@ -28,6 +28,7 @@ type runFolder struct {
 
 	mu    sync.Mutex
 	wrote []string
+	logs  runLogs
 }
 
 // The files of a run other than traces.
@@ -77,7 +78,13 @@ func openFolder(dir string, force bool) (*runFolder, error) {
 }
 
 // Close lets go of the folder.
-func (f *runFolder) Close() error { return f.root.Close() }
+func (f *runFolder) Close() error {
+	var errs []error
+	for _, file := range f.logs.files {
+		errs = append(errs, file.Close())
+	}
+	return errors.Join(append(errs, f.root.Close())...)
+}
 
 // probe checks that files can be made.
 func (f *runFolder) probe() error {
@@ -202,16 +209,13 @@ func (f *runFolder) gradients(rank, step, world int, tensors []sidecar.Tensor) e
 	return errors.Join(sidecar.WriteGradientsIn(inner, of, tensors), inner.Close())
 }
 
-// write writes traces and logs. A rank without recorded events gets no trace.
+// write writes traces and what is missing of the logs. A rank without recorded events gets no trace.
 func (f *runFolder) write(t *trained) error {
 	if err := f.writeTraces(t); err != nil {
 		return err
 	}
 	slices.SortFunc(f.wrote, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
-	if err := f.create(tokensFile, func(w io.Writer) error { return sidecar.WriteTokens(w, t.tokens()) }); err != nil {
-		return err
-	}
-	return f.create(lossFile, func(w io.Writer) error { return sidecar.WriteLosses(w, t.losses()) })
+	return f.finishLogs(t)
 }
 
 // create makes a file that is not there: what was, was removed. It appears when it is whole.

@@ -186,6 +186,10 @@ func (t *trained) losses() *sidecar.LossLog {
 			for j, sum := range r.LossSums {
 				log.Micro = append(log.Micro, sidecar.MicroLoss{Rank: int64(r.Rank), Step: int64(s.Step),
 					MicroBatch: int64(j), Sum: sum, Tokens: r.Tokens[j]})
+				if what := notFinite(sum); what != "" && r.Tokens[j] > 0 && !t.options.Target.Shapes {
+					log.Bad = append(log.Bad, sidecar.BadLoss{Rank: int64(r.Rank), Step: int64(s.Step),
+						MicroBatch: int64(j), What: what})
+				}
 			}
 		}
 		log.Steps = append(log.Steps, sidecar.StepLoss{Step: int64(s.Step), Logged: s.Logged, Optimised: s.Optimized})

@@ -39,6 +39,9 @@ func readLines[T any](r io.Reader, file, what string, take func(line *T) error) 
 		if err != nil && notFinite().Match(text) {
 			line = *new(T)
 			err = json.Unmarshal(notFinite().ReplaceAll(text, []byte("${1}null")), &line)
+			if l, ok := any(&line).(interface{ notFinite(text []byte) }); ok {
+				l.notFinite(text)
+			}
 		}
 		if err == nil {
 			err = take(&line)

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
+	"slices"
+	"sync"
 
 	"github.com/gaprof/gaprof/trace"
 )
@@ -24,10 +27,17 @@ type StepLoss struct {
 	Optimised  float64 // the number whose gradient it follows
 }
 
+// BadLoss is a loss that is no number any more.
+type BadLoss struct {
+	Rank, Step, MicroBatch int64  // from 0; MicroBatch is -1 for the loss of a step
+	What                   string // NaN, Infinity or -Infinity
+}
+
 // LossLog is a log of losses.
 type LossLog struct {
 	Micro []MicroLoss // in the order of the log
 	Steps []StepLoss  // in the order of the log
+	Bad   []BadLoss   // in the order of the log
 }
 
 // lossLine is the part of a log line that is about losses.
@@ -41,6 +51,27 @@ type lossLine struct {
 	Logged     *float64 `json:"logged_loss"`
 	Loss       *float64 `json:"loss"`
 	Optimised  *float64 `json:"optimized_loss"`
+	Bad        string   `json:"not_finite"` // what a loss is that JSON has no number for
+}
+
+// bareLoss is a loss that is written as Python writes what JSON has no number for.
+var bareLoss = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:loss|loss_sum|loss_mean|logged_loss|optimized_loss)"\s*:\s*(NaN|-?Infinity)\b`)
+})
+
+// notFinite takes the text of a line that is no JSON.
+func (l *lossLine) notFinite(text []byte) {
+	if m := bareLoss().FindSubmatch(text); m != nil && l.Bad == "" {
+		l.Bad = string(m[1])
+	}
+}
+
+// bad takes in a loss that is no number.
+func (log *LossLog) bad(l *lossLine, rank int64) {
+	if l.Tokens != nil && *l.Tokens == 0 || !slices.Contains([]string{"NaN", "Infinity", "-Infinity"}, l.Bad) {
+		return // a mean over nothing is NaN in many logs
+	}
+	log.Bad = append(log.Bad, BadLoss{orElse(l.Rank, rank), *l.Step, orElse(l.MicroBatch, -1), l.Bad})
 }
 
 // ReadLosses reads a loss log, one JSON object a line: loss_sum (or loss_mean) with
@@ -51,7 +82,7 @@ func ReadLosses(r io.Reader, file string, rank int64) (*LossLog, error) {
 	log := new(LossLog)
 	var all tokenSum
 	err := readLines(r, file, "loss log", func(l *lossLine) error { return log.take(l, rank, &all) })
-	if err == nil && len(log.Micro)+len(log.Steps) == 0 {
+	if err == nil && len(log.Micro)+len(log.Steps)+len(log.Bad) == 0 {
 		err = &trace.FormatError{File: file, Reason: noLosses}
 	}
 	if err != nil {
@@ -70,7 +101,11 @@ func WithoutLosses(err error) bool {
 }
 
 func (log *LossLog) take(l *lossLine, rank int64, all *tokenSum) error {
-	if l.Step == nil || l.MicroBatch == nil && l.Logged == nil && l.Loss == nil && l.Optimised == nil {
+	if l.Step == nil {
+		return nil
+	}
+	log.bad(l, rank)
+	if l.MicroBatch == nil && l.Logged == nil && l.Loss == nil && l.Optimised == nil {
 		return nil
 	}
 	nan := math.NaN()
@@ -99,11 +134,18 @@ func (log *LossLog) take(l *lossLine, rank int64, all *tokenSum) error {
 // Unknown numbers are left out.
 func WriteLosses(w io.Writer, log *LossLog) error {
 	b := bufio.NewWriter(w)
+	bad := make(map[BadLoss]string)
+	for _, l := range log.Bad {
+		bad[BadLoss{l.Rank, l.Step, l.MicroBatch, ""}] = l.What
+	}
 	for _, m := range log.Micro {
 		fmt.Fprintf(b, `{"step":%d,"rank":%d,"micro_batch":%d`, m.Step, m.Rank, m.MicroBatch)
 		number(b, "loss_sum", m.Sum)
 		if m.Tokens >= 0 {
 			fmt.Fprintf(b, `,"local_valid_tokens":%d`, m.Tokens)
+		}
+		if what := bad[BadLoss{m.Rank, m.Step, m.MicroBatch, ""}]; what != "" {
+			fmt.Fprintf(b, `,"not_finite":%q`, what)
 		}
 		b.WriteString("}\n")
 	}

@@ -82,7 +82,8 @@ func TestBadLosses(t *testing.T) {
 
 func TestWriteLosses(t *testing.T) {
 	nan := math.NaN()
-	log := &LossLog{[]MicroLoss{{0, 0, 1, 0.1, 3}, {1, 0, 0, nan, -1}}, []StepLoss{{0, 0, 1e-300, nan}}}
+	log := &LossLog{[]MicroLoss{{0, 0, 1, 0.1, 3}, {1, 0, 0, nan, -1}, {1, 0, 1, nan, 5}},
+		[]StepLoss{{0, 0, 1e-300, nan}}, []BadLoss{{1, 0, 1, "-Infinity"}}}
 	var b strings.Builder
 	if err := WriteLosses(&b, log); err != nil {
 		t.Fatal(err)
@@ -98,8 +99,28 @@ func FuzzReadLosses(f *testing.F) {
 	f.Add(`{"step":1,"loss":NaN}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		log, err := ReadLosses(strings.NewReader(text), "log", 0)
-		if (err == nil) != (log != nil) || log != nil && len(log.Micro)+len(log.Steps) == 0 {
+		if (err == nil) != (log != nil) || log != nil && len(log.Micro)+len(log.Steps)+len(log.Bad) == 0 {
 			t.Errorf("%v %v", log, err)
 		}
 	})
+}
+
+// A loss that is no number is known, however it is written; one that is unknown, or a mean over
+// nothing, is not taken for one.
+func TestBadLossesAreKept(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"step": 3, "rank": 1, "micro_batch": 2, "loss_sum": NaN, "local_valid_tokens": 7}`: "[{1 3 2 NaN}]",
+		`{"step": 3, "micro_batch": 2, "loss_mean": -Infinity}`:                              "[{5 3 2 -Infinity}]",
+		`{"step": 3, "loss": NaN, "grad_norm": Infinity}`:                                    "[{5 3 -1 NaN}]",
+		`{"step": 3, "loss": 1.5, "grad_norm": NaN}`:                                         "[]",
+		`{"step": 3, "micro_batch": 0, "local_valid_tokens": 7, "not_finite": "NaN"}`:        "[{5 3 0 NaN}]",
+		`{"step": 3, "micro_batch": 0, "local_valid_tokens": 7, "not_finite": "soon"}`:       "[]",
+		`{"step": 3, "micro_batch": 0, "loss_mean": NaN, "local_valid_tokens": 0}`:           "[]",
+		`{"step": 3, "micro_batch": 0, "local_valid_tokens": 7}`:                             "[]",
+	} {
+		log, err := ReadLosses(strings.NewReader(line), "log", 5)
+		if err != nil || fmt.Sprint(log.Bad) != want {
+			t.Errorf("%s: %v, %v", line, log, err)
+		}
+	}
 }
