@@ -37,7 +37,7 @@ func newDemoCommand(s streams) *cobra.Command {
 		Short: "trains a small before/after pair, analyzes both, shows the difference",
 		Long: `demo runs the same loop twice, as it often is and as it can be, and says what the
 gap between backward() and optimizer.step() cost, whether the communication was
-hidden and whether the gradients were right. Times are those of GPT-2 on eight
+hidden and whether the gradients were right. Times are those of GPT-2 medium on eight
 simulated H100s, gradients those of a small model that is trained on two ranks of
 this cpu with the token counts of a published step. It takes seconds and no network.
 The runs stay in the folder that it names, for the other commands.`,
@@ -58,7 +58,7 @@ The runs stay in the folder that it names, for the other commands.`,
 // request 1917: 563 tokens on two ranks.
 const (
 	demoGPUs   = "sim:h100x8"
-	demoOnGPUs = "model=gpt2 dtype=bfloat16 world-size=8 sequence-length=1024 local-batch-size=8 max-steps=10 " +
+	demoOnGPUs = "model=gpt2-medium dtype=bfloat16 world-size=8 sequence-length=1024 local-batch-size=16 max-steps=8 " +
 		"global-batch-size=-1"
 	demoOnCPU = "layers=1 width=32 heads=2 sequence-length=64 local-batch-size=5 " +
 		"token-counts=59,60,14,11/12,268,133,6 max-steps=6"
@@ -207,7 +207,7 @@ func (side *demoSide) firstGradients(ctx context.Context, dir string, o referenc
 // demoHeader says what was run.
 func demoHeader(dir string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "gaprof %s demo  GPT-2 on 8 simulated H100s, and a small GPT on 2 ranks of this cpu,\n"+
+	fmt.Fprintf(&b, "gaprof %s demo  GPT-2 medium on 8 simulated H100s, a small GPT on 2 ranks of this cpu,\n"+
 		"each before and after a change; all runs are in %s\n", version, escape.Control(dir))
 	for _, side := range demoSides {
 		fmt.Fprintf(&b, "%-6s", side.name)

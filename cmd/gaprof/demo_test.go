@@ -18,18 +18,22 @@ func TestDemo(t *testing.T) {
 	}
 	for _, want := range []string{
 		`all runs are in ` + regexp.QuoteMeta(dir),
-		`passes that scale gradients +148 launches, 497\.8 MB, 0\.59 ms +none`,
-		`launched from +optimizer step \(11840\) +backward hook \(11840\)`,
-		`of them exposed, per step +2\.\d\d ms of [\d.]+ ms \([\d.]+ %\) +0\.\d\d ms of`,
-		`STEP +AdamW: [\d.]+ -> [\d.]+ ms, -[12]\.\d+ ms \(-\d+\.\d+ %\), p < 0\.001`,
+		`passes that scale gradients +292 launches, 1\.42 GB, 1\.30 ms +none`,
+		`launched from +optimizer step \(18688\) +backward hook \(18688\)`,
+		`of them exposed, per step +5\.\d\d ms of [\d.]+ ms \([\d.]+ %\) +0\.\d\d ms of`,
+		`STEP +AdamW: 9\d\.\d+ -> 8\d\.\d+ ms, -[78]\.\d+ ms \(-[89]\.\d+ %\), p 0\.00\d`,
 		`token weight relative to 1/N .* 0\.6718 to 1\.955 +1\n`,
 		`norm of the gradient, against after +1\.0\d+ +1\n`,
-		`MOVED +11840 AdamW reduce-scatters moved from the optimizer step to backward hooks`,
-		`GONE +gradient pass scale`, `FIXED +OV004 error`, `FIXED +GS002`,
+		`MOVED +18688 AdamW reduce-scatters moved from the optimizer step to backward hooks`,
+		`GONE +gradient pass scale`, `FIXED +OV004 warn`, `FIXED +GS002`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("it does not say %s", want)
 		}
+	}
+	above := regexp.MustCompile(`(?m)^(FINDING|STAYED|WORSE) .*\b(warn|error)\b`)
+	if left := above.FindAllString(out, -1); left != nil {
+		t.Errorf("after has findings above a note: %q", left)
 	}
 	if t.Failed() {
 		t.Log(out)
