@@ -47,6 +47,9 @@ func labels(text string) []string {
 
 // TestLabelsAreExplained: what the output calls a line or a column is in the glossary, or plain English.
 func TestLabelsAreExplained(t *testing.T) {
+	if testing.Short() {
+		t.Skip("analyzes the samples many times")
+	}
 	const step, before = "../../traces/reduce-scatter-in-step.json", "../../traces/demo-before"
 	show := "findings,groups,memory,top,ranks,health,whatif"
 	seen := map[string]bool{}

@@ -69,7 +69,10 @@ func newRelease(root, out, only string) (*release, error) {
 	if found == nil {
 		return nil, fmt.Errorf("internal/release/release.go names no version")
 	}
-	r := &release{root: root, out: filepath.Join(root, out), platforms: list, version: string(found[1]),
+	if !filepath.IsAbs(out) {
+		out = filepath.Join(root, out)
+	}
+	r := &release{root: root, out: out, platforms: list, version: string(found[1]),
 		built: make(map[platform]string), time: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if err := r.readCommit(); err != nil {
 		return nil, err
