@@ -323,13 +323,14 @@ func TestOneEach(t *testing.T) {
 func TestMarkAveraged(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		text string // r a reduction, m a product, f one of a framework, s one that is scattered
+		text string // r a reduction, m a product, f one of a framework, s one that is scattered, l one of a loss
 		want string // of the products, in order
 	}{
 		{"each", "rmrmrm", "xxx"}, {"all, then all", "rrrmmm", "..."}, {"one of three", "mrmm", "..."},
 		{"two of three", "rmrmm", "xx."}, {"the last two", "mrmrm", ".xx"}, {"no reductions", "mmm", "..."},
 		{"those of frameworks are left out", "rfrfrm", "..."}, {"scattered ones, too", "rsrsrm", "..."},
-		{"one alone", "rm", "."},
+		{"one alone", "rm", "."}, {"a loss between", "rlrmm", "..."}, {"losses of micro-batches", "lrlrmm", "...."},
+		{"a loss, then each", "rlrmrm", ".xx"},
 	} {
 		var list []operation
 		var reductions []int64
@@ -339,8 +340,11 @@ func TestMarkAveraged(t *testing.T) {
 				reductions = append(reductions, at)
 				continue
 			}
-			list = append(list, operation{family: multiply, start: at, end: at + 5, framework: r == 'f',
-				scattered: r == 's'})
+			o := operation{family: multiply, start: at, end: at + 5, framework: r == 'f', scattered: r == 's'}
+			if r == 'l' {
+				o.of = &timeline.Operand{Shapes: [][]int64{{}}}
+			}
+			list = append(list, o)
 		}
 		markAveraged(reductions, list)
 		var got strings.Builder

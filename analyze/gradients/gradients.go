@@ -17,6 +17,7 @@ type Gradients struct {
 	Backwards       []Backward       // in order of start; partial ones are joined
 	HostCollectives []HostCollective // in order of start
 	NoSync          []NoSync         // where the program is inside no_sync(), in order of start
+	Stacks          bool             // the program's stacks were recorded, so that no_sync() would show
 	Sync            Sync             // how gradients are reduced over ranks
 	Tokens          TokenAllReduce   // where the token count is reduced over ranks
 	Passes          []Pass           // by step
@@ -41,7 +42,7 @@ func Compute(x *timeline.Rank, s *steps.Steps, b Backwards, world int64) (g *Gra
 		touch = newStepping(x, &g.Params)
 		g.Steps = accumulate(touch, s.List, g.Optimizers, g.Backwards, b.forward)
 		g.HostCollectives, rows = hostCollectives(x, s, &g.Params, g.Optimizers, g.Backwards)
-		g.NoSync = noSyncs(x)
+		g.NoSync, g.Stacks = noSyncs(x), x.AnyName()&timeline.ProgramLine != 0
 		markNoSync(x, g.HostCollectives, rows, g.NoSync)
 		readiness(x, g.Backwards, g.HostCollectives)
 		g.Sync = synchronization(s.List, g.Steps, g.Backwards, g.HostCollectives, world)

@@ -2,6 +2,7 @@ package gradients
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
@@ -124,8 +125,9 @@ func familiesOf(t *trace.Trace) []family {
 
 // markAveraged notes which products each follow a gradient collective of their own: the
 // loop reduces and divides gradients one by one. A single such product is no sign of that,
-// as it is the first of a pass after all reductions. Products right before a reduce-scatter
-// and those of hooks, which divide anyway, are left out. Between two products anything else
+// as it is the first of a pass after all reductions. Products right before a reduce-scatter,
+// those of hooks, which divide anyway, and those of a single number, such as the loss of the
+// next micro-batch, are left out. Between two products anything else
 // may run, also on threads of a backend. reductions are the starts of gradient collectives,
 // ascending.
 func markAveraged(reductions []int64, list []operation) {
@@ -136,7 +138,7 @@ func markAveraged(reductions []int64, list []operation) {
 	follows := make([]bool, len(list))
 	end := int64(math.MinInt64) // of the last product
 	for i := range list {
-		if list[i].family == multiply && !list[i].scattered && !list[i].framework {
+		if list[i].family == multiply && !list[i].scattered && !list[i].framework && !list[i].ofNumber() {
 			follows[i] = steps.AnyIn(reductions, end, list[i].start)
 			end = list[i].end
 			products = append(products, i)
@@ -146,6 +148,12 @@ func markAveraged(reductions []int64, list []operation) {
 	for k, i := range products {
 		list[i].averaged = follows[i] && (one(k-1) || one(k+1))
 	}
+}
+
+// ofNumber reports whether all that an operation touches is tensors without dimensions.
+func (t *operation) ofNumber() bool {
+	shapes := t.shapes()
+	return len(shapes) > 0 && !slices.ContainsFunc(shapes, func(s []int64) bool { return len(s) > 0 })
 }
 
 // normStarts returns the host starts of norms, ascending.

@@ -28,14 +28,15 @@ var AC002 = analyze.Rule{
 	Run:   runAC002,
 }
 
-// needNoSync is met as well where nothing is reduced too often, which needs no explanation.
+// needNoSync is met as well where nothing is reduced too often, which needs no explanation, and
+// where stacks show that the program never enters it.
 var needNoSync = analyze.Need{
 	Name: "spans of no_sync()",
 	Missing: "nothing shows where no_sync() is entered: record with_stack=True, or annotate the " +
 		"micro-batches with record_function(\"no_sync\")",
 	Met: func(r *analyze.Rank) bool {
 		once := r.Sync.Pattern != gradients.SyncEvery || len(r.Sync.PerPass) < 2
-		return once || len(r.NoSync) > 0
+		return once || len(r.NoSync) > 0 || r.Stacks
 	},
 }
 
