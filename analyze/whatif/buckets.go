@@ -96,8 +96,8 @@ func (b *bucketing) stream(rank int, order []graph.Node) {
 			b.close(&open)
 			last = of
 		}
-		if !ok {
-			continue
+		if !ok || bytes >= b.limit && len(open.of) == 0 {
+			continue // what is large by itself may fill a bucket, and needs none
 		}
 		if len(open.of) == 0 {
 			open.name, open.line = named(of.kind, of.group), b.line(rank, of)
@@ -124,7 +124,7 @@ func (b *bucketing) like(rank int, n graph.Node) (of like, bytes int64, ok bool)
 	b.small += oneIf(f.Bytes > 0 && f.Bytes < b.limit)
 	group := b.G.Group[n]
 	_, launched := launchOf(b.Change, b.plan, n)
-	ok = f.Bytes > 0 && f.Bytes < b.limit && f.Step >= 0 && launched && !f.Replayed &&
+	ok = f.Bytes > 0 && f.Step >= 0 && launched && !f.Replayed &&
 		(len(b.Ranks) == 1 || group != graph.None && !b.known[group])
 	of = like{f.Kind, f.Group, f.Dtype, f.Step, -1, f.Site}
 	if f.Asked >= 0 {

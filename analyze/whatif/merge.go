@@ -42,7 +42,8 @@ func gapBefore(c *Change, n graph.Node) int64 {
 	return 0
 }
 
-// dissolve leaves out an op: neither it nor the call that launched it takes time, and peers do not wait for it.
+// dissolve leaves out an op: neither it nor the call that launched it takes time, nor what else the host does to ask
+// for a collective, and peers do not wait for it.
 func dissolve(c *Change, n graph.Node) {
 	if c.gone == nil {
 		c.gone = make(map[graph.Node]bool)
@@ -55,6 +56,7 @@ func dissolve(c *Change, n graph.Node) {
 	rank, own := c.rankOf(n)
 	if call := c.Ranks[rank].Before[own]; call != graph.None {
 		c.G.Work[c.nodes[rank]+call] = 0
+		c.unask(rank, own)
 	}
 }
 

@@ -47,6 +47,7 @@ type Nodes struct {
 	Step       []int32      // index of the step in which the host called or launched it, -1 none
 	Collective []int32      // index into Rank.Collectives of the facts, -1 none
 	Kernel     []graph.Node // by index of a collective: its node
+	Asking     []asking     // by the same: when the host asked for it
 	Before     []graph.Node // of an op: the call that launched it, graph.None unknown
 	Loading    []int64      // ns of data loading in the gap before a call and in it
 	Bucket     []uint8      // timeline.Bucket of an op; else timeline.IdleBucket

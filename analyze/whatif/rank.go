@@ -18,6 +18,7 @@ func Of(x *timeline.Rank, f *facts.Rank) *Rank {
 	orderLaunches(b)
 	findQueue(b)
 	b.events()
+	findAsking(b)
 	addImaged(b)
 	addWaits(b)
 	r.Same = b.image

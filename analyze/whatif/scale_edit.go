@@ -54,7 +54,11 @@ func applyScale(c *Change, _ string) {
 // before it.
 func (c *Change) remove(rank int, op graph.Node) {
 	dissolve(c, c.nodes[rank]+op)
-	if call := c.Ranks[rank].Before[op]; call != graph.None {
+	r := c.Ranks[rank]
+	if i := r.Collective[op]; i >= 0 && r.Asking[i] != (asking{}) {
+		return // dissolve has taken out what the host does for it
+	}
+	if call := r.Before[op]; call != graph.None {
 		c.think(c.nodes[rank]+call, -1<<62)
 	}
 }

@@ -29,6 +29,7 @@ var simulatedEdits = []struct {
 	{"straggler=1=3", "", "no-straggler=1", true},
 	{"sync=every-micro-batch", "", "sync-last-micro-batch", true},
 	{"reduce-scatter=step", "reduce-scatter=hook", "hoist-reduce-scatter", true},
+	{"bucket-bytes=1", "bucket-bytes=5000000", "bucket=5MB", true},
 	{"set:optimizer=0.4", "set:optimizer=0.8", "faster=adamw:2", false},
 	{"", "set:bus=1e6GB/s,net=1e6GB/s,nccl-latency=0.001", "free-collective", true},
 }
