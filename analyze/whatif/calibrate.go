@@ -115,23 +115,41 @@ func calibrate(b *builder) {
 	calibrateReturns(b)
 }
 
-// medians are the usual times of edges, by those that explain when an op starts.
+// medians are the usual times of edges, by those that explain when an op starts. A gap counts where the launch was
+// long before: after a late launch, which may have been waited for as well, it may be anything.
 func (r *Rank) medians(binding []int32) [numClasses]int64 {
 	var took [numClasses][]int64
+	var gaps []graph.Node
 	for n, e := range binding {
 		if e != graph.None && r.Late[n] < 2*unexplained {
 			c := r.classOf(e)
 			took[c] = append(took[c], r.slack(e))
+			if c == classOrder {
+				gaps = append(gaps, graph.Node(n))
+			}
 		}
 	}
 	usual := priors
 	for c, list := range took {
-		if len(list) > 0 {
-			slices.Sort(list)
-			usual[c] = list[len(list)/2]
+		usual[c] = medianOr(list, usual[c])
+	}
+	var ahead []int64
+	for _, n := range gaps {
+		if call := r.Before[n]; call == graph.None || r.Start[n]-r.Start[call] > 2*usual[classLaunch] {
+			ahead = append(ahead, r.slack(binding[n]))
 		}
 	}
+	usual[classOrder] = medianOr(ahead, min(usual[classOrder], priors[classOrder]))
 	return usual
+}
+
+// medianOr is the median of some values, which it sorts, or what is usual without any.
+func medianOr(list []int64, usual int64) int64 {
+	if len(list) == 0 {
+		return usual
+	}
+	slices.Sort(list)
+	return list[len(list)/2]
 }
 
 // ownWork is what a call that waits for the device takes the host at most without waiting, in ns.

@@ -56,7 +56,7 @@ func dissolve(c *Change, n graph.Node) {
 	rank, own := c.rankOf(n)
 	if call := c.Ranks[rank].Before[own]; call != graph.None {
 		c.G.Work[c.nodes[rank]+call] = 0
-		c.unask(rank, own)
+		unask(c, rank, own)
 	}
 }
 

@@ -58,6 +58,10 @@ type Nodes struct {
 	Device     []int16      // index into the devices of the rank, -1 for the host
 }
 
+// asking is when the host asks for a collective: its operator with all calls in it, and those that record and
+// wait for events right before and after it. Empty where that is unknown.
+type asking struct{ from, to int64 }
+
 // Waits counts the calls with which the host makes a stream wait for another, and what is known
 // of them.
 type Waits struct {
