@@ -55,7 +55,7 @@ func TestGapsOfLateLaunches(t *testing.T) {
 	at := 0.0
 	for range 4 {
 		m.add("1/1", at, 10, "user_annotation Optimizer.step#SGD.step")
-		for range 20 { // a pair is launched 9 us before it starts: the first waits for the launch, 2.5 us after the other
+		for range 20 { // each starts 9 us after its launch, which is 2.5 us after the one before has ended
 			m.call("1/1", at, 7, at+9, 91.5, "gemm", "")
 			at += 94
 		}
