@@ -81,3 +81,18 @@ func TestArgByName(t *testing.T) {
 		t.Errorf("key %d %v", k, ok)
 	}
 }
+
+// The number of an arrow is not an argument of it: it ties it to others, and is no
+// correlation that a person could look up.
+func TestArrowsHaveNoCorrelation(t *testing.T) {
+	tr, err := text.Read(strings.NewReader("1/1 1 +2 cuda_runtime launch corr=3\n1/1 1 s ac2g arrow corr=3\n"), "case")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{"launch": true, "arrow": false}
+	for e := range tr.Events() {
+		if _, ok := e.ArgByName("correlation"); ok != want[e.Name()] || e.Corr() != 3 {
+			t.Errorf("%s: correlation %v, %d", e.Name(), ok, e.Corr())
+		}
+	}
+}

@@ -20,11 +20,30 @@ func said(r *Rank, code trace.Code) string {
 	return ""
 }
 
+// times is how often a problem of a rank occurs.
+func times(r *Rank, code trace.Code) (n int64) {
+	for _, p := range r.Problems {
+		if p.Code == code {
+			n += p.Count
+		}
+	}
+	return n
+}
+
 // busyHost writes operators of 5 ms that begin every 10 ms, from ms to ms.
 func busyHost(from, to int) string {
 	var b strings.Builder
 	for at := from; at < to; at += 10 {
 		fmt.Fprintf(&b, "1/1 %dms +5ms cpu_op aten::a\n", at)
+	}
+	return b.String()
+}
+
+// busyDevice writes kernels of 90 ms that begin every 100 ms, from ms to ms.
+func busyDevice(from, to int) string {
+	var b strings.Builder
+	for at := from; at < to; at += 100 {
+		fmt.Fprintf(&b, "0/7 %dms +90ms kernel a\n", at)
 	}
 	return b.String()
 }
@@ -55,9 +74,16 @@ func TestTimeGap(t *testing.T) {
 			busyHost(597*second, 598*second), ""},
 		{"on another thread something runs", busyHost(0, second/2) + "1/2 400ms +12s cpu_op aten::b\n" +
 			busyHost(12*second, 12*second+second/2), ""},
+		{"nine and a half seconds", busyHost(0, 400) + busyHost(9900, 10300), ""},
+		{"in which a device works", busyHost(0, second/2) + busyDevice(400, 12*second) +
+			busyHost(12*second, 12*second+second/2), ""},
 		{"before and after nothing is a gap", "1/2 0ms +1ms cpu_op aten::b\n", ""},
 	} {
-		got := said(one(t, strings.ReplaceAll(test.source, "+1h", "+3600s")), trace.TimeGap)
+		r := one(t, strings.ReplaceAll(test.source, "+1h", "+3600s"))
+		if n := times(r, trace.TimeGap); n > 1 || n == 1 != (test.want != "") {
+			t.Errorf("%s: %d gaps", test.name, n)
+		}
+		got := said(r, trace.TimeGap)
 		if (got == "") != (test.want == "") || !strings.HasSuffix(got, test.want) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
@@ -151,6 +177,24 @@ func TestContradicted(t *testing.T) {
 			test.size, test.rank))
 		if got := said(r, trace.SwappedRanks); (got == "") != (test.want == "") || !strings.HasSuffix(got, test.want) {
 			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}
+
+// TestThreadClocks: threads whose calls are late by the numbers of the process are said to be.
+func TestThreadClocks(t *testing.T) {
+	for late, want := range map[int]int64{0: 0, 9000: 3} {
+		var b strings.Builder
+		for i := range 24 {
+			thread, at := 1, 1000*i+20000
+			if i%8 == 7 {
+				thread, at = 2, at-late
+			}
+			fmt.Fprintf(&b, "1/%d %dus +5us cuda_runtime cudaLaunchKernel corr=%d\n", thread, at, i+1)
+			fmt.Fprintf(&b, "0/7 %dus +5us kernel a corr=%d\n", 60000+10*i, i+1)
+		}
+		if n := times(one(t, b.String()), trace.ThreadClocks); n != want {
+			t.Errorf("late by %d us: %d calls, want %d", late, n, want)
 		}
 	}
 }

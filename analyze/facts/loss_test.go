@@ -71,6 +71,9 @@ func TestLoss(t *testing.T) {
 			"{mean true false true false 4}"},
 		{"mean over four, divided", arguments("1"), []string{quotient + `["","4"]`, "NllLossBackward0"},
 			"{mean true false true false 4}"},
+		{"of what another node divides by", arguments("1"),
+			[]string{"MulBackward0 aten::div dims=[[],[]] concrete=[\"\",\"8\"]", quotient + `["","4"]`, "NllLossBackward0"},
+			"{mean true true true false 4}"},
 		{"divided by what is not recorded", arguments("1"), []string{quotient + `["",""]`, "NllLossBackward0"},
 			"{mean true false true false NaN}"},
 		{"divided by nothing", arguments("1"), []string{inverse + `["","0"]`, "NllLossBackward0"},
@@ -88,5 +91,24 @@ func TestLoss(t *testing.T) {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// Losses that are averaged in one micro-batch and summed in the next have no reduction.
+func TestLossesOfTwoReductions(t *testing.T) {
+	const first, second = `concrete=["","","","1","-100","0."]`, `concrete=["","","","2","-100","0."]`
+	source := lossTrace("dims=[[8,4],[8],[],[],[],[]] "+first, "NllLossBackward0")
+	at := strings.LastIndex(source, first)
+	mixed := source[:at] + second + source[at+len(first):]
+	for want, of := range map[facts.LossReduction]string{
+		facts.LossUnknown: mixed, "mean": source, "sum": strings.ReplaceAll(source, first, second),
+	} {
+		tr, err := text.Read(strings.NewReader(of), "case")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := facts.Compute(timeline.New(tr))[0].Loss.Reduction; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

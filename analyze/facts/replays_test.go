@@ -132,9 +132,16 @@ func TestSyncOfReplays(t *testing.T) {
 		{"cudaGraphLaunch", "", gradients.SyncUnknown},
 		{"cudaGraphLaunch", "coll=_reduce_scatter_base in=800 out=400 dtype=Float", gradients.SyncUnknown},
 		{"cudaGraphLaunch", "coll=_reduce_scatter_base in=8 out=4 dtype=Float", gradients.SyncNone},
+		{"cudaGraphLaunch", "coll=allreduce", gradients.SyncUnknown},
+		{"cudaGraphLaunch", "coll=allreduce in=4 out=4 dtype=Float", gradients.SyncNone},
+		{"cudaGraphLaunch", "coll=allreduce in=64 out=64 dtype=Float", gradients.SyncUnknown},
 		{"cudaLaunchKernel", "", gradients.SyncNone},
 	} {
-		r := one(t, backward+replays(2, c.launch, "", c.comm))
+		source := backward + replays(2, c.launch, "", c.comm)
+		if strings.Contains(c.comm, "coll=allreduce") {
+			source = strings.ReplaceAll(source, reduceScatter, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL")
+		}
+		r := one(t, source)
 		if r.Sync.Pattern != c.want || (r.Sync.PerPass == nil) != (c.want == gradients.SyncUnknown) {
 			t.Errorf("%s %s: %s %v, want %s", c.launch, c.comm, r.Sync.Pattern, r.Sync.PerPass, c.want)
 		}
