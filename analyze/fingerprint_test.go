@@ -31,7 +31,8 @@ func TestFingerprintOfModels(t *testing.T) {
 	class := func(rows int64, dtype string, n int) gradients.ParamClass {
 		return gradients.ParamClass{Dims: []int64{rows, 4}, Numel: 4 * rows, Dtype: dtype, Count: n}
 	}
-	adam, sgd := gradients.OptimizerStep{Name: "Adam", Accumulation: 2}, gradients.OptimizerStep{Name: "SGD", Accumulation: 4}
+	adam := gradients.OptimizerStep{Name: "Adam", Accumulation: 2}
+	sgd := gradients.OptimizerStep{Name: "SGD", Accumulation: 4}
 	unsure := gradients.OptimizerStep{Name: "Adam", Accumulation: facts.Unknown}
 	type classes = []gradients.ParamClass
 	both := classes{class(8, "float", 3), class(16, "float", 1)}
