@@ -9,7 +9,7 @@ import (
 
 // Options are the choices of a run, grouped by the part that reads them. Start from
 // Defaults: the zero value is not usable, and a zero is a value, not a default, unless
-// the comment of the field says so. All but Target, Weights, Uniform, and of the model Context,
+// the comment of the field says so. All but Target, Weights, Resume, Uniform, and of the model Context,
 // NormEpsilon, RopeTheta and RopeFactor, are also available by name, through Fields and Set.
 type Options struct {
 	model.Shape           // the network
@@ -27,6 +27,7 @@ type Options struct {
 	Target device.Traits // of the backend; Run fills it in. The zero value stands for the cpu
 
 	Weights map[string][]float64 // initial values by parameter, row-major; nil to draw them by Seed
+	Resume  *Resume              // where to go on; nil for a run from its first step
 	Uniform bool                 // all micro-batches of all ranks have the same number of valid tokens
 }
 

@@ -71,6 +71,7 @@ func newRank(shared *run, m device.Member) *rank {
 	r.update = &updater{plan: p, dev: dev, grads: r.grads, optim: o, export: r.export,
 		follow: r.follow, span: r.span}
 	r.back = &readback{plan: p, dev: dev, s: r.s, collector: shared.collector}
+	r.restore(o)
 	return r
 }
 
@@ -117,13 +118,14 @@ func (r *rank) initial(s model.Spec) []float64 {
 
 // train runs steps until data or MaxSteps run out or ctx is cancelled.
 func (r *rank) train(ctx context.Context, g *gate) error {
-	for step := 0; g.enter(ctx, step); step++ {
+	for step := r.plan.Resume.first(); g.enter(ctx, step); step++ {
 		if err := r.trainStep(step, r.in.micros(step)); err != nil {
 			return err
 		}
 		if err := r.dev.Err(); err != nil {
 			return err
 		}
+		r.keep(step)
 	}
 	r.dev.DeviceSynchronize()
 	r.back.deliver()
@@ -335,14 +337,7 @@ func (r *rank) exportWeights() {
 	if c.callbacks.Weights == nil || r.plan.Target.Shapes {
 		return
 	}
-	var list []Tensor
-	for _, p := range r.grads.Params() {
-		whole, free := r.grads.Whole(p)
-		values := make([]float64, whole.N)
-		r.dev.Download(device.Host{Floats: values}, whole)
-		free()
-		list = append(list, Tensor{p.Name, p.Shape, values})
-	}
+	list := r.weights()
 	r.dev.StreamSynchronize(r.dev.Compute)
 	c.weights(r.dev.Index, list)
 }

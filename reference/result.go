@@ -29,6 +29,11 @@ type Callbacks struct {
 	Gradients func(rank, step int, gradients []Tensor)
 	// Weights receives the final parameters of every rank.
 	Weights func(rank int, weights []Tensor)
+	// Checkpoint receives what each rank keeps after every CheckpointEvery-th step; 0 is never.
+	// Step was called for it once the last rank has handed out its own. The copies add operations
+	// between steps.
+	Checkpoint      func(Checkpoint)
+	CheckpointEvery int
 	// Message receives notes for the user, such as data running out mid-step.
 	Message func(text string)
 	// Span is called at the beginning of train.step, micro_batch, forward, backward,
@@ -102,8 +107,8 @@ const (
 
 // Result summarizes a run.
 type Result struct {
-	Steps    int           // completed by all ranks
-	Tokens   int64         // valid targets of those steps
+	Steps    int           // completed by all ranks, with those before a Resume
+	Tokens   int64         // valid targets of the steps of this run
 	Ranks    int           // that were run; in a simulation, the first stands for all others
 	End      string        // EndSteps, EndData or EndCancel
 	Duration time.Duration // of training, on the clock of the devices, without opening them

@@ -33,6 +33,9 @@ func Run(ctx context.Context, o Options, b device.Backend, d Data, c Callbacks) 
 	if err := p.checkWeights(); err != nil {
 		return Result{}, err
 	}
+	if err := checkResume(&p, &c); err != nil {
+		return Result{}, err
+	}
 	if p.times != nil {
 		d = heavier{d, p.times}
 	}
@@ -122,7 +125,7 @@ func (r *run) train(ctx context.Context, members []device.Member) (Result, error
 		return Result{End: r.gate.end()}, err
 	}
 	c.release(begin)
-	result := Result{Steps: c.steps, Tokens: c.tokens, Ranks: len(members), End: r.gate.end(),
+	result := Result{Steps: r.plan.Resume.first() + c.steps, Tokens: c.tokens, Ranks: len(members), End: r.gate.end(),
 		Duration: lasted(begin, ends)}
 	if result.End == EndData && r.gate.partial && r.callbacks.Message != nil {
 		r.callbacks.Message(fmt.Sprintf("Ran out of data inside an accumulation of %d micro-batches; "+

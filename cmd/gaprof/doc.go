@@ -41,7 +41,8 @@
 //	explain.go        explain: rules, metrics and schemas
 //	demo.go           demo
 //	train.go          train; trainjob.go one run of the trainer, trainfolder.go the folder it is
-//	                  written to, trainlogs.go its logs, trainprogress.go how far it is,
+//	                  written to, trainlogs.go its logs, traincheckpoint.go and
+//	                  trainresume.go what a run goes on from, trainprogress.go how far it is,
 //	                  traintelemetry.go OpenTelemetry
 //	version.go, completion.go
 package main

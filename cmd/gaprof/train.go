@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gaprof/gaprof/internal/escape"
+	"github.com/gaprof/gaprof/internal/units"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/kineto"
 )
@@ -30,6 +31,7 @@ type trainFlags struct {
 	device    deviceFlags
 	quiet     bool
 	progress  string
+	keep      checkpointFlags
 }
 
 func newTrainCommand(s streams) *cobra.Command {
@@ -83,6 +85,7 @@ func (f *trainFlags) add(flags *pflag.FlagSet) {
 	flags.IntVarP(&f.device.cores, "jobs", "j", 0, "cores to use (default: all cores)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no notes on stderr")
 	flags.StringVar(&f.progress, "progress", "auto", "progress on stderr: auto (on a terminal), plain or off")
+	f.keep.add(flags)
 	for _, field := range f.options.Fields() {
 		usage := flagText(field.Usage)
 		if field.Values != nil && field.Name != "plant" {
@@ -162,6 +165,10 @@ func flagText(text string) string {
 }
 
 func runTrain(ctx context.Context, s streams, f trainFlags) error {
+	checkpoint, err := f.resumed()
+	if err != nil {
+		return err
+	}
 	f.device.seed = f.options.Seed
 	backend, err := f.device.open()
 	if err != nil {
@@ -172,7 +179,7 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 	if err != nil {
 		return err
 	}
-	folder, err := openFolder(f.output, f.force)
+	folder, err := f.folder(checkpoint)
 	if err != nil {
 		return err
 	}
@@ -184,6 +191,7 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second Ctrl-C ends the program at once
 	job := &trainJob{options: f.options, backend: backend, window: window, dataset: f.dataset}
+	f.keepIn(folder, job)
 	bar := startTrainProgress(s.err, f)
 	session, err := startTelemetry(ctx, f.options)
 	if err != nil {
@@ -230,6 +238,14 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 	return nil
 }
 
+// before says how many of the steps were done by the run that this one goes on with.
+func (t *trained) before() string {
+	if t.options.Resume == nil {
+		return ""
+	}
+	return fmt.Sprintf(", of which %d before", t.options.Resume.Steps)
+}
+
 // summary is what train prints at the end.
 func (t *trained) summary(folder *runFolder) string {
 	var b strings.Builder
@@ -238,8 +254,9 @@ func (t *trained) summary(folder *runFolder) string {
 	if t.options.Target.Epoch != 0 {
 		verb, clock = "simulated", "s of simulated time"
 	}
-	fmt.Fprintf(&b, "%s %s on %d ranks, %d of %d steps, %d tokens in %.1f %s, %.0f tokens/s", verb, t.options.Model,
-		t.options.WorldSize, r.Steps, t.options.MaxSteps, r.Tokens, r.Duration.Seconds(), clock,
+	fmt.Fprintf(&b, "%s %s on %s, %d of %d steps%s, %d tokens in %.1f %s, %.0f tokens/s", verb, t.options.Model,
+		units.Count(t.options.WorldSize, "rank"), r.Steps, t.options.MaxSteps, t.before(), r.Tokens,
+		r.Duration.Seconds(), clock,
 		float64(r.Tokens)/max(r.Duration.Seconds(), 1e-9))
 	if n := len(t.steps); n > 0 && !t.options.Target.Shapes {
 		fmt.Fprintf(&b, ", loss %.4f -> %.4f", t.steps[0].Loss, t.steps[n-1].Loss)

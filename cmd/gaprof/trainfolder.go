@@ -41,7 +41,8 @@ const (
 // runFiles match the names of all files of a run, in its folder and in that of its gradients.
 var (
 	runFiles = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(rank\d+\.json\.gz|node_\d+\.pt\.trace\.json\.gz|tokens\.jsonl|loss\.jsonl)$`)
+		return regexp.MustCompile(`^(rank\d+\.json\.gz|node_\d+\.pt\.trace\.json\.gz|` +
+			`tokens\.jsonl|loss\.jsonl|checkpoint\.bin)$`)
 	})
 	gradientFiles = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^rank\d+-step\d+(-micro\d+)?\.safetensors$`)
@@ -233,6 +234,8 @@ func (f *runFolder) create(name string, encode func(io.Writer) error) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.wrote = append(f.wrote, filepath.Join(f.dir, name))
+	if file := filepath.Join(f.dir, name); !slices.Contains(f.wrote, file) {
+		f.wrote = append(f.wrote, file)
+	}
 	return nil
 }

@@ -29,6 +29,8 @@ type trainJob struct {
 	opened    func(o reference.Options, accumulation int)          // the plan, before the first step
 	stepped   func(s reference.StepResult)                         // after each step
 	gradients func(rank, step int, tensors []reference.Tensor)     // nil: none are handed out
+	keep      func(reference.Checkpoint)                           // nil: no checkpoints
+	keepEvery int                                                  // steps
 	message   func(text string)                                    // what the user should know
 	span      func(rank int, name string, number int) (end func()) // parts of the program
 	failed    atomic.Pointer[error]                                // of a callback
@@ -99,9 +101,9 @@ func (j *trainJob) callbacks(out *trained) reference.Callbacks {
 				j.stepped(s)
 			}
 		},
-		Gradients: j.gradients,
-		Message:   j.message,
-		Span:      j.span,
+		Gradients: j.gradients, Checkpoint: j.keep, CheckpointEvery: j.keepEvery,
+		Message: j.message,
+		Span:    j.span,
 	}
 }
 
