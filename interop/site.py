@@ -52,6 +52,14 @@ def looked_at(page, name, way):
     must((brightness < 300) == (way == "dark"), f"{name}, {way}: background {dark}")
 
 
+def fits(page, address, folder):
+    """No page of all is wider than a phone."""
+    for file in sorted(pathlib.Path(folder).rglob("*.html")):
+        name = file.relative_to(folder).as_posix()
+        page.goto(f"{address}/{name}")
+        must(page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name}, phone: wider than the screen")
+
+
 def searched(page, address):
     """What is typed into the search leads to its page."""
     for words, want in SEARCHES.items():
@@ -86,6 +94,8 @@ def main(chromium, folder, pictures=None):
                     page.screenshot(path=pathlib.Path(pictures) / f"{name.replace('/', '-')}-{way}.png")
             if way == "1280":
                 searched(page, address)
+            if way == "phone":
+                fits(page, address, folder)
             must(said == [], f"{way}: {said}")
             context.close()
         browser.close()

@@ -27,16 +27,18 @@ func TestDocs(t *testing.T) {
 		t.Skip("no bash")
 	}
 	bin := tools(t)
-	ran, skipped := 0, []string(nil)
-	for _, name := range docPages(t) {
+	ran, read, skipped := 0, 0, []string(nil)
+	names := docPages(t)
+	for _, name := range names {
 		t.Run(strings.TrimPrefix(name, "../../"), func(t *testing.T) {
+			read++
 			p := readPage(t, name)
 			p.run(t, bin)
 			ran += p.ran
 			skipped = append(skipped, p.skipped...)
 		})
 	}
-	if ran < 25 {
+	if read == len(names) && ran < 25 {
 		t.Errorf("ran %d commands only", ran)
 	}
 	t.Logf("%d commands ran; %d fences were not run:\n%s", ran, len(skipped), strings.Join(skipped, "\n"))

@@ -38,7 +38,8 @@ func newExplainCommand(s streams) *cobra.Command {
 			return nil // words of one name
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return explained(), cobra.ShellCompDirectiveNoFileComp
+			words := slices.DeleteFunc(explained(), func(name string) bool { return strings.Contains(name, " ") })
+			return words, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
