@@ -100,7 +100,11 @@ func (p *docPage) runFence(t *testing.T, s *shell, f fence) {
 		for next < f.end && !strings.HasPrefix(p.lines[next], "$ ") {
 			next++
 		}
-		p.runCommand(t, s, strings.Join(command, "\n"), i, next)
+		to := next
+		for to > i && p.lines[to-1] == "" { // between two commands
+			to--
+		}
+		p.runCommand(t, s, strings.Join(command, "\n"), i, to)
 		i = next
 	}
 }
@@ -117,7 +121,7 @@ func (p *docPage) runCommand(t *testing.T, s *shell, command string, from, to in
 	p.ran++
 	out, code := s.do(t, command)
 	var lines []string
-	if out = strings.TrimSuffix(out, "\n"); out != "" {
+	if out = strings.TrimRight(out, "\n"); out != "" {
 		lines = strings.Split(out, "\n")
 	}
 	if code != 0 {
