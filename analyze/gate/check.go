@@ -40,6 +40,9 @@ type check struct {
 // Check judges reports of one side, and against those of a baseline where there are any.
 // Several reports of a side are pooled by kind of step. Reports are not changed.
 func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
+	if o.OnlyNew {
+		c = c.withNew()
+	}
 	k := &check{
 		config:  c,
 		options: o,
@@ -72,10 +75,12 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 		}
 		k.sayUnlike()
 	}
+	k.result.Findings = k.states()
 	k.job()
 	for i := range c.Budgets {
 		k.budget(&c.Budgets[i])
 	}
+	k.withoutOld(baseline)
 	if len(baseline) > 0 {
 		for i := range c.Regressions {
 			k.regression(&c.Regressions[i])
@@ -83,6 +88,7 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 	}
 	k.sayRegressions()
 	k.findings()
+	k.stateNotes()
 	k.ignoreNotes()
 	k.conclude()
 	k.result.nameChoices(o.Choices)

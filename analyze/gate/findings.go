@@ -18,7 +18,8 @@ func (k *check) findings() {
 			if index := k.ignoring(f.Rule); index >= 0 {
 				k.used[index] = true
 			}
-			if k.options.FailOn == "" || k.options.FailOn == report.Off || !f.Severity.AtLeast(k.options.FailOn) {
+			if k.options.FailOn == "" || k.options.FailOn == report.Off || !f.Severity.AtLeast(k.options.FailOn) ||
+				k.options.OnlyNew && !k.isNew(f) {
 				continue
 			}
 			row := Row{
@@ -214,12 +215,12 @@ func partOf(reports []*report.Report, part string) (mean int64, ok bool) {
 // since reports whether a finding is new: the baseline has none of the rule, or one that is
 // less severe and costs clearly less, or no time.
 func since(was, f *report.Finding) bool {
-	switch {
-	case !f.Severity.AtLeast(report.Warn):
-		return false
-	case was == nil:
-		return true
-	case was.Severity.AtLeast(f.Severity):
+	return f.Severity.AtLeast(report.Warn) && (was == nil || grown(was, f))
+}
+
+// grown reports whether a finding is more severe than it was, and costs clearly more, or no time.
+func grown(was, f *report.Finding) bool {
+	if was.Severity.AtLeast(f.Severity) {
 		return false
 	}
 	return was.Cost == nil || f.Cost == nil || float64(*f.Cost) >= steeper*float64(*was.Cost)

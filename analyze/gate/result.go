@@ -24,6 +24,10 @@ type Result struct {
 	// StepTimes are against the baseline; empty without one of the same experiment.
 	StepTimes []compare.StepTime `json:"step_time"`
 
+	// Findings are those of the reports that were judged, the worst rule first, and then those that
+	// only the baseline has.
+	Findings []Found `json:"findings"`
+
 	Rows   []Row       `json:"rows"`         // of the job, budgets, regressions, findings
 	Notes  []string    `json:"notes"`        // what was not judged and why, a sentence each
 	Record *int        `json:"record_steps"` // steps to record for times that decide; null where there are enough
@@ -95,6 +99,10 @@ type Options struct {
 	// AnyRanks is true where the user asks for the ranks that there are, whatever the
 	// configuration says.
 	AnyRanks bool
+
+	// OnlyNew is true where only what is new since the baseline fails: findings that FailOn names
+	// and budgets that the baseline exceeds too pass, as far as they are no worse.
+	OnlyNew bool
 
 	// FirstRun is true where the baseline is yet to be made: what only it could decide is
 	// no reason to be inconclusive.

@@ -31,6 +31,7 @@ var (
 		{"github", GitHub},
 		{"gobench", GoBench},
 		{"agent", Agent},
+		{"sarif", SARIF},
 	}
 	Differences = Formats[*compare.Diff]{
 		{"text", DiffText}, {"json", asJSON[*compare.Diff]}, {"md", DiffMarkdown}, {"html", DiffHTML},
@@ -44,6 +45,9 @@ var (
 		{"gobench", CheckGoBench},
 		{"html", CheckHTML},
 		{"agent", CheckAgent},
+		{"sarif", CheckSARIF},
+		{"junit", CheckJUnit},
+		{"comment", CheckComment},
 	}
 	Predictions = Formats[*report.WhatIf]{
 		{"text", WhatIfText}, {"json", asJSON[*report.WhatIf]}, {"md", WhatIfMarkdown},

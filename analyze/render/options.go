@@ -26,9 +26,15 @@ type Options struct {
 	// two of a diff. Commands that the format agent names repeat them.
 	Inputs [][]string
 
+	// Rule looks up the page of a rule; nil: there are none.
+	Rule func(id string) (RuleText, bool)
+
 	// Choices is what the caller calls its choices, as in analyze.Options.
 	Choices map[string]string
 }
+
+// RuleText is what the page of a rule says, in words.
+type RuleText struct{ Title, Why, Fix, Before, After string }
 
 // name replaces the choices in a text by the caller's names for them.
 func (o Options) name(text string) string { return choice.Name(text, o.Choices) }

@@ -2,6 +2,8 @@ package report
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 )
@@ -52,6 +54,13 @@ func (f *Finding) Code() []string {
 		}
 	}
 	return lines
+}
+
+// Fingerprint is the same for the same finding of another run: a hash of its rule and of its place
+// n, from 0, among the findings of the rule, the most severe and costly first.
+func (f *Finding) Fingerprint(n int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "gaprof %s %d", f.Rule, n))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Change is the line of code that matters, before and after: an example in PyTorch, whose names

@@ -75,7 +75,8 @@ func runAnalyze(s streams, paths []string, f analyzeFlags) error {
 	if err != nil {
 		return err
 	}
-	drawn := render.Options{Show: f.show, Quiet: f.quiet, Made: made, Choices: flagNames, Inputs: [][]string{paths}}
+	drawn := render.Options{Show: f.show, Quiet: f.quiet, Made: made, Choices: flagNames, Rule: rulePage,
+		Inputs: [][]string{paths}}
 	var failed []error
 	for i := range runs {
 		if len(runs) > 1 {

@@ -21,6 +21,7 @@ type baselineFlags struct {
 	baseline []string
 	missing  string
 	write    string
+	onlyNew  bool
 }
 
 func (f *baselineFlags) add(flags *pflag.FlagSet) {
@@ -31,6 +32,8 @@ func (f *baselineFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.write, "write-baseline", "",
 		"file to write the report of this run to if it passed on healthy data; "+
 			"one that is the baseline already is kept unless --force")
+	flags.BoolVar(&f.onlyNew, "only-new", false,
+		"fail only for what the baseline lacks: findings, and budgets that it keeps or exceeds by less")
 }
 
 // check rejects flags that contradict each other.
@@ -40,6 +43,8 @@ func (f *baselineFlags) check() error {
 		return usage("", "--baseline-missing: %q is neither error nor ok", f.missing)
 	case f.missing == "ok" && len(f.baseline) == 0:
 		return usage("name the baseline too", "--baseline-missing ok says nothing without --baseline")
+	case f.onlyNew && len(f.baseline) == 0:
+		return usage("name the baseline too", "--only-new says nothing without --baseline")
 	case f.write != "" && isStream(f.write):
 		return usage("--format json writes a report to the standard output", "--write-baseline wants a file")
 	}

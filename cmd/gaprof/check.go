@@ -17,6 +17,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/normalization"
 	"github.com/gaprof/gaprof/analyze/render"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/rules"
 	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace/tracefile"
 )
@@ -96,7 +97,7 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 	if result.Verdict == gate.Inconclusive && f.allowInconclusive {
 		result.Exit = report.Exit{Reason: result.Exit.Reason + "; allowed"}
 	}
-	drawn := render.Options{Quiet: f.quiet, Choices: flagNames, Inputs: [][]string{paths}}
+	drawn := render.Options{Quiet: f.quiet, Choices: flagNames, Rule: rulePage, Inputs: [][]string{paths}}
 	checked := render.Checked{Result: result, Reports: sides.reports}
 	if err := writeCheck(s, outputs, checked, drawn); err != nil {
 		return err
@@ -109,7 +110,7 @@ func runCheck(s streams, paths []string, f checkFlags) error {
 
 // asks returns an error where nothing is asked for.
 func (f *checkFlags) asks(c *gate.Config, file string, failOn report.Severity) error {
-	compares := len(c.Regressions) > 0 && len(f.baseline) > 0
+	compares := (len(c.Regressions) > 0 || f.onlyNew) && len(f.baseline) > 0
 	if len(c.Budgets) == 0 && !compares && failOn == report.Off {
 		return usage("write budgets, extend gaprof:recommended, or pass --baseline",
 			"%s asks for nothing that could be checked", file)
@@ -149,7 +150,8 @@ func (f *checkFlags) read(s streams, paths []string, o analyze.Options, list out
 // parse checks every flag before any input is read. What the configuration says of steps
 // and memory gives way to flags.
 func (f *checkFlags) parse(c *gate.Config) (outputs, analyze.Options, gate.Options, error) {
-	o := gate.Options{Version: version, Choices: flagNames, AnyRanks: f.missingRanks == "ok" || f.ranks != ""}
+	o := gate.Options{Version: version, Choices: flagNames, AnyRanks: f.missingRanks == "ok" || f.ranks != "",
+		OnlyNew: f.onlyNew}
 	err := f.baselineFlags.check()
 	if err != nil {
 		return nil, analyze.Options{}, o, err
@@ -292,4 +294,11 @@ func writeCheck(s streams, list outputs, c render.Checked, o render.Options) err
 		return err
 	}
 	return list.summary(func(w io.Writer) error { return render.CheckMarkdown(w, c, o) })
+}
+
+// rulePage is what the page of a rule says.
+func rulePage(id string) (render.RuleText, bool) {
+	rule, ok := rules.Find(id)
+	d := rule.Doc
+	return render.RuleText{Title: d.Title, Why: d.Why, Fix: d.Fix, Before: d.Before, After: d.After}, ok
 }
