@@ -17,7 +17,7 @@ func (k *check) stateNotes() {
 		return
 	}
 	if names := k.named(Unchanged); len(names) > 0 {
-		k.say("%s not new: the baseline has %s", units.Count(len(names), "finding"), strings.Join(names, ", "))
+		k.say("%s not new: %s", units.Count(len(names), "finding"), strings.Join(names, ", "))
 	}
 	if names := k.named(Absent); len(names) > 0 {
 		k.say("%s of the baseline gone: %s", units.Count(len(names), "finding"), strings.Join(names, ", "))
@@ -46,7 +46,7 @@ func (k *check) withoutOld(baseline []*report.Report) {
 	if !k.options.OnlyNew || k.unlike != "" {
 		return
 	}
-	before := k.failedBudgets(baseline)
+	before, names := k.failedBudgets(baseline), []string(nil)
 	for i := range k.result.Rows {
 		row := &k.result.Rows[i]
 		if row.Check != "budget" || row.Verdict != Fail {
@@ -62,6 +62,11 @@ func (k *check) withoutOld(baseline []*report.Report) {
 			continue
 		}
 		row.Verdict, row.Reason, row.Next = Ignored, reason, ""
+		names = append(names, row.Metric)
+	}
+	if len(names) > 0 {
+		k.say("%s ignored, because the baseline is no better: %s",
+			units.Count(len(names), "budget"), strings.Join(names, ", "))
 	}
 }
 

@@ -44,13 +44,20 @@ func CheckComment(w io.Writer, c Checked, o Options) error {
 		fmt.Fprintf(&tail, "- **%s** %s\n", s.head, commentText(s.text))
 	}
 	commentTable(&tail, checkTable(r), len(r.Rows))
-	const end, cut = "\n</details>\n", "\n(the rest is left out: a comment takes 65,536 characters)\n"
-	text := tail.String()
-	if most := mostComment - head.Len() - len(end) - len(cut); len(text) > most {
-		text = text[:max(0, strings.LastIndexByte(text[:max(0, most)], '\n')+1)] + cut
-	}
-	_, err := io.WriteString(w, head.String()+text+end)
+	const end = "\n</details>\n"
+	said := commentCut(head.String(), mostComment/2)
+	_, err := io.WriteString(w, said+commentCut(tail.String(), mostComment-len(said)-len(end))+end)
 	return err
+}
+
+// commentCut leaves out the last lines of a text that has more bytes than most, and says so.
+func commentCut(text string, most int) string {
+	const cut = "\n(more is left out: a comment takes 65,536 characters)\n"
+	if len(text) <= most {
+		return text
+	}
+	text = text[:most-len(cut)]
+	return text[:strings.LastIndexByte(text, '\n')+1] + cut
 }
 
 // commentText is a sentence that mentions nobody and links to nothing, also not by a # or GH-
@@ -128,6 +135,9 @@ func commentFindings(b *strings.Builder, r *gate.Result) {
 			fmt.Fprintf(b, "\n### %s\n\n", title)
 		}
 		fmt.Fprintf(b, "- **%s %s** %s\n", f.Rule, f.Severity, commentText(f.Message))
+		if code := f.Finding.Code(); len(code) > 0 {
+			fmt.Fprintf(b, "  - in: %s\n", commentText(strings.Join(code[:min(3, len(code))], ", ")))
+		}
 		if change := f.Finding.Change; change != nil {
 			fmt.Fprintf(b, "  - before: %s\n  - after: %s\n", commentText(change.Before), commentText(change.After))
 		} else if f.Finding.Fix != "" {
@@ -152,7 +162,8 @@ func commentOld(b *strings.Builder, r *gate.Result) {
 			}
 		}
 		if len(names) > 0 {
-			fmt.Fprintf(b, "\n%s %s: %s\n", units.Count(len(names), "finding"), s.says, commentText(strings.Join(names, ", ")))
+			fmt.Fprintf(b, "\n%s %s: %s\n",
+				units.Count(len(names), "finding"), s.says, commentText(strings.Join(names, ", ")))
 		}
 	}
 }

@@ -93,7 +93,9 @@ func junitRow(row *gate.Row, allowed bool) junitCase {
 		c.lines = append([]string{rowHead(row) + ": " + c.message}, c.lines...)
 	case row.Verdict == gate.Undecidable && hard && !row.Tolerated && !allowed:
 		c.outcome, c.kind = "error", "inconclusive"
-	case row.Verdict != gate.Pass:
+	case row.Verdict == gate.Pass:
+		c.lines = nil
+	default:
 		c.outcome = "skipped"
 		c.message = cmp.Or(row.Reason, c.message)
 	}

@@ -79,7 +79,8 @@ func sarifResultOf(f *gate.Found, o Options) sarifResult {
 		Locations:    locationsOf(f),
 		Fingerprints: map[string]string{"gaprof/v1": f.Fingerprint, "primaryLocationLineHash": f.Fingerprint + ":1"},
 		Properties: sarifProperties{
-			Cost: of.Cost, Share: of.Share, Saving: of.Saving, Bytes: of.CostBytes, Caveats: append([]string{}, of.Caveats...),
+			Cost: of.Cost, Share: of.Share, Saving: of.Saving, Bytes: of.CostBytes,
+			Caveats:  append([]string{}, of.Caveats...),
 			Evidence: append([]report.Evidence{}, of.Evidence[:min(mostEvidence, len(of.Evidence))]...),
 		},
 	}
@@ -117,8 +118,8 @@ func locationsOf(f *gate.Found) []sarifLocation {
 	var list []sarifLocation
 	seen := make(map[string]bool)
 	for _, e := range f.Finding.Evidence {
-		if file, line, function := codeOf(e); file != "" && !seen[e.Name] {
-			seen[e.Name] = true
+		if file, line, function := codeOf(e); file != "" && !seen[e.Code] {
+			seen[e.Code] = true
 			list = append(list, locationIn(file, sarifRegion{Line: line}, function))
 		}
 	}
@@ -177,18 +178,13 @@ func fileURI(file string) string {
 
 // frame matches a frame of Python: file, line and function.
 var frame = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([^<>]+\.py)\(([0-9]{1,7})\): (.+)$`)
+	return regexp.MustCompile(`^(.+)\(([0-9]{1,7})\): (.+)$`)
 })
 
-// library matches paths of frames that are not of the program.
-var library = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(^|[/\\])(torch|[a-z]+-packages|python3[.0-9]*)[/\\]|(^|[/\\])(threading|contextlib|functools)\.py`)
-})
-
-// codeOf is the line of the program that an event is; file is empty where it is none.
+// codeOf is the line of the program that does an event; file is empty where it is not known.
 func codeOf(e report.Evidence) (file string, line int, function string) {
-	m := frame().FindStringSubmatch(e.Name)
-	if m == nil || library().MatchString(m[1]) {
+	m := frame().FindStringSubmatch(e.Code)
+	if m == nil {
 		return "", 0, ""
 	}
 	line, err := strconv.Atoi(m[2])
