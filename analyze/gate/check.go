@@ -41,7 +41,7 @@ type check struct {
 // Several reports of a side are pooled by kind of step. Reports are not changed.
 func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 	if o.OnlyNew {
-		c = c.withNew()
+		c = withNew(c)
 	}
 	k := &check{
 		config:  c,
@@ -75,12 +75,12 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 		}
 		k.sayUnlike()
 	}
-	k.result.Findings = k.states()
+	k.compareFindings()
 	k.job()
 	for i := range c.Budgets {
 		k.budget(&c.Budgets[i])
 	}
-	k.withoutOld(baseline)
+	k.ignoreOld(baseline)
 	if len(baseline) > 0 {
 		for i := range c.Regressions {
 			k.regression(&c.Regressions[i])
@@ -88,7 +88,6 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 	}
 	k.sayRegressions()
 	k.findings()
-	k.stateNotes()
 	k.ignoreNotes()
 	k.conclude()
 	k.result.nameChoices(o.Choices)

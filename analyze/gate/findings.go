@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +18,7 @@ func (k *check) findings() {
 				k.used[index] = true
 			}
 			if k.options.FailOn == "" || k.options.FailOn == report.Off || !f.Severity.AtLeast(k.options.FailOn) ||
-				k.options.OnlyNew && !k.isNew(f) {
+				k.options.OnlyNew && !isNew(k.result.Findings, f) {
 				continue
 			}
 			row := Row{
@@ -87,11 +86,6 @@ func (m *Metric) rule() string {
 	return strings.TrimRight(strings.Fields(after)[0], ";")
 }
 
-// steeper is how many times as much as the baseline's of its rule a finding must cost before
-// a higher severity makes it a new one: a cost near a threshold passes it now and then, and
-// whether times grew is for statistics to say.
-const steeper = 3
-
 // newFindings judges the findings above a note that the baseline does not have: a row for
 // each, or one for all. Findings about the trace itself, which rules TH make, are of the
 // recording rather than the program; they are warnings.
@@ -119,23 +113,6 @@ func (k *check) newFindings(g *Regression, row Row) {
 		row.BaselineValue = new(float64)
 		k.add(row)
 	}
-}
-
-// inBaseline is the baseline's finding that the i-th of a rule compares with: the i-th of the
-// rule, else one of another rule that took the time which this one would have claimed; nil
-// where there is neither.
-func inBaseline(before map[string][]*report.Finding, rule string, i int) *report.Finding {
-	if old := before[rule]; i < len(old) {
-		return old[i]
-	}
-	for _, list := range inOrder(before) {
-		for _, f := range list {
-			if slices.Contains(f.Also, rule) {
-				return f
-			}
-		}
-	}
-	return nil
 }
 
 // newFinding is the row of one finding; was is the baseline's, nil where it has none.
@@ -218,72 +195,32 @@ func since(was, f *report.Finding) bool {
 	return f.Severity.AtLeast(report.Warn) && (was == nil || grown(was, f))
 }
 
-// grown reports whether a finding is more severe than it was, and costs clearly more, or no time.
-func grown(was, f *report.Finding) bool {
-	if was.Severity.AtLeast(f.Severity) {
-		return false
+// compareFindings says what became of the findings since the baseline.
+func (k *check) compareFindings() {
+	list := FoundIn(k.new)
+	if len(k.base) > 0 && k.unlike == "" {
+		list = foundBetween(k.base, k.new, worked(k.new))
 	}
-	return was.Cost == nil || f.Cost == nil || float64(*f.Cost) >= steeper*float64(*was.Cost)
+	for i := range list {
+		if at := k.ignoring(list[i].Rule); at >= 0 && list[i].State != Absent {
+			list[i].Ignored = k.config.Ignores[at].Reason
+		}
+	}
+	k.result.Findings = list
 }
 
-// findingsByRule are the findings of a side by rule, the most severe and costly first. Of
-// several reports, which are runs of one program, that counts which has most of a rule.
-func findingsByRule(reports []*report.Report) map[string][]*report.Finding {
-	most := make(map[string][]*report.Finding)
-	for _, r := range reports {
-		own := make(map[string][]*report.Finding)
-		for i := range r.Findings {
-			f := &r.Findings[i]
-			own[f.Rule] = append(own[f.Rule], f)
-		}
-		for rule, list := range own {
-			slices.SortStableFunc(list, worseFirst)
-			if old := most[rule]; len(list) > len(old) || len(list) == len(old) && worseFirst(list[0], old[0]) < 0 {
-				most[rule] = list
-			}
-		}
+// ignoreOld takes out of a check what is not new, where only that is asked for.
+func (k *check) ignoreOld(baseline []*report.Report) {
+	if !k.options.OnlyNew || k.unlike != "" {
+		return
 	}
-	return most
-}
-
-// worseFirst orders by severity, then by cost.
-func worseFirst(f, g *report.Finding) int {
-	if f.Severity != g.Severity {
-		if f.Severity.AtLeast(g.Severity) {
-			return -1
-		}
-		return 1
+	first, before := k.options.FirstRun && len(baseline) == 0, []Row(nil)
+	if len(baseline) > 0 {
+		c := Config{Select: k.config.Select, Budgets: k.config.Budgets}
+		before = Check(c, baseline, nil, Options{Now: k.options.Now, AnyRanks: true}).Rows
 	}
-	cost := func(f *report.Finding) int64 {
-		if f.Cost == nil {
-			return -1
-		}
-		return *f.Cost
+	k.result.Notes = append(k.result.Notes, ignoreOld(k.result.Rows, before, first)...)
+	if len(baseline) > 0 {
+		k.result.Notes = append(k.result.Notes, oldNotes(k.result.Findings)...)
 	}
-	return cmp.Compare(cost(g), cost(f))
-}
-
-// inOrder lists findings by rule, the worst rule first.
-func inOrder(by map[string][]*report.Finding) [][]*report.Finding {
-	var lists [][]*report.Finding
-	for _, list := range by {
-		lists = append(lists, list)
-	}
-	slices.SortFunc(lists, func(a, b []*report.Finding) int {
-		return cmp.Or(worseFirst(a[0], b[0]), cmp.Compare(a[0].Rule, b[0].Rule))
-	})
-	return lists
-}
-
-// skippedIn is why no report of a side could judge a rule, or "".
-func skippedIn(reports []*report.Report, rule string) string {
-	reason := ""
-	for _, r := range reports {
-		i := slices.IndexFunc(r.Skipped, func(s report.Skip) bool { return s.Rule == rule })
-		if i < 0 {
-			return ""
-		}
-		reason = r.Skipped[i].Reason
-	}
-	return reason
 }

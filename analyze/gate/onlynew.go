@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,79 +12,74 @@ import (
 // Where only what is new is asked for, a check compares as it always does; what it would fail for
 // by itself, as budgets and severities are, it passes where the baseline is no better.
 
-// stateNotes counts and names what is not new, and what is gone.
-func (k *check) stateNotes() {
-	if !k.options.OnlyNew || len(k.base) == 0 || k.unlike != "" {
-		return
+// withNew adds the metric of new findings to a configuration that does not have it.
+func withNew(c Config) Config {
+	if !slices.ContainsFunc(c.Regressions, func(g Regression) bool { return g.Metric.against }) {
+		m, _ := FindMetric(newFindings.Name)
+		c.Regressions = append(slices.Clone(c.Regressions),
+			Regression{Metric: m, Severity: report.Error, MaxIncrease: &Change{}, preset: true})
 	}
-	if names := k.named(Unchanged); len(names) > 0 {
-		k.say("%s not new: %s", units.Count(len(names), "finding"), strings.Join(names, ", "))
-	}
-	if names := k.named(Absent); len(names) > 0 {
-		k.say("%s of the baseline gone: %s", units.Count(len(names), "finding"), strings.Join(names, ", "))
-	}
+	return c
 }
 
-// named are the findings in a state: rule and severity.
-func (k *check) named(s State) []string {
+// ignoreOld ignores budgets that the baseline, whose own rows are given, exceeds as well and by no
+// less; and all of them where the baseline is yet to be made. It returns a note on it.
+func ignoreOld(rows, before []Row, first bool) []string {
+	old := make(map[string]*Row)
+	for i := range before {
+		if b := &before[i]; b.Verdict == Fail && b.Value != nil {
+			old[b.Metric+" "+b.Kind] = b
+		}
+	}
 	var names []string
-	for _, f := range k.result.Findings {
-		if f.State == s {
-			names = append(names, f.Rule+" "+string(f.Severity))
-		}
-	}
-	return names
-}
-
-// isNew reports whether a finding of this side is new.
-func (k *check) isNew(f *report.Finding) bool {
-	return slices.ContainsFunc(k.result.Findings, func(s Found) bool { return s.Finding == f && s.State == New })
-}
-
-// withoutOld ignores budgets that the baseline exceeds as well and by no less, where only what is
-// new is asked for; and all of them where the baseline is yet to be made.
-func (k *check) withoutOld(baseline []*report.Report) {
-	if !k.options.OnlyNew || k.unlike != "" {
-		return
-	}
-	before, names := k.failedBudgets(baseline), []string(nil)
-	for i := range k.result.Rows {
-		row := &k.result.Rows[i]
-		if row.Check != "budget" || row.Verdict != Fail {
-			continue
-		}
-		old, reason := before[row.Metric+" "+row.Kind], ""
+	for i := range rows {
+		row := &rows[i]
+		was, reason := old[row.Metric+" "+row.Kind], ""
 		switch {
-		case k.options.FirstRun && len(baseline) == 0:
+		case row.Check != "budget" || row.Verdict != Fail:
+			continue
+		case first:
 			reason = "not new: there is no baseline yet"
-		case old != nil && !exceeds(row, old):
-			reason = "not new: the baseline has " + old.Unit.Format(*old.Value)
+		case was != nil && !exceeds(row, was):
+			reason = "not new: the baseline has " + was.Unit.Format(*was.Value)
 		default:
 			continue
 		}
 		row.Verdict, row.Reason, row.Next = Ignored, reason, ""
 		names = append(names, row.Metric)
 	}
-	if len(names) > 0 {
-		k.say("%s ignored, because the baseline is no better: %s",
-			units.Count(len(names), "budget"), strings.Join(names, ", "))
+	why := "the baseline is no better"
+	if first {
+		why = "there is no baseline yet"
 	}
+	return counted("budget", names, "%s ignored, because "+why+": %s")
 }
 
-// failedBudgets are the rows of budgets that the baseline fails itself.
-func (k *check) failedBudgets(baseline []*report.Report) map[string]*Row {
-	failed := make(map[string]*Row)
-	if len(baseline) == 0 {
-		return failed
+// counted is a note on some things: how many there are, and their names.
+func counted(what string, names []string, format string) []string {
+	if len(names) == 0 {
+		return nil
 	}
-	c := Config{Select: k.config.Select, Budgets: k.config.Budgets}
-	rows := Check(c, baseline, nil, Options{Now: k.options.Now, AnyRanks: true}).Rows
-	for i := range rows {
-		if rows[i].Verdict == Fail && rows[i].Value != nil {
-			failed[rows[i].Metric+" "+rows[i].Kind] = &rows[i]
+	return []string{fmt.Sprintf(format, units.Count(len(names), what), strings.Join(names, ", "))}
+}
+
+// oldNotes count and name findings that are not new, and those that are gone.
+func oldNotes(list []Found) []string {
+	named := func(s State) (names []string) {
+		for _, f := range list {
+			if f.State == s {
+				names = append(names, f.Rule+" "+string(f.Severity))
+			}
 		}
+		return names
 	}
-	return failed
+	return append(counted("finding", named(Unchanged), "%s not new: %s"),
+		counted("finding", named(Absent), "%s of the baseline gone: %s")...)
+}
+
+// isNew reports whether a finding is new.
+func isNew(list []Found, f *report.Finding) bool {
+	return slices.ContainsFunc(list, func(s Found) bool { return s.Finding == f && s.State == New })
 }
 
 // sameTime is by how much of it a time may exceed that of the baseline and count as the same,
@@ -105,14 +101,4 @@ func exceeds(row, old *Row) bool {
 		more = -more
 	}
 	return more > allowed
-}
-
-// withNew adds the metric of new findings to a configuration that does not have it.
-func (c Config) withNew() Config {
-	if !slices.ContainsFunc(c.Regressions, func(g Regression) bool { return g.Metric.against }) {
-		m, _ := FindMetric(newFindings.Name)
-		c.Regressions = append(slices.Clone(c.Regressions),
-			Regression{Metric: m, Severity: report.Error, MaxIncrease: &Change{}, preset: true})
-	}
-	return c
 }
