@@ -34,7 +34,7 @@ func checked() Checked {
 	r.Health.Problems = []report.Problem{{File: "b.json", Severity: "warn", Message: "cut", Offset: &offset}}
 	c := &gate.Result{Version: "9", Verdict: gate.Failed, Summary: "1 of 5 checks failed",
 		Baseline: []string{"main.json"},
-		Exit: report.Exit{Code: 1, Reason: "failed: 1"}, Findings: gate.FoundIn([]*report.Report{r})}
+		Exit:     report.Exit{Code: 1, Reason: "failed: 1"}, Findings: gate.FoundIn([]*report.Report{r})}
 	for i, s := range []gate.State{gate.New, gate.Unchanged, gate.Absent, gate.New} {
 		c.Findings[i].State = s
 	}
