@@ -43,13 +43,6 @@ type Callbacks struct {
 	Span func(rank int, name string, number int) (end func())
 }
 
-// Tensor is a parameter, or the gradient of one, on the host.
-type Tensor struct {
-	Name   string
-	Shape  []int
-	Values []float64 // row-major
-}
-
 // RankStep is a completed step as one rank sees it. Where tensors have no contents, tokens are
 // those that the host has counted, and losses, norms and factors are NaN.
 type RankStep struct {
