@@ -48,7 +48,7 @@ func Run(ctx context.Context, o Options, b device.Backend, d Data, c Callbacks) 
 	}
 	members, err := b.Open(deviceConfig(&p, c))
 	if err != nil {
-		return Result{}, refusedBy(err)
+		return Result{}, p.refusedBy(err)
 	}
 	r := run{plan: &p, data: d, gate: g, callbacks: &c, collector: newCollector(&p, d, &c)}
 	return r.train(ctx, members)
@@ -65,13 +65,42 @@ func deviceConfig(p *plan, c Callbacks) device.Config {
 	return config
 }
 
-// refusedBy makes the refusal of a backend that of an option.
-func refusedBy(err error) error {
+// refusedBy makes the refusal of a backend that of an option, and adds which options would take less memory where that
+// is what it lacks.
+func (p *plan) refusedBy(err error) error {
 	var r *device.Refusal
-	if errors.As(err, &r) {
-		return &OptionError{r.Option, r.Reason, r.WayOut}
+	if !errors.As(err, &r) {
+		return err
 	}
-	return err
+	ways := r.WayOut
+	if less := p.lessMemory(); r.Option == "device" && less != "" {
+		ways += "; less is taken by " + less
+	}
+	return &OptionError{r.Option, r.Reason, ways}
+}
+
+// lessMemory names the options that take less memory than those of the plan, by what they save.
+func (p *plan) lessMemory() string {
+	var list []string
+	for _, way := range []struct {
+		when bool
+		text string
+	}{
+		{p.WorldSize > 1 && !p.Full() && p.Family() != "nanogpt" && p.Model != "mlp",
+			"`sharding` full (weights, gradients and optimizer state are those of a shard)"},
+		{p.Full() && p.accumulation > 1 && p.Sync == "last",
+			"`sync` every-micro-batch (gradients are not kept whole)"},
+		{p.Full() && p.Replicas > 1, "fewer `replicas`"},
+		{p.Backward == "step" && p.accumulation > 1, "`backward` micro-batch (one micro-batch of activations)"},
+		{p.Checkpoint == "" && p.Family() != "nanogpt" && p.Model != "mlp",
+			"`activation-checkpoint` full (blocks keep their inputs only)"},
+		{p.Full() && p.WorldSize < 1024, "more ranks"},
+	} {
+		if way.when {
+			list = append(list, way.text)
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // equal reports whether all ranks enqueue the same operations after the same delays. Their
@@ -119,7 +148,7 @@ func (r *run) train(ctx context.Context, members []device.Member) (Result, error
 	}
 	all.Wait()
 	for i, m := range members {
-		errs[i] = refusedBy(cmp.Or(errs[i], m.Device.Err()))
+		errs[i] = r.plan.refusedBy(cmp.Or(errs[i], m.Device.Err()))
 	}
 	if err := errors.Join(distinct(errs)...); err != nil {
 		return Result{End: r.gate.end()}, err

@@ -141,6 +141,16 @@ func TestSimulatedRefused(t *testing.T) {
 	for _, c := range []struct{ flags, want string }{
 		{"--device sim", "--device sim names no device"},
 		{"--device sim:h10O", "did you mean h100?"},
+		{"--device sim:H100", "did you mean h100?"},
+		{"--device sim:rtx4090", "there is no device rtx4090; take one of a100, "},
+		{"--device sim:none.yaml", "docs/simulation.md says what a file of presets has"},
+		{"--device sim:h100 --set hmb=2TB/s", "there is no figure hmb; did you mean hbm?"},
+		{"--device sim:h100 --set gpus-per-node=2.5", `gpus-per-node is a whole number: write 8, not "2.5"`},
+		{"--device sim:h100x4 --model llama-3.1-8b --max-steps 2",
+			"less is taken by --sharding full (weights, gradients and optimizer state are those of a shard), " +
+				"--activation-checkpoint full"},
+		{"--device sim:h100x4 --model llama-3.1-70b --sharding full --layers 40 --max-steps 2",
+			"less is taken by --sync every-micro-batch (gradients are not kept whole), --activation-checkpoint full"},
 		{"--device gpu", "--device gpu: there is no such device"},
 		{"--device cpu:fast", "a cpu has no presets"},
 		{"--set hbm=2TB/s", "--set changes a simulated machine"},

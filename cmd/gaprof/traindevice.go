@@ -69,6 +69,9 @@ func openSim(f deviceFlags, preset string) (device.Backend, error) {
 	}
 	m, err := sim.Lookup(preset)
 	if err != nil {
+		if strings.Contains(preset, ".yaml") {
+			devices = "docs/simulation.md says what a file of presets has"
+		}
 		return nil, usage(devices, "--device %s: %v", f.name, err)
 	}
 	if len(f.set) > 0 {

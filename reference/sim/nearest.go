@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gaprof/gaprof/internal/spelling"
@@ -8,8 +9,9 @@ import (
 
 // nearest names what was probably meant, or all there is.
 func nearest(name string, names []string) string {
+	name = strings.ToLower(name)
 	for _, n := range names {
-		if name != "" && strings.HasPrefix(n, name) {
+		if name != "" && (strings.HasPrefix(n, name) || letters(n) == letters(name)) {
 			return "did you mean " + n + "?"
 		}
 	}
@@ -17,4 +19,11 @@ func nearest(name string, names []string) string {
 		return "did you mean " + best + "?"
 	}
 	return "take one of " + strings.Join(names, ", ")
+}
+
+// letters are those of a name in order of the alphabet.
+func letters(name string) string {
+	list := []byte(name)
+	slices.Sort(list)
+	return string(list)
 }

@@ -180,6 +180,9 @@ func (p param) parse(text string) (float64, error) {
 		return 0, fmt.Errorf("%s is %s, and %q is no unit of that: write %s", row.name, kind.what, unit, kind.example)
 	}
 	value *= factor
+	if row.kind == aNumber && value != math.Trunc(value) && p != capability {
+		return 0, fmt.Errorf("%s is a whole number: write %s, not %q", row.name, kind.example, text)
+	}
 	if value < row.from || value > row.to {
 		return 0, fmt.Errorf("%s %s is out of range: take %s to %s", row.name, text, p.format(row.from),
 			p.format(row.to))

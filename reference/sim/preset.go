@@ -74,8 +74,14 @@ func (p *preset) add(key string, value any) error {
 		p.is = fmt.Sprint(value)
 		return nil
 	case "from":
+		if one, ok := value.(string); ok {
+			list = []any{one}
+		}
 		for _, name := range list {
 			p.from = append(p.from, fmt.Sprint(name))
+		}
+		if len(list) == 0 {
+			return errors.New("from: write the presets whose figures are taken first, [h100]")
 		}
 		return nil
 	}
@@ -83,7 +89,7 @@ func (p *preset) add(key string, value any) error {
 	if !ok {
 		return fmt.Errorf("there is no figure %s; %s", key, nearest(key, paramNames()))
 	}
-	if len(list) != 2 {
+	if len(list) != 2 || fmt.Sprint(list[1]) == "" {
 		return fmt.Errorf("%s: write [figure, where it is from]", key)
 	}
 	text := fmt.Sprint(list[0])
@@ -147,7 +153,7 @@ func Lookup(name string) (*Machine, error) {
 	}
 	device, nodes := splitNodes(list, rest)
 	if _, ok := list[device]; !ok {
-		return nil, fmt.Errorf("there is no device %s; %s", device, nearest(device, Devices()))
+		return nil, fmt.Errorf("there is no device %s; %s", rest, nearest(device, Devices()))
 	}
 	m := &Machine{Preset: name}
 	if err := m.take(list, device, nil); err != nil {
@@ -169,7 +175,10 @@ func Lookup(name string) (*Machine, error) {
 			return nil, err
 		}
 	}
-	return m, m.complete()
+	if err := m.complete(); err != nil {
+		return nil, err
+	}
+	return m, m.consistent()
 }
 
 // splitNodes cuts the devices of a node off the name of a device.
