@@ -17,9 +17,10 @@ import (
 type child struct {
 	program  func() (string, error)
 	memLimit string // as --mem-limit; empty: that of the command
+	dir      string // where it runs; empty: here
 }
 
-func newChild(memLimit string) child { return child{os.Executable, memLimit} }
+func newChild(memLimit string) child { return child{program: os.Executable, memLimit: memLimit} }
 
 // childError is what a child said on stderr, and its exit code.
 type childError struct {
@@ -41,6 +42,7 @@ func (c child) run(ctx context.Context, out io.Writer, say func(line string), ar
 	}
 	said := &sayings{say: say}
 	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = c.dir
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, said, childWait
 	err = cmd.Run()
 	var exit *exec.ExitError

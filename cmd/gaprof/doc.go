@@ -38,6 +38,7 @@
 //	convert.go        convert; profile.go its form for pprof
 //	open.go           open; openpage.go serving on this machine
 //	serve.go          serve; catalogue.go the runs of a folder, child.go the program once more
+//	mcp.go            mcp
 //	explain.go        explain: rules, metrics and schemas
 //	demo.go           demo
 //	train.go          train; trainjob.go one run of the trainer, trainfolder.go the folder it is

@@ -355,6 +355,7 @@ var hostileRuns = []struct {
 	{command: "serve", args: func(h *hostile, _ string) []string {
 		return []string{"--idle", "1ms", h.dir}
 	}, shows: map[string]string{"": "token"}},
+	{command: "mcp", once: true, args: func(*hostile, string) []string { return nil }},
 	{command: "explain", once: true, args: func(*hostile, string) []string { return nil }},
 	{command: "version", once: true, args: func(*hostile, string) []string { return nil }},
 	{command: "completion", once: true, args: func(*hostile, string) []string { return []string{"bash"} }},

@@ -23,6 +23,7 @@ var commands = []func(streams) *cobra.Command{
 	newConvertCommand,
 	newOpenCommand,
 	newServeCommand,
+	newMCPCommand,
 	newExplainCommand,
 	newVersionCommand,
 	newCompletionCommand,

@@ -65,6 +65,7 @@ func New(ctx context.Context, o Options) *Server {
 	for pattern, h := range map[string]http.HandlerFunc{
 		"/{$}":                           s.index,
 		"/history":                       s.history,
+		"/favicon.ico":                   noIcon,
 		"/static/{name}":                 static,
 		"/run/{unit}/{$}":                s.unit,
 		"/run/{unit}/{run}/{$}":          s.page,
@@ -92,3 +93,6 @@ func (s *Server) take(ctx context.Context) (free func(), err error) {
 		return nil, ctx.Err()
 	}
 }
+
+// noIcon answers browsers, which ask for one.
+func noIcon(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }

@@ -42,17 +42,28 @@ var rooms = []room{
 
 // Within returns the JSON form of as much of an answer as fits into so many bytes, at least Bytes.
 func (a *Answer) Within(most int) ([]byte, error) {
-	var text []byte
+	_, text, err := a.fit(most)
+	return text, err
+}
+
+// Fit returns as much of an answer as Within writes.
+func (a *Answer) Fit(most int) (*Answer, error) {
+	some, _, err := a.fit(most)
+	return some, err
+}
+
+func (a *Answer) fit(most int) (some *Answer, text []byte, err error) {
 	for _, r := range rooms {
+		some = a.cut(r)
 		var b bytes.Buffer
-		if err := json.NewEncoder(escape.JSONWriter(&b)).Encode(a.cut(r)); err != nil {
-			return nil, err
+		if err := json.NewEncoder(escape.JSONWriter(&b)).Encode(some); err != nil {
+			return nil, nil, err
 		}
 		if text = b.Bytes(); len(text) <= max(most, Bytes) {
 			break
 		}
 	}
-	return text, nil
+	return some, text, nil
 }
 
 // cut is an answer with what a room has space for.
