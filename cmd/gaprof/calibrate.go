@@ -61,11 +61,14 @@ single figure: exit code 4, and nothing is written.`,
 	flags.StringVar(&f.ranks, "ranks", "", "only these ranks: 0,4-7")
 	flags.StringVar(&f.rankRegex, "rank-regex", "", "regular expression whose first group is the rank in a file name")
 	addCommunication(flags, &f.communication)
-	flags.StringVar(&f.preset, "preset", "", "device whose figures stay where none is fitted: "+
-		strings.Join(sim.Devices(), ", "))
+	flags.StringVar(&f.preset, "preset", "", "device whose figures stay where none is fitted: "+devices)
 	flags.StringVar(&f.name, "name", "calibrated", "what the preset is called: letters, digits and -")
 	return cmd
 }
+
+// devices are those of sim.Devices, which reads the presets: too much for the start of every
+// command.
+const devices = "a100, b200, h100, h100-nanogpt, h100-normuon, h100-pcie, h200, mi300x"
 
 func runCalibrate(s streams, paths []string, f calibrateFlags) error {
 	file := f.file

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/reference/sim"
 )
 
 // loopOf are options of a simulated run whose kernels are large enough to tell what limits them, and whose collectives
@@ -129,5 +130,12 @@ func TestCalibrateRefuses(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "y.yaml")); err == nil {
 		t.Error("a preset without figures was written")
+	}
+}
+
+// The help lists the devices that there are.
+func TestDevicesOfHelp(t *testing.T) {
+	if want := strings.Join(sim.Devices(), ", "); devices != want {
+		t.Errorf("the help says %s, there are %s", devices, want)
 	}
 }

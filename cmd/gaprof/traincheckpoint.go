@@ -107,23 +107,11 @@ func (f *trainFlags) adopt(c *checkpoint) error {
 			"--resume: other options than those of the run: %s", strings.Join(sorted(differ), "; "))
 	}
 	for _, field := range f.options.Fields() {
-		was, ok := c.options[field.Name]
-		if f.given(field.Name) || !ok {
+		was, known := c.options[field.Name]
+		if f.given(field.Name) || !known {
 			continue
 		}
-		switch p := field.Value.(type) {
-		case *string:
-			*p, ok = was.(string)
-		case *int:
-			var n float64
-			n, ok = was.(float64)
-			*p = int(n)
-		case *float64:
-			*p, ok = was.(float64)
-		case *bool:
-			*p, ok = was.(bool)
-		}
-		if !ok {
+		if !setTo(field.Value, was) {
 			return &tracefile.Error{File: filepath.Join(f.output, checkpointFile),
 				Reason: fmt.Sprintf("holds %v as --%s", was, field.Name)}
 		}
@@ -134,6 +122,23 @@ func (f *trainFlags) adopt(c *checkpoint) error {
 	before := f.given
 	f.given = func(name string) bool { _, was := c.options[name]; return was || before(name) }
 	return nil
+}
+
+// setTo sets an option to a value of JSON; false where it is of another type.
+func setTo(option, was any) (ok bool) {
+	switch p := option.(type) {
+	case *string:
+		*p, ok = was.(string)
+	case *int:
+		var n float64
+		n, ok = was.(float64)
+		*p = int(n)
+	case *float64:
+		*p, ok = was.(float64)
+	case *bool:
+		*p, ok = was.(bool)
+	}
+	return ok
 }
 
 // folder opens the folder of a new run, or that of the run to go on with.
