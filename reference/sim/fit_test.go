@@ -127,3 +127,25 @@ func TestPresetOfAnything(t *testing.T) {
 		}
 	}
 }
+
+// A preset that was written keeps launches within operators, whatever medians say.
+func TestPresetOfSlowLaunches(t *testing.T) {
+	slow := Fitted{Name: "launch", Value: 20e3, Text: "20us", Samples: 3}
+	for _, c := range []struct {
+		list []Fitted
+		want float64
+	}{
+		{[]Fitted{slow}, 20e3},
+		{[]Fitted{slow, {Name: "eager", Value: 15e3, Text: "15us", Samples: 3}}, 20e3},
+		{[]Fitted{slow, {Name: "eager", Value: 25e3, Text: "25us", Samples: 3}}, 25e3},
+		{[]Fitted{{Name: "launch", Value: 7e3, Text: "7us", Samples: 3}}, 13.6e3},
+	} {
+		path := filepath.Join(t.TempDir(), "p.yaml")
+		if err := os.WriteFile(path, []byte(Preset("mine", "GPU", "h100", "traces", c.list)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := Lookup(path); err != nil || m.values[eager] != c.want {
+			t.Errorf("%+v: %v, want an operator of %g ns", c.list, err, c.want)
+		}
+	}
+}

@@ -180,14 +180,41 @@ func (m *Machine) fitUneven(o *Observed) Fitted {
 // are from. Names and sources are quoted, because both may come from a trace.
 func Preset(name, is, from, source string, list []Fitted) string {
 	text := fmt.Sprintf("%s:\n  is: %s\n  from: [%s]\n", name, strconv.QuoteToASCII(is), from)
+	least := eagerOf(from, list)
+	if least != "" {
+		text += fmt.Sprintf("  eager: [%s, %s]\n", strconv.QuoteToASCII(least),
+			strconv.QuoteToASCII(source+": no less than a launch, which is a part of it"))
+	}
 	for _, f := range list {
-		if f.Why != "" {
+		if f.Why != "" || least != "" && f.Name == params[eager].name {
 			continue
 		}
 		text += fmt.Sprintf("  %s: [%s, %s]\n", f.Name, strconv.QuoteToASCII(f.Text),
 			strconv.QuoteToASCII(source+": "+f.origin()))
 	}
 	return text
+}
+
+// eagerOf is the figure of an operator as a preset needs it beside fitted figures: that of a launch where it would be
+// less; else "".
+func eagerOf(from string, list []Fitted) string {
+	m := &Machine{}
+	if known, err := presets(); err != nil || m.take(known, from, nil) != nil {
+		return ""
+	}
+	text := ""
+	for _, f := range list {
+		if p, ok := find(f.Name); ok && f.Why == "" && (p == eager || p == launch) {
+			m.values[p] = f.Value
+			if p == launch {
+				text = f.Text
+			}
+		}
+	}
+	if m.values[launch] > m.values[eager] {
+		return text
+	}
+	return ""
 }
 
 // origin says what a figure was fitted to and how well it fits.
