@@ -86,7 +86,7 @@ func explain(s streams, name string) error {
 		text = rules.Page(r, flagNames)
 	} else if m, ok := gate.FindMetric(name); ok {
 		text = m.Explain(flagNames)
-	} else if text = glossary(name); text == "" {
+	} else if text = glossary(name, s.width(80)); text == "" {
 		return unknownName(name)
 	}
 	return s.print(text)
@@ -101,15 +101,23 @@ func unknownName(name string) error {
 	return usage(hint, "no rule, metric or word of the output is called %q", name)
 }
 
-// glossary returns what the glossary says of a word, "" for nothing.
-func glossary(word string) string {
+// width is that of the terminal, or most if there is none or it is wider.
+func (s streams) width(most int) int {
+	if columns, _ := sizeOf(s.out); columns > 0 {
+		return min(columns, most)
+	}
+	return most
+}
+
+// glossary returns what the glossary says of a word, in lines of a width; "" for nothing.
+func glossary(word string, width int) string {
 	var b strings.Builder
 	for i, e := range docs.Find(word) {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
 		fmt.Fprintf(&b, "%s\n\n%s\nIn the output  %s\nDefinition     %s\n",
-			strings.Join(e.Names, ", "), folded(e.Text, 80), e.Output, e.Definition)
+			strings.Join(e.Names, ", "), folded(e.Text, width), e.Output, e.Definition)
 	}
 	return b.String()
 }

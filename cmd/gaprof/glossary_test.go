@@ -103,3 +103,17 @@ func TestExplainWords(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainFits: an explanation is at most as wide as the terminal, and folded once.
+func TestExplainFits(t *testing.T) {
+	t.Setenv("COLUMNS", "40")
+	_, out, _ := runWith("", "explain", "linked")
+	for line := range strings.Lines(out) {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 40 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if want := "A device event is linked if the call of\nthe host that launched it"; !strings.Contains(out, want) {
+		t.Errorf("%s\nis not folded as %s", out, want)
+	}
+}
