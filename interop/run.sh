@@ -44,6 +44,7 @@ chatter='^(USDT|ERROR):.*(profiler_st|gpuGetDeviceCount)|triton not found|^[[:sp
 echo "interop: $(find interop/out -name '*.json.gz' | wc -l) traces in interop/out"
 [ $# -gt 0 ] || "$python" interop/eager.py 1
 [ $# -gt 0 ] || "$python" interop/changes.py 2> >(grep -vE "$chatter" >&2)
+[ $# -gt 0 ] || { go build -o interop/out/gaprof ./cmd/gaprof && "$python" interop/recording.py interop/out/gaprof; }
 
 [ "${KEEP:-}" = 1 ] || exit 0
 rm -f interop/testdata/*
