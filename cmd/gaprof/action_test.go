@@ -1,6 +1,14 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,18 +165,17 @@ func checkActionFlags(t *testing.T, step *actionStep) {
 	}
 }
 
-// TestActionScripts runs the script of the step check as a runner does.
+// TestActionScripts runs the scripts of the steps as a runner does, each as NAME.sh. $SERVER has a
+// release of this platform, whose program is a script that says so.
 func TestActionScripts(t *testing.T) {
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skipf("SKIP: no bash: %v", err)
-	}
-	a, _ := readAction(t)
-	script := ""
-	for _, step := range a.Runs.Steps {
-		if step.ID == "check" {
-			script = step.Run
+	for _, tool := range []string{"bash", "curl", "tar", "sha256sum", "awk"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("SKIP: no %s: %v", tool, err)
 		}
 	}
+	a, _ := readAction(t)
+	server := httptest.NewServer(releaseFiles(t))
+	t.Cleanup(server.Close)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/action",
 		RequireExplicitExec: true,
@@ -178,14 +185,62 @@ func TestActionScripts(t *testing.T) {
 			e.Setenv("RUNNER_TEMP", temp)
 			e.Setenv("GITHUB_OUTPUT", filepath.Join(e.WorkDir, "output"))
 			e.Setenv("GITHUB_STEP_SUMMARY", filepath.Join(e.WorkDir, "summary.md"))
+			e.Setenv("SERVER", server.URL)
+			root, err := filepath.Abs("../..")
+			if err != nil {
+				return err
+			}
+			e.Setenv("ROOT", root)
+			e.Setenv("BIN", filepath.Join(e.WorkDir, "bin")) // programs that stand for others
+			e.Setenv("PATH", filepath.Join(e.WorkDir, "bin")+string(filepath.ListSeparator)+e.Getenv("PATH"))
 			for name, input := range a.Inputs {
 				e.Setenv(variableOf(a, name), input.Default)
 			}
-			if err := os.MkdirAll(temp, 0o777); err != nil {
-				return err
+			for _, step := range a.Runs.Steps {
+				script := []byte("set -eo pipefail\n" + step.Run)
+				if err := os.WriteFile(filepath.Join(e.WorkDir, step.Name+".sh"), script, 0o666); err != nil {
+					return err
+				}
 			}
-			return os.WriteFile(filepath.Join(e.WorkDir, "check.sh"), []byte("set -eo pipefail\n"+script), 0o666)
+			return os.MkdirAll(temp, 0o777)
 		},
+	})
+}
+
+// releaseFiles serves a release 9.1 with its checksums, and a release 9.2 with wrong ones.
+func releaseFiles(t *testing.T) http.Handler {
+	t.Helper()
+	const program = "#!/bin/sh\necho released\n"
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for _, version := range []string{"9.1", "9.2"} {
+		h := &tar.Header{Name: "gaprof_" + version + "_linux_amd64/gaprof", Mode: 0o755, Size: int64(len(program))}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(program)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for version, sum := range map[string]string{
+		"9.1": fmt.Sprintf("%x", sha256.Sum256(b.Bytes())), "9.2": strings.Repeat("0", 64),
+	} {
+		name := "gaprof_" + version + "_linux_amd64.tar.gz"
+		files["/v"+version+"/"+name] = b.Bytes()
+		files["/v"+version+"/checksums.txt"] = []byte(strings.Repeat("1", 64) + "  other\n" + sum + "  " + name + "\n")
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		content, ok := files[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write(content)
 	})
 }
 
