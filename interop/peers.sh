@@ -28,3 +28,13 @@ for place in hook step; do # wide enough that whole microseconds, to which HTA r
   "$folder/gaprof" train -q --world-size 2 --reduce-scatter "$place" --width 128 --max-steps 5 -o "$folder/$place" >/dev/null
   "$python" interop/overlap.py "$folder/gaprof" "$folder/$place"/rank*.json.gz
 done
+
+# Simulated GPUs: data parallel, an optimizer that is sharded, full sharding, and shards with replicas.
+small="--model gpt2 --layers 2 --sequence-length 256 --local-batch-size 4 --global-batch-size 0 --max-steps 4"
+run=0
+for options in "--world-size 2" "--world-size 2 --reduce-scatter hook" "--world-size 2 --sharding full" "--world-size 4 --sharding full --replicas 2"; do
+  run=$((run + 1))
+  "$folder/gaprof" train -q --device sim:h100x2 $small $options -o "$folder/sim$run" >/dev/null
+  echo "interop: simulated: $options"
+  "$python" interop/overlap.py "$folder/gaprof" "$folder/sim$run"/rank*.json.gz
+done
