@@ -31,8 +31,9 @@ func markCopies(list []*piece) {
 }
 
 // repeats reports whether a file holds the same recording as another: of the same ranks, from
-// the same instant to the same instant, with as many events and the same steps. Files of which
-// nothing says the rank nor the date may as well be of two ranks.
+// the same instant to the same instant, with as many events and the same steps, in which its
+// devices do the same at the same time. Files of which nothing says the rank nor the date may
+// as well be of two ranks.
 func (p *piece) repeats(q *piece) bool {
 	if len(p.ranks) == 0 && p.clock != unixClock && p.world != 1 {
 		return false
@@ -43,13 +44,18 @@ func (p *piece) repeats(q *piece) bool {
 	}
 	for i, r := range p.facts {
 		other := q.facts[i]
-		same := func(a, b facts.Step) bool { return a.HostStart == b.HostStart && a.HostEnd == b.HostEnd }
-		if r.DeviceEvents != other.DeviceEvents || len(r.Collectives) != len(other.Collectives) ||
-			!slices.EqualFunc(r.Steps, other.Steps, same) {
+		if r.DeviceEvents != other.DeviceEvents || !slices.EqualFunc(r.Collectives, other.Collectives, sameTimes) ||
+			!slices.EqualFunc(r.Steps, other.Steps, sameStep) {
 			return false
 		}
 	}
 	return true
+}
+
+func sameTimes(a, b facts.Collective) bool { return a.Start == b.Start && a.End == b.End }
+
+func sameStep(a, b facts.Step) bool {
+	return a.HostStart == b.HostStart && a.HostEnd == b.HostEnd && slices.Equal(a.Windows, b.Windows)
 }
 
 // Collectives of all ranks end at the same instant on all of them, so between two ranks of a run

@@ -63,6 +63,8 @@ func TestRanksOfTwoRuns(t *testing.T) {
 func TestCopies(t *testing.T) {
 	same := func(int) int { return 0 }
 	source := func(rank, ms int) string { return beating(rank, 3, ms, same) }
+	longer := beating(0, 3, 0, func(step int) int { return step })
+	computing := strings.ReplaceAll(source(0, 0), "ncclDevKernel_AllReduce()", "gemm")
 	for _, test := range []struct {
 		what  string
 		files []string
@@ -73,6 +75,8 @@ func TestCopies(t *testing.T) {
 		{"a copy of all", []string{source(0, 0), source(1, 0), source(0, 0), source(1, 0)}, "[ f0]"},
 		{"two copies", []string{source(0, 0), source(0, 0), source(0, 0)}, "[ f0 f0]"},
 		{"the same rank at another time", []string{source(0, 0), source(0, 900)}, "[ ]"},
+		{"as many events, of other lengths", []string{source(0, 0), longer}, "[ ]"},
+		{"as many events, of other kinds", []string{source(0, 0), computing}, "[ ]"},
 		{"a copy beside another recording", []string{source(0, 0), source(1, 900), source(0, 0)}, "[ f0]"},
 	} {
 		a := New(Options{})

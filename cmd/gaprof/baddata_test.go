@@ -257,3 +257,29 @@ func TestOtherThanRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestRankTwice: a second recording of a rank beside the first is another run, however alike
+// they are, unless it says the same of everything.
+func TestRankTwice(t *testing.T) {
+	dir := t.TempDir()
+	healthy := healthyLoop(t, filepath.Join(dir, "healthy"), loopSteps)
+	base, strict := reportOf(t, healthy), preset(t, dir, "strict")
+	damage(t, healthy, filepath.Join(dir, "other"), func(d *damagedRun) {
+		d.events(func(e map[string]any) bool {
+			if isKernel(e) {
+				e["dur"] = e["dur"].(float64) / 2
+			}
+			return true
+		})
+	})
+	for from, want := range map[string]int{"healthy": 0, "other": 4} {
+		text, err := os.ReadFile(filepath.Join(dir, from, "rank0.json"))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(healthy, "rank0-again.json"), text, 0o666))
+		code, said := checked(healthy, "--config", strict)
+		regressed, more := checked(healthy, "--config", preset(t, dir, "recommended"), "--baseline", base)
+		if code != want || regressed != want || want == 4 && !strings.Contains(said+more, "the traces are of 2 runs") {
+			t.Errorf("rank 0 of %s once more: exit %d and %d, want %d\n%s\n%s", from, code, regressed, want, said, more)
+		}
+	}
+}
