@@ -75,8 +75,8 @@ func (o *Options) backwardFields() []Field {
 	return []Field{
 		{"backward", "after each micro-batch, or once over all of a step",
 			[]string{"micro-batch", "step"}, &o.Backward},
-		{"activation-checkpoint", "full: blocks save their inputs only, and run forward again in backward",
-			[]string{"full"}, &o.Checkpoint},
+		{"activation-checkpoint", "full: blocks save their inputs only, and run forward again in backward; " +
+			"selective: every second one does, as torchtitan's option 2", []string{"full", "selective"}, &o.Checkpoint},
 		{"sync", "gradients are reduced in every micro-batch or in the last",
 			[]string{"every-micro-batch", "last"}, &o.Sync},
 		{"grad-sync", "DDP's or FSDP's order",

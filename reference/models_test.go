@@ -186,9 +186,9 @@ func TestNanogptEveryWay(t *testing.T) {
 func TestModelsEveryWay(t *testing.T) {
 	for _, network := range []string{"gpt2", "llama", "llama-3.2-1b"} {
 		var want *trained
-		for _, way := range []string{"", "activation-checkpoint=full", "reduce-scatter=hook", "sharding=full",
-			"sharding=full activation-checkpoint=full", "backward=step", "backward=step activation-checkpoint=full",
-			"fused-swiglu=true"} {
+		for _, way := range []string{"", "activation-checkpoint=full", "activation-checkpoint=selective",
+			"reduce-scatter=hook", "sharding=full", "sharding=full activation-checkpoint=full", "backward=step",
+			"backward=step activation-checkpoint=full", "fused-swiglu=true"} {
 			changes := append(strings.Fields(way), "model="+network, "width=16", "heads=4", "kv-heads=4", "hidden=24",
 				"vocabulary=300", "layers=2", "eps=1e-3", "read-loss=")
 			if network != "gpt2" {

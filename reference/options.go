@@ -54,7 +54,7 @@ type Loop struct {
 	ClipGradNorm        float64 // largest norm of the gradient; 0 for no clipping
 	ForeachClip         bool    // clip all gradients in one call, not one by one
 	ReduceLoss          bool    // all-reduce the sum of losses, for the log
-	Checkpoint          string  // activation checkpointing: full for that of every block; "" for none
+	Checkpoint          string  // activation checkpointing: full, or selective for every second block; "" for none
 }
 
 // Host says what the host of a rank does that leaves its device without work. A delay is a

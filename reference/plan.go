@@ -188,7 +188,7 @@ func (p *plan) memory() error {
 		return nil
 	}
 	elements := p.copies() * p.Parameters()
-	kept := p.Activations(mostRows(p), p.Checkpoint != "")
+	kept := p.Activations(mostRows(p), p.checkpoints())
 	if p.Backward == "step" {
 		kept *= float64(p.accumulation)
 	}
@@ -213,6 +213,11 @@ func (p *plan) copies() float64 {
 		n++
 	}
 	return n
+}
+
+// checkpoints is which blocks have one: 1 all, 2 every second one, 0 none.
+func (p *plan) checkpoints() int {
+	return map[string]int{"full": 1, "selective": 2}[p.Checkpoint]
 }
 
 // has reports whether the loop contains a fault.

@@ -246,7 +246,7 @@ func (r *rank) forward(j int) *autograd.Tape {
 	}
 	defer r.dev.Range("user_annotation", note)()
 	t := autograd.NewTape(r.dev, r.grads)
-	t.Hooks, t.Checkpoint = r.grads.Hooks, r.plan.Checkpoint == "full"
+	t.Hooks, t.Checkpoint = r.grads.Hooks, r.plan.checkpoints()
 	r.norm.loss(t, r.net.Forward(t, r.in.tokens[j]), r.in.targets[j], j)
 	return t
 }

@@ -93,7 +93,7 @@ func (p *plan) lessMemory() string {
 		{p.Full() && p.Replicas > 1, "fewer `replicas`"},
 		{p.Backward == "step" && p.accumulation > 1, "`backward` micro-batch (one micro-batch of activations)"},
 		{p.Checkpoint == "" && p.Family() != "nanogpt" && p.Model != "mlp",
-			"`activation-checkpoint` full (blocks keep their inputs only)"},
+			"`activation-checkpoint` full or selective (blocks keep their inputs only)"},
 		{p.Full() && p.WorldSize < 1024, "more ranks"},
 	} {
 		if way.when {

@@ -17,6 +17,7 @@ func TestShardingAgrees(t *testing.T) {
 	ways := []string{
 		"sharding=full", "sharding=full sync=every-micro-batch", "sharding=full reshard-after-forward=false",
 		"sharding=full backward=step activation-checkpoint=full", "activation-checkpoint=full",
+		"sharding=full layers=3 activation-checkpoint=selective",
 		"sharding=full activation-checkpoint=full sync=every-micro-batch grad-reduction=sum",
 		"sharding=full activation-checkpoint=full scale=pass clip-grad-norm=1e9",
 		"reduce-scatter=hook activation-checkpoint=full backward=step",

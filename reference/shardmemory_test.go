@@ -85,4 +85,7 @@ func TestCheckpointMemory(t *testing.T) {
 	if got := perBlock("") - perBlock("full"); got != want {
 		t.Errorf("%d bytes of a block are not kept, want %d", got, want)
 	}
+	if got := 2 * (perBlock("") - perBlock("selective")); got != want {
+		t.Errorf("of every second block %d bytes are not kept, want %d", got, want)
+	}
 }

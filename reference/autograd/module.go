@@ -31,7 +31,10 @@ func (t *Tape) Module(name string, x *Value, f func(x *Value) *Value) *Value {
 	}
 	first := len(t.nodes)
 	var y *Value
-	if t.Checkpoint && x != nil {
+	if x != nil {
+		t.blocks++
+	}
+	if x != nil && t.Checkpoint > 0 && t.blocks%t.Checkpoint == 0 {
 		y = t.checkpointed(x, f)
 	} else {
 		y = f(x)

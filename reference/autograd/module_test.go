@@ -28,7 +28,7 @@ func network(rank *device.Rank, params Accumulator, hooks func(string) Hooks, ag
 	square := &Param{Name: "square", Shape: []int{3, 3}, Value: rank.Alloc(3, 3)}
 	index, loss := rank.Malloc(device.I64, 2), rank.Alloc()
 	t := NewTape(rank, params)
-	t.Hooks, t.Checkpoint = hooks, again
+	t.Hooks, t.Checkpoint = hooks, map[bool]int{true: 1}[again]
 	y := t.Module("", nil, func(*Value) *Value {
 		x := t.Module("blocks.0", t.Embedding(w, index), func(x *Value) *Value {
 			return t.Add(x, t.Linear(t.Gelu(t.Gelu(x)), square, nil))

@@ -38,8 +38,10 @@ type Tape struct {
 	last   bool    // no other tape contributes to the backward pass
 	// Hooks returns those of a module by its name, "" for the whole network; nil for none.
 	Hooks func(module string) Hooks
-	// Checkpoint says that blocks save their inputs only, and run forward again in backward.
-	Checkpoint bool
+	// Checkpoint says which blocks save their inputs only, and run forward again in backward: 1 all, 2 every second
+	// one, and so on; 0 none.
+	Checkpoint int
+	blocks     int                       // that were recorded
 	counter    *partial                  // counts calls of the device; nil outside of a checkpoint
 	refs       map[*device.Buffer]int    // references to gradients of activations
 	tied       map[*Param]*device.Buffer // gradients that wait for another one of the same parameter

@@ -53,9 +53,9 @@ func (s Shape) Rows() int { return models[cmp.Or(s.Model, "gpt")].rows }
 
 // Activations estimates the number of elements that the forward and backward pass of a
 // micro-batch hold at most: what is saved for backward, the gradient of the logits, and that of a
-// tied head, which waits for the one of the embedding. With checkpoints, blocks save their inputs,
-// and one of them at a time what it would save without.
-func (s Shape) Activations(rows int, checkpoints bool) float64 {
+// tied head, which waits for the one of the embedding. With checkpoints, every n-th block, or none
+// for 0, saves its input, and one of them at a time what it would save without.
+func (s Shape) Activations(rows, checkpoints int) float64 {
 	d, f := float64(s.Width), float64(s.Hidden)
 	ends, block := 2*float64(s.Vocabulary), s.saved()
 	switch s.Family() {
@@ -68,8 +68,12 @@ func (s Shape) Activations(rows int, checkpoints bool) float64 {
 	}
 	gradients := 2*f + d // those of a block at a time
 	most := float64(s.Layers)*block + max(ends, gradients)
-	if checkpoints { // when backward begins, or while the last block runs backward
-		most = float64(s.Layers)*d + max(ends, block+gradients)
+	if checkpoints > 0 { // when backward begins, or while the last block runs backward
+		with := s.Layers / checkpoints
+		most = float64(with)*d + float64(s.Layers-with)*block + max(ends, gradients)
+		if s.Layers%checkpoints == 0 {
+			most = float64(with)*d + float64(s.Layers-with)*block + max(ends, block+gradients)
+		}
 	}
 	waiting := 0.0
 	if s.TiedHead == yes {
