@@ -47,7 +47,7 @@ func TestDocs(t *testing.T) {
 // docPages returns README and the pages of docs/ that people write.
 func docPages(t *testing.T) []string {
 	t.Helper()
-	names := []string{"../../README.md"}
+	names := []string{"../../README.md", "../../skills/gaprof/SKILL.md"}
 	err := filepath.WalkDir("../../docs", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && filepath.Ext(name) == ".md" {
 			names = append(names, filepath.ToSlash(name))
