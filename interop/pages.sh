@@ -35,4 +35,12 @@ done
 "$folder/gaprof" diff "$folder/hook" "$folder/step" --format html -o "$folder/diff.html"
 "$folder/gaprof" check "$folder/step" --baseline "$folder/hook.json" --format html -o "$folder/check.html" || [ $? -eq 1 ] || [ $? -eq 4 ]
 "$folder/gaprof" whatif "$folder/step" --format "html=$folder/whatif.html" >/dev/null
+python3 - "$folder/job.csv" <<'TABLE'
+import sys
+with open("cmd/gaprof/testdata/script/whatif-table.txt") as f:
+    text = f.read().split("-- job.csv --\n")[1].split("\n-- ")[0]
+with open(sys.argv[1], "w") as f:
+    f.write(text + "\n")
+TABLE
+"$folder/gaprof" whatif --table "$folder/job.csv" -o "$folder/table.html"
 "$python" interop/pages.py "$chromium" "$folder"/*.html

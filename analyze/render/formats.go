@@ -61,6 +61,7 @@ var (
 	}
 	Stragglers = Formats[*straggler.Result]{
 		{"text", StragglerText}, {"json", asJSON[*straggler.Result]}, {"md", StragglerMarkdown},
+		{"html", StragglerHTML},
 	}
 )
 

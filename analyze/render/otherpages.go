@@ -9,6 +9,8 @@ import (
 	"github.com/gaprof/gaprof/analyze/gate"
 	"github.com/gaprof/gaprof/analyze/render/plots"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/analyze/straggler"
+	"github.com/gaprof/gaprof/internal/release"
 )
 
 // sayings are sentences as a page says them, the one with the given head first.
@@ -144,6 +146,38 @@ func gainBars(r *report.WhatIf) bars {
 		label := ms2(e.Gain.Mean) + " ms"
 		text := name + ": " + gainText(e.Gain)
 		b.rows = append(b.rows, barRow{name: name, pieces: []barPiece{{ink, label, text, e.Gain.Mean}}})
+	}
+	return b
+}
+
+// StragglerHTML writes what slow workers cost a job as one page that needs nothing else.
+func StragglerHTML(w io.Writer, r *straggler.Result, o Options) error {
+	p := page{
+		run:      runName([]string{r.File}),
+		headline: stragglerHeadline(r),
+		says:     sayings(stragglerSentences(r), "VERDICT"),
+		top:      []bars{stragglerBars(r)},
+	}
+	if tables := stragglerTables(r); !o.Quiet && len(tables) > 0 {
+		tables[0].open = true
+		p.sections = []section{{id: "slowdown", title: "Where the slowdown is", tables: tables}}
+	}
+	return p.finish(w, "whatif", release.Version, o)
+}
+
+// stragglerBars is the mean step of a job: as it was, replayed, and with even work.
+func stragglerBars(r *straggler.Result) bars {
+	b := bars{title: "The mean step", note: "Replayed: without delays that the model knows no reason for. " +
+		"Even work: every operation of a type takes the same time."}
+	for _, one := range []struct {
+		name, ink string
+		ns        int64
+	}{
+		{"observed", report.IdlePart, r.ObservedNS}, {"replayed", report.ComputePart, r.ReplayedNS},
+		{"with even work", report.MemoryPart, r.IdealNS},
+	} {
+		row := barOf(one.name, one.ink, one.ns, max(1, r.ObservedNS))
+		b.rows = append(b.rows, row)
 	}
 	return b
 }

@@ -92,6 +92,10 @@ func timelineSection(r *report.Report, o Options) section {
 	case shown < len(r.Drawing.Timelines):
 		s.words = []string{fmt.Sprintf("Shown are %d of %d ranks.", shown, len(r.Drawing.Timelines))}
 	}
+	if views, left := plots.Views(r, mostSpans); left > 0 {
+		s.words = append(s.words, fmt.Sprintf("There is a choice of %d out of %d steps of ranks; the others have too "+
+			"many events. A page of fewer steps or ranks has them.", len(views), len(views)+left))
+	}
 	if r.Straggler != nil && shown > 1 {
 		s.words = append(s.words, fmt.Sprintf("Rank %d, for which the others wait, comes first.", *r.Straggler))
 	}

@@ -33,7 +33,7 @@ const mostSpans = 60_000
 
 // timelineData is what the script of timelines draws, as JSON; "" where there is none.
 func timelineData(r *report.Report) markup.JS {
-	views := plots.Views(r, mostSpans)
+	views, _ := plots.Views(r, mostSpans)
 	if len(views) == 0 {
 		return ""
 	}

@@ -33,10 +33,11 @@ type ViewStrip struct {
 const viewParts = 20000
 
 // Views are the timelines of a report and the other steps of their ranks, as far as all of
-// them together have no more than the given number of spans: first one of each rank.
-func Views(r *report.Report, spans int) []View {
+// them together have no more than the given number of spans: first one of each rank. left is how
+// many are left out for that.
+func Views(r *report.Report, spans int) (views []View, left int) {
 	if r.Drawing == nil {
-		return nil
+		return nil, 0
 	}
 	list := orderedTimelines(r)
 	all := slices.Clone(list)
@@ -47,16 +48,19 @@ func Views(r *report.Report, spans int) []View {
 			}
 		}
 	}
-	var views []View
 	for i := range all {
-		if spans -= spansOf(&all[i]); spans < 0 {
-			break
+		if len(all[i].Strips) == 0 || all[i].Duration <= 0 {
+			continue
 		}
-		if len(all[i].Strips) > 0 && all[i].Duration > 0 {
-			views = append(views, viewOf(&all[i]))
+		n := spansOf(&all[i])
+		if n > spans {
+			left++
+			continue
 		}
+		spans -= n
+		views = append(views, viewOf(&all[i]))
 	}
-	return views
+	return views, left
 }
 
 func otherTimeline(of *report.Timeline, s *report.TimelineStep) report.Timeline {
