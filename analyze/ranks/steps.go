@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // Steps says whether all ranks recorded the same optimizer steps.
@@ -40,7 +42,8 @@ func compareSteps(sources []Source) Steps {
 			fromEnd(kinds[0], s.Common), sources[0].ID, fromEnd(kinds[who], s.Common), sources[who].ID)
 	case least < most:
 		few, many := slices.Index(s.Recorded, least), slices.Index(s.Recorded, most)
-		s.Differ = fmt.Sprintf("rank %d has %d steps, rank %d has %d", sources[few].ID, least, sources[many].ID, most)
+		s.Differ = fmt.Sprintf("rank %d has %s, rank %d has %d", sources[few].ID,
+			units.Count(least, "step"), sources[many].ID, most)
 		if s.Common > 0 {
 			s.Differ += fmt.Sprintf("; the last %d are of the same optimizers on all ranks", s.Common)
 		}

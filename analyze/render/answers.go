@@ -8,6 +8,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/render/plots"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // The three questions that a page answers, each with its figure. What cannot be
@@ -68,8 +69,8 @@ func passWords(r *report.Report) []string {
 	}
 	words := make([]string, 0, len(order))
 	for _, k := range order {
-		text := fmt.Sprintf("%s: %s, %d in %d steps, %s ms each",
-			k.what, k.verdict, count[k], stepCount(r), millis(span[k]/int64(count[k])))
+		text := fmt.Sprintf("%s: %s, %d in %s, %s ms each",
+			k.what, k.verdict, count[k], units.Count(stepCount(r), "step"), millis(span[k]/int64(count[k])))
 		if k.reason != "" {
 			text += "; " + k.reason
 		}

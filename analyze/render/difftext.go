@@ -157,6 +157,9 @@ func moveText(m *compare.Move) string {
 		path = " are launched from " + from + " in base and from " + to + " in new"
 	}
 	if m.Base == m.New {
+		if m.New == 1 {
+			what, path = strings.TrimSuffix(what, "s"), strings.Replace(path, " are launched", " is launched", 1)
+		}
 		return fmt.Sprintf("%d %s%s (%s)", m.New, what, path, perKind(m.Kinds))
 	}
 	return fmt.Sprintf("%s%s: %s, %d in base and %d in new", what, path, perKind(m.Kinds), m.Base, m.New)
@@ -182,7 +185,7 @@ func stayedText(moves []*compare.Move) string {
 		if m.To.Site == "optimizer_step" {
 			whose, at = m.To.Name+" ", "the optimizer step"
 		}
-		fmt.Fprintf(&b, "; %d %sones stayed in %s", m.New, whose, at)
+		fmt.Fprintf(&b, "; %d %s%s stayed in %s", m.New, whose, several("one", m.New != 1), at)
 	}
 	if n := len(moves) - mostStayed; n > 0 {
 		fmt.Fprintf(&b, "; and those of %s stayed", units.Count(n, "more place"))
@@ -206,8 +209,8 @@ func placeText(p compare.Place) string {
 }
 
 func collectiveSentence(c *compare.CollectiveChange) sentence {
-	what := fmt.Sprintf("%s %ss per step of %s from %s",
-		number(c.PerStep), spaced(c.Collective), c.Kind, placeText(c.Place))
+	what := fmt.Sprintf("%s %s per step of %s from %s",
+		number(c.PerStep), several(spaced(c.Collective), number(c.PerStep) != "1"), c.Kind, placeText(c.Place))
 	bytes := megabytes(c.BaseBytes) + " -> " + megabytes(c.NewBytes)
 	switch c.Change {
 	case "gone":
@@ -216,6 +219,14 @@ func collectiveSentence(c *compare.CollectiveChange) sentence {
 		return sentence{"ADDED", what + sized(c.NewBytes, c.BaseBytes, bytes)}
 	}
 	return sentence{"RESIZED", what + ": " + bytes + " a step"}
+}
+
+// several is a word, or more of what it says.
+func several(word string, more bool) string {
+	if more {
+		return word + "s"
+	}
+	return word
 }
 
 // sized is the bytes of what one side has, or of both where both have some.

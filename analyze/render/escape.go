@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/gaprof/gaprof/internal/escape"
 )
@@ -26,13 +27,33 @@ func short(s string) string {
 var markdownSpecial = strings.NewReplacer(
 	"&", "&amp;", "<", "&lt;", ">", "&gt;",
 	"|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`,
-	"!", `\!`, "#", `\#`, "~", `\~`, "$", `\$`,
+	"!", `\!`, "~", `\~`, "$", `\$`,
 	"@", "&#64;&#8203;", "://", ":&#8203;//", "www.", "www&#8203;.",
 	"\\", `\\`,
 )
 
 // markdownInline escapes a part of a line, such as a cell, without shortening it.
-func markdownInline(s string) string { return markdownSpecial.Replace(escape.Control(s)) }
+func markdownInline(s string) string { return hashes(markdownSpecial.Replace(escape.Control(s))) }
+
+// hashes escapes what would be a heading, and what GitHub would take for the number of an issue.
+func hashes(s string) string {
+	if !strings.Contains(s, "#") {
+		return s
+	}
+	var b strings.Builder
+	before := ' '
+	for i, r := range s {
+		after, _ := utf8.DecodeRuneInString(s[i+len(string(r)):])
+		start := strings.TrimSpace(s[:i]) == ""
+		number := unicode.IsDigit(after) && !unicode.IsLetter(before) && !unicode.IsDigit(before)
+		if r == '#' && before != '&' && (start || number) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+		before = r
+	}
+	return b.String()
+}
 
 // markdownText escapes a sentence, which may begin a line.
 func markdownText(s string) string {

@@ -360,7 +360,7 @@ func TestPageOfLittle(t *testing.T) {
 				Busy:    1e6,
 			}}},
 			[]string{
-				"Yes, needless", "scale after backward: needless, 1 in 1 steps, 2.000 ms each; one rank",
+				"Yes, needless", "scale after backward: needless, 1 in 1 step, 2.000 ms each; one rank",
 				"Passes over the gradients, mean of each, ms.",
 			}},
 		{

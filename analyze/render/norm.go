@@ -163,7 +163,7 @@ const mostNormRows = 32
 // weightTable lists the weight of one token of each micro-batch, as measured and by mode.
 func weightTable(s *normalization.StepReport, o Options) table {
 	t := table{
-		title:  fmt.Sprintf("Weight of one token in step %d, %d tokens; 1 is right", s.Step, s.Total),
+		title:  fmt.Sprintf("Weight of one token in step %d, %s; 1 is right", s.Step, units.Count(s.Total, "token")),
 		header: []string{"rank", "micro-batch", "tokens", "this run"},
 	}
 	columns := []*normalization.Weights{s.Weights}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // rankTable lists how long each rank waits inside collectives, and for whom.
@@ -90,16 +91,18 @@ func waitText(r *report.Report) string {
 	}
 	switch {
 	case known == 0 && r.Matching.Matched > 0:
-		return fmt.Sprintf("%d collectives matched, but who waits is unknown: %s", r.Matching.Matched, firstNote(r))
+		return fmt.Sprintf("%s matched, but who waits is unknown: %s", units.Count(r.Matching.Matched, "collective"),
+			firstNote(r))
 	case known == 0:
 		return "who waits for whom is unknown: " + firstNote(r)
 	case r.Straggler == nil:
-		return fmt.Sprintf("%d collectives matched on %d ranks; none waits for one other alone",
-			r.Matching.Matched, known)
+		return fmt.Sprintf("%s matched on %s; none waits for one other alone",
+			units.Count(r.Matching.Matched, "collective"), units.Count(known, "rank"))
 	}
-	return fmt.Sprintf("%d collectives matched on %d ranks, which wait %s to %s ms in them; rank %d causes most: "+
+	return fmt.Sprintf("%s matched on %d ranks, which wait %s to %s ms in them; rank %d causes most: "+
 		"%.0f %% of what they wait for the last one",
-		r.Matching.Matched, known, millis(least), millis(most), *r.Straggler, 100*float64(worst)/float64(caused))
+		units.Count(r.Matching.Matched, "collective"), known, millis(least), millis(most), *r.Straggler,
+		100*float64(worst)/float64(caused))
 }
 
 func firstNote(r *report.Report) string {

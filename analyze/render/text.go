@@ -160,9 +160,9 @@ func healthText(r *report.Report, o Options) string {
 	}
 	switch {
 	case unlinked > 0 && unlinked == edge:
-		text += fmt.Sprintf(", %d unlinked edge events", unlinked)
+		text += ", " + units.Count(unlinked, "unlinked edge event")
 	case unlinked > 0:
-		text += fmt.Sprintf(", %d unlinked events", unlinked)
+		text += ", " + units.Count(unlinked, "unlinked event")
 	}
 	return text
 }

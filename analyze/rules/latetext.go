@@ -104,7 +104,8 @@ func because(m *analyze.Matched, l *lateness.Lateness) string {
 		if k.Larger {
 			text += ", in larger kernels"
 		}
-		text += fmt.Sprintf(" (%d kernels per step, the others %d%s)", k.Count, k.OthersCount, tokensOf(m, l))
+		text += fmt.Sprintf(" (%s per step, the others %d%s)", units.Count(k.Count, "kernel"),
+			k.OthersCount, tokensOf(m, l))
 		return text
 	case lateness.OtherRank:
 		if l.WaitsFor < 0 {
@@ -128,7 +129,7 @@ func tokensOf(m *analyze.Matched, l *lateness.Lateness) string {
 		return ""
 	}
 	slices.Sort(others)
-	return fmt.Sprintf("; %d tokens per step, the others %d", own, others[len(others)/2])
+	return fmt.Sprintf("; %s per step, the others %d", units.Count(own, "token"), others[len(others)/2])
 }
 
 // tokensPerStep is how many tokens a rank notes in each of its complete steps, 0 unknown.

@@ -8,6 +8,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // OP001 finds optimizers whose kernels wait for their launches.
@@ -96,8 +97,8 @@ func runOP001(p *analyze.Pass) {
 			p.Remark(others)
 			cost.Add(r, o.Step, got)
 			if why == "" {
-				why = fmt.Sprintf("%s launches %d device events; the device is idle for %.0f %% of their span", o.Name,
-					o.Events, 100*float64(o.Idle)/float64(span))
+				why = fmt.Sprintf("%s launches %s; the device is idle for %.0f %% of their span", o.Name,
+					units.Count(o.Events, "device event"), 100*float64(o.Idle)/float64(span))
 			}
 			if len(evidence) < maxEvidence {
 				evidence = append(evidence, analyze.EvidenceOf(r, o.Event))

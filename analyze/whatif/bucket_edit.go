@@ -143,5 +143,5 @@ func (b *bucketing) fitted() string {
 	if more := len(texts) - most; more > 0 {
 		texts = append(texts[:most], fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("%d collectives become %d; %s", from, len(b.lists), strings.Join(texts, "; "))
+	return fmt.Sprintf("%s become %d; %s", units.Count(from, "collective"), len(b.lists), strings.Join(texts, "; "))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/units"
 	"github.com/gaprof/gaprof/trace/graph"
 )
 
@@ -140,7 +141,7 @@ func (f *fusing) fitted() string {
 	for _, list := range f.lists {
 		ops += len(list)
 	}
-	text := fmt.Sprintf("%d kernels become %d", ops, len(f.lists))
+	text := fmt.Sprintf("%s become %d", units.Count(ops, "kernel"), len(f.lists))
 	if len(f.lines) == 0 {
 		return text + "; each takes as long as those that it replaces together: there are no two sizes to fit from"
 	}

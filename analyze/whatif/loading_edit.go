@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/gaprof/gaprof/internal/units"
 	"github.com/gaprof/gaprof/trace/graph"
 )
 
@@ -52,7 +53,7 @@ func loadingTime(w *World) string {
 	if len(list) == 0 {
 		return "no complete step was recorded"
 	}
-	of := fmt.Sprintf("median of %d steps", len(list))
+	of := "median of " + units.Count(len(list), "step")
 	ms := float64(median(list)) / 1e6
 	return fmt.Sprintf("loading takes %.2f ms per step (%s): 1 worker keeps up with steps of that length, "+
 		"2 with %.2f ms, 4 with %.2f ms", ms, of, ms/2, ms/4)

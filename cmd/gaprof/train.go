@@ -144,8 +144,8 @@ func (f *trainFlags) window() (kineto.Window, error) {
 		return kineto.Window{To: math.MaxInt, Last: n}, nil
 	}
 	if from >= to {
-		return kineto.Window{}, usage("raise --max-steps", "--profile-steps %s records nothing of %d steps",
-			f.profile, f.options.MaxSteps)
+		return kineto.Window{}, usage("raise --max-steps", "--profile-steps %s records nothing of %s",
+			f.profile, units.Count(f.options.MaxSteps, "step"))
 	}
 	return kineto.Window{From: from, To: to}, nil
 }

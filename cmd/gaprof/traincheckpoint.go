@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/gaprof/gaprof/internal/units"
 	"github.com/gaprof/gaprof/reference"
 	"github.com/gaprof/gaprof/reference/optim"
 	"github.com/gaprof/gaprof/trace/sidecar"
@@ -85,7 +87,7 @@ func (f *trainFlags) resumed() (*checkpoint, error) {
 		return nil, err
 	}
 	if f.options.MaxSteps <= c.steps {
-		return nil, usage("raise --max-steps", "all %d steps are done", c.steps)
+		return nil, usage("raise --max-steps", "done already: %s", units.Count(c.steps, "step"))
 	}
 	f.options.Weights = c.weights
 	f.options.Resume = &reference.Resume{Steps: c.steps, Moments: c.moments}
@@ -190,6 +192,7 @@ func (f *trainFlags) keepIn(folder *runFolder, job *trainJob) {
 			all = nil
 		}
 		if all = append(all, c); len(all) == f.options.WorldSize {
+			slices.SortFunc(all, func(a, b reference.Checkpoint) int { return a.Rank - b.Rank })
 			job.fail(folder.create(checkpointFile, func(w io.Writer) error {
 				return writeCheckpoint(w, all, options, f.options.DType)
 			}))

@@ -39,7 +39,7 @@ func TestTrainResume(t *testing.T) {
 		dir, flags, want string
 		code             int
 	}{
-		{"cut", "--resume", "all 12 steps are done", exitUsage},
+		{"cut", "--resume", "done already: 12 steps", exitUsage},
 		{"cut", "--resume --max-steps 20 --lr 0.1 --width 32", "--lr is 0.1, was 0.003; --width is 32, was 16",
 			exitUsage},
 		{"cut", "--resume --max-steps 20 --dataset-size 9", "--dataset-size is 9, was 0", exitUsage},

@@ -208,5 +208,5 @@ func ledgerText(bars []bar, used []int) string {
 		parts[k] = fmt.Sprintf("%s %.2f ms (%.1f %%)", exposedLabel(i), units.MS(sum[i]/steps),
 			100*float64(sum[i])/float64(total))
 	}
-	return fmt.Sprintf("Stacked bars of %d steps. Mean per step: %s.", steps, strings.Join(parts, ", "))
+	return fmt.Sprintf("Stacked bars of %s. Mean per step: %s.", units.Count(steps, "step"), strings.Join(parts, ", "))
 }

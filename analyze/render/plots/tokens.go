@@ -6,6 +6,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/render/plots/plot"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/bounded"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // tokens draws how many tokens each rank has in one step, against the mean of all: where
@@ -62,6 +63,6 @@ func tokensText(sums []int64, mean float64) string {
 	for _, n := range sums {
 		low, high = min(low, n), max(high, n)
 	}
-	return fmt.Sprintf("A bar for each of %d ranks: from %d to %d tokens, %.1f in the mean.",
-		len(sums), low, high, mean)
+	return fmt.Sprintf("A bar for each of %s: from %d to %d tokens, %.1f in the mean.",
+		units.Count(len(sums), "rank"), low, high, mean)
 }
