@@ -12,14 +12,14 @@ const rightBeside = 1000
 // findAsking finds when the host asked for each collective.
 func findAsking(b *builder) {
 	r := b.r
-	r.Asking = make([]asking, len(r.Kernel))
+	r.Asking = make([]Asking, len(r.Kernel))
 	for i, n := range r.Kernel {
 		if n == graph.None || r.Before[n] == graph.None {
 			continue
 		}
 		call := r.Before[n]
 		if row := asksFor(b, r.Row[call]); row >= 0 {
-			r.Asking[i] = asking{beginsAsking(r, call, b.x.Col.Start[row]), endsAsking(r, call, b.x.End(row))}
+			r.Asking[i] = Asking{beginsAsking(r, call, b.x.Col.Start[row]), endsAsking(r, call, b.x.End(row))}
 		}
 	}
 }
@@ -79,12 +79,12 @@ func ofEvent(r *Rank, call graph.Node) bool {
 func unask(c *Change, rank int, own graph.Node) {
 	r := c.Ranks[rank]
 	i := r.Collective[own]
-	if i < 0 || r.Asking[i] == (asking{}) {
+	if i < 0 || r.Asking[i] == (Asking{}) {
 		return
 	}
 	of, call := r.Asking[i], r.Before[own]
 	first := call
-	for first > 0 && together(r, first-1, call) && r.Start[first-1] >= of.from {
+	for first > 0 && together(r, first-1, call) && r.Start[first-1] >= of.From {
 		first--
 	}
 	for k := first; int(k) < len(r.What) && r.Graph.Resource[k] == r.Graph.Resource[call]; k++ {
@@ -92,10 +92,10 @@ func unask(c *Change, rank int, own graph.Node) {
 			continue
 		}
 		if e := r.Graph.Before[k]; e != graph.None {
-			within := min(r.Start[k], of.to) - max(r.End[r.Graph.From[e]], of.from)
+			within := min(r.Start[k], of.To) - max(r.End[r.Graph.From[e]], of.From)
 			c.think(c.nodes[rank]+k, -max(0, within))
 		}
-		if r.Start[k] >= of.to {
+		if r.Start[k] >= of.To {
 			break
 		}
 		if k == call || ofEvent(r, k) {

@@ -47,7 +47,7 @@ type Nodes struct {
 	Step       []int32      // index of the step in which the host called or launched it, -1 none
 	Collective []int32      // index into Rank.Collectives of the facts, -1 none
 	Kernel     []graph.Node // by index of a collective: its node
-	Asking     []asking     // by the same: when the host asked for it
+	Asking     []Asking     // by the same: when the host asked for it
 	Before     []graph.Node // of an op: the call that launched it, graph.None unknown
 	Loading    []int64      // ns of data loading in the gap before a call and in it
 	Bucket     []uint8      // timeline.Bucket of an op; else timeline.IdleBucket
@@ -58,9 +58,9 @@ type Nodes struct {
 	Device     []int16      // index into the devices of the rank, -1 for the host
 }
 
-// asking is when the host asks for a collective: its operator with all calls in it, and those that record and
+// Asking is when the host asks for a collective: its operator with all calls in it, and those that record and
 // wait for events right before and after it. Empty where that is unknown.
-type asking struct{ from, to int64 }
+type Asking struct{ From, To int64 } // ns
 
 // Waits counts the calls with which the host makes a stream wait for another, and what is known
 // of them.

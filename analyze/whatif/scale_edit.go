@@ -55,7 +55,7 @@ func applyScale(c *Change, _ string) {
 func (c *Change) remove(rank int, op graph.Node) {
 	dissolve(c, c.nodes[rank]+op)
 	r := c.Ranks[rank]
-	if i := r.Collective[op]; i >= 0 && r.Asking[i] != (asking{}) {
+	if i := r.Collective[op]; i >= 0 && r.Asking[i] != (Asking{}) {
 		return // dissolve has taken out what the host does for it
 	}
 	if call := r.Before[op]; call != graph.None {
