@@ -70,14 +70,18 @@ func TestPlants(t *testing.T) {
 		t.Run(plant, func(t *testing.T) {
 			r := trainQuick(t, o).report()
 			got := found(r, report.Note, plant)
-			for again := 0; again < 2 && len(got) == 0 && slices.Contains(ofTheMachine, plant); again++ {
+			// A busy machine may hide what only times show, or stop a kernel on a stream of
+			// communication for longer than all others compute; what is wrong is so every time.
+			unhealthy := func() bool { return len(r.Health.Problems) > 0 && !strings.HasPrefix(plant, "TH") }
+			hidden := func() bool { return len(got) == 0 && slices.Contains(ofTheMachine, plant) }
+			for again := 0; again < 2 && (hidden() || unhealthy()); again++ {
 				r = trainQuick(t, o).report()
 				got = found(r, report.Note, plant)
 			}
 			if !slices.Equal(got, []string{plant}) {
 				t.Errorf("found %v:%s", got, messages(r))
 			}
-			if len(r.Health.Problems) > 0 && !strings.HasPrefix(plant, "TH") {
+			if unhealthy() {
 				t.Errorf("trace health: %v", r.Health.Problems)
 			}
 		})
