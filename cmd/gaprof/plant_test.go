@@ -92,7 +92,7 @@ func TestPlants(t *testing.T) {
 // without a number that is, which is a note.
 func TestPlantsInFiles(t *testing.T) {
 	const flags = " --max-steps 4 --sequence-length 512 --local-batch-size 16 --global-batch-size 32 " +
-		"--bucket-bytes 25000000 -q -o "
+		"--bucket-bytes 25000000 --world-size 2 -q -o "
 	for _, device := range []string{"TH001 --device cpu --layers 1 --width 32 --heads 2",
 		"TH001 --device sim:h100x8 --layers 2 --width 1024 --heads 16 --dtype bfloat16",
 		"TH003 --device cpu --layers 1 --width 32 --heads 2"} {
