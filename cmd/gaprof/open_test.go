@@ -130,6 +130,9 @@ func TestOpen(t *testing.T) {
 
 // A folder is its runs, whose pages come when they are asked for; what is written later appears.
 func TestServeFolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIP: takes seconds under the race detector")
+	}
 	dir := t.TempDir()
 	copyTo := func(from, to string) {
 		text, err := os.ReadFile("../../traces/" + from)
