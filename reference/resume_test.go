@@ -51,13 +51,17 @@ func trainKeeping(t *testing.T, o reference.Options, every int) kept {
 // TestResume: a run that goes on from a checkpoint ends with the bits of one that never stopped.
 func TestResume(t *testing.T) {
 	const small = "max-steps=6 layers=1 width=16 heads=2 sequence-length=16 local-batch-size=2 global-batch-size=8 "
-	for _, c := range []string{
-		"", "dtype=float64", "optimizer=sgd",
-		"reduce-scatter=step", "reduce-scatter=hook", "sharding=full",
+	cases := []string{
+		"sharding=full", "", "dtype=float64", "optimizer=sgd",
+		"reduce-scatter=step", "reduce-scatter=hook",
 		"reduce-scatter=step optimizer=dist-adam matrix-optimizer=muon", "adam-every=2", "clip-grad-norm=0.5",
 		"optimizer-in-backward=true sync=every-micro-batch normalization=micro-mean global-batch-size=-1",
 		"world-size=1", "model=llama",
-	} {
+	}
+	if testing.Short() {
+		cases = cases[:2]
+	}
+	for _, c := range cases {
 		t.Run(c, func(t *testing.T) {
 			o := reference.Defaults()
 			apply(t, &o, small+c)
