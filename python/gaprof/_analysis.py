@@ -10,7 +10,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence
 
 from ._binary import find_binary
 from ._guard import Guard, say
-from ._window import Place, remove, write
+from ._window import FOLLOWED, Place, remove, write
 
 POLL = 0.2  # seconds between two looks for the files of other ranks
 
@@ -55,13 +55,14 @@ def await_ranks(folder: str, here: Place, how: Judging, guard: Guard) -> Dict[in
     return found
 
 
-def merge(folder: str, name: str, parts: Sequence[str]) -> Optional[str]:
+def merge(folder: str, name: str, parts: Sequence[str], world: int) -> Optional[str]:
     """Puts the logs of the ranks into one; None where there are none."""
     path = os.path.join(folder, name)
     text = ""
     for part in parts:
         with open(os.path.join(folder, part), encoding="utf-8") as file:
             text += file.read()
+    text += optimized(text, world)
     if not text:
         remove(path)
         return None
@@ -69,11 +70,22 @@ def merge(folder: str, name: str, parts: Sequence[str]) -> Optional[str]:
     return path
 
 
+def optimized(text: str, world: int) -> str:
+    """Lines with the loss that the optimizer of each step follows: the mean of what the ranks call backward() on, as DDP and
+    FSDP average it. Steps that a rank says nothing of are left out."""
+    sums: Dict[int, Dict[int, float]] = {}
+    for line in map(json.loads, text.splitlines()):
+        if FOLLOWED in line:
+            sums.setdefault(line["step"], {})[line["rank"]] = line[FOLLOWED]
+    return "".join(json.dumps({"step": step, "rank": rank, "optimized_loss": sum(of.values()) / world}) + "\n"
+                   for step, of in sorted(sums.items()) if len(of) == world for rank in sorted(of))
+
+
 def judge(folder: str, here: Place, how: Judging, guard: Guard) -> Optional[str]:
     """Analyzes a window of all ranks; returns the verdict, None if there is none."""
     found = await_ranks(folder, here, how, guard)
     traces = [os.path.join(folder, w["trace"]) for _, w in sorted(found.items()) if w.get("trace")]
-    logs = {name: merge(folder, name + ".jsonl", [w[name] for _, w in sorted(found.items()) if w.get(name)])
+    logs = {name: merge(folder, name + ".jsonl", [w[name] for _, w in sorted(found.items()) if w.get(name)], here.world)
             for name in ("tokens", "loss")}
     if not traces:
         guard.tell("the analysis", f"no rank has written a trace to {folder}")

@@ -49,17 +49,18 @@ class handler:
             if analyze:
                 atexit.register(self.finish)
 
-    def tokens(self, count: Count, step: int, loss: Any = None) -> None:
+    def tokens(self, count: Count, step: int, loss: Any = None, followed: Any = None) -> None:
         """Says how many valid tokens the next micro-batch of a step has: those whose loss counts.
 
         Args:
             count: a number; or a tensor of one element or a function that returns one, read when the window has ended.
             step: the profiler's `step_num`.
             loss: the mean of the micro-batch's loss over these tokens: a number or a tensor of one element. Optional.
+            followed: what backward() is called on, where gradients are averaged over ranks and not scaled. Optional.
         """
         with self.guard("the token count"):
-            detach = getattr(loss, "detach", None)
-            self.counts.setdefault(int(step), []).append(Micro(count, detach() if detach else loss))
+            micro = Micro(count, *(x.detach() if hasattr(x, "detach") else x for x in (loss, followed)))
+            self.counts.setdefault(int(step), []).append(micro)
             while len(self.counts) > KEPT:
                 del self.counts[min(self.counts)]
 
@@ -186,17 +187,18 @@ class profile:
             if self._profiler is not None:
                 self._profiler.step()
 
-    def tokens(self, count: Count, loss: Any = None) -> None:
+    def tokens(self, count: Count, loss: Any = None, followed: Any = None) -> None:
         """Says how many valid tokens the next micro-batch has, those whose loss counts; called once per micro-batch.
 
         Args:
             count: a number; or a tensor of one element or a function that returns one, read when the window has ended,
                 so that the host does not wait for the device.
             loss: the mean of the micro-batch's loss over these tokens: a number or a tensor of one element. Optional.
+            followed: what backward() is called on, where gradients are averaged over ranks and not scaled. Optional.
         """
         with self.guard("the token count"):
             if self._handler is not None and self.recording:
-                self._handler.tokens(count, self._profiler.step_num, loss)
+                self._handler.tokens(count, self._profiler.step_num, loss, followed)
 
     def close(self, failed: bool = False) -> None:
         """Ends the recording and analyzes it; after a failed loop, only ends it. `with` does it."""

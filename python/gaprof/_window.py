@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
 Count = Union[int, Any, Callable[[], Any]]
 """Valid tokens of a micro-batch: a number, a tensor of one element, or what returns one of them when it is called."""
+FOLLOWED = "rank_loss"  # in the loss log of a rank: the sum of what its backward passes of a step were called on
 
 
 class Place(NamedTuple):
@@ -28,6 +29,7 @@ class Micro(NamedTuple):
 
     tokens: Count
     loss: Any = None  # mean over those tokens
+    followed: Any = None  # what backward() was called on
 
 
 def place() -> Place:
@@ -67,14 +69,17 @@ def lines_of(counts: Dict[int, List[Micro]], steps: Tuple[int, int], rank: int) 
     losses: List[dict] = []
     for step in range(*steps):
         try:
-            micros = [(whole(m.tokens), number(m.loss)) for m in counts.get(step, ())]
+            micros = [(whole(m.tokens), number(m.loss), number(m.followed)) for m in counts.get(step, ())]
         except Exception:
             continue
-        for index, (valid, loss) in enumerate(micros):
+        for index, (valid, loss, _) in enumerate(micros):
             line = {"step": step - steps[0], "rank": rank, "micro_batch": index, "local_valid_tokens": valid, "run_step": step}
             tokens.append(line)
             if loss is not None:
                 losses.append({**line, "loss_mean": loss})
+        followed = [f for _, _, f in micros if f is not None]
+        if micros and len(followed) == len(micros):
+            losses.append({"step": step - steps[0], "rank": rank, FOLLOWED: math.fsum(followed)})
     return tokens, losses
 
 
@@ -88,6 +93,7 @@ def whole(count: Count) -> int:
 
 def number(loss: Any) -> Optional[float]:
     """A loss as a number; None where it is not known or not finite."""
+    loss = loss() if callable(loss) else loss
     value = None if loss is None else float(loss)
     return value if value is not None and math.isfinite(value) else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Callable, List, Optional
 
 import transformers
@@ -30,7 +31,7 @@ class TrainerCallback(transformers.TrainerCallback):
         self._make: Callable[[], profile] = lambda: profile(folder, **options)
         self._profile: Optional[profile] = None
         self._hook: Any = None
-        self._seen: List[Any] = []  # what counts each forward pass of the micro-batch
+        self._seen: List[tuple] = []  # tokens and losses of each forward pass of the micro-batch
 
     @property
     def verdict(self) -> Optional[str]:
@@ -46,22 +47,24 @@ class TrainerCallback(transformers.TrainerCallback):
             if getattr(args, "torch_compile", False):
                 self.guard.tell("counting tokens", "not done under torch_compile")
             elif model is not None:
-                self._hook = model.register_forward_pre_hook(self._forward(shifts(model)), with_kwargs=True)
+                self._hook = model.register_forward_hook(self._forward(shifts(model), plain(args)), with_kwargs=True)
 
-    def _forward(self, shifted: bool) -> Callable[..., None]:
-        def before(module: Any, args: Any, kwargs: Any) -> None:
+    def _forward(self, shifted: bool, averaged: bool) -> Callable[..., None]:
+        def after(module: Any, args: Any, kwargs: Any, output: Any) -> None:
             with self.guard("counting tokens"):
                 if module.training and self._profile is not None and self._profile.recording:
-                    self._seen.append(counter(kwargs, shifted))
+                    count = counter(kwargs, shifted)
+                    self._seen.append((count, *losses(kwargs, output, count, averaged)))
 
-        return before
+        return after
 
     def _micro_batch(self) -> None:
         """A micro-batch has ended. With more than one forward pass, nobody knows which of them counts."""
         with self.guard("counting tokens"):
             seen, self._seen = self._seen, []
             if self._profile is not None and seen:
-                self._profile.tokens(seen[0] if len(seen) == 1 and seen[0] is not None else unknown)
+                known = len(seen) == 1 and seen[0][0] is not None
+                self._profile.tokens(*(seen[0] if known else (unknown,)))
 
     def on_substep_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._micro_batch()
@@ -86,6 +89,33 @@ class TrainerCallback(transformers.TrainerCallback):
 def unknown() -> int:
     """The count of a micro-batch that cannot be counted: the whole step is left out of the log."""
     raise ValueError("not known")
+
+
+def losses(kwargs: Any, output: Any, count: Any, averaged: bool) -> tuple:
+    """What is known, when the window has ended, of the loss of a forward pass: its mean over valid tokens, and what backward()
+    was called on, by the factor that the backward pass shows; None each if it is not known."""
+    loss = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
+    if loss is None or count is None or not getattr(loss, "requires_grad", False) or loss.numel() != 1:
+        return None, None
+    factors: List[Any] = []
+    loss.register_hook(factors.append)
+    value, items = loss.detach(), kwargs.get("num_items_in_batch")
+
+    def mean() -> Optional[float]:
+        valid = int(count())
+        if items is None or not valid:
+            return float(value) if items is None else None
+        return float(value) * float(items) / valid
+
+    def followed() -> Optional[float]:
+        return float(value) * float(factors[0]) if len(factors) == 1 else None
+
+    return mean, followed if averaged else None
+
+
+def plain(args: Any) -> bool:
+    """Whether ranks average gradients that no scaler multiplies: not with FP16, DeepSpeed or DataParallel."""
+    return not (getattr(args, "fp16", False) or getattr(args, "deepspeed", None) or getattr(args, "n_gpu", 1) > 1)
 
 
 def shifts(model: Any) -> bool:

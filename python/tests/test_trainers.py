@@ -19,12 +19,12 @@ class Model:
 
     training, loss_type, hook = True, "ForCausalLM", None
 
-    def register_forward_pre_hook(self, hook, with_kwargs):
+    def register_forward_hook(self, hook, with_kwargs):
         self.hook = hook
         return types.SimpleNamespace(remove=lambda: setattr(self, "hook", None))
 
     def __call__(self, **kwargs):
-        self.hook(self, (), kwargs)
+        self.hook(self, (), kwargs, {})
 
 
 def module(name, base, **attributes):
