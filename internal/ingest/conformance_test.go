@@ -41,12 +41,16 @@ func TestFormatsAreAnalysed(t *testing.T) {
 	}
 }
 
-// The reports of formats that lack nothing are equal to the last byte.
+// The reports of formats that lack nothing are equal to the last byte, but for the name of the file.
 func TestFormatsGiveOneReport(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var texts []string
 	for _, format := range []string{"chrome", "text"} {
-		text, err := json.Marshal(canonicalReport(t, format))
+		r := canonicalReport(t, format)
+		for i := range r.Source.RankFiles {
+			r.Source.RankFiles[i].File = ""
+		}
+		text, err := json.Marshal(r)
 		must(t, err)
 		texts = append(texts, string(text))
 	}
