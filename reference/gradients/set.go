@@ -33,7 +33,7 @@ type Set struct {
 	full   *full // nil unless sharding is full
 
 	buckets []*bucket // in the order of their parameters
-	became  []*Param  // parameters in the order in which they were ready first
+	became  []*Param  // parameters in the order in which they were ready in the first pass that reduced all
 
 	// State of the current backward pass.
 	step    int
@@ -127,6 +127,9 @@ func (s *Set) Of(g *optim.Group) []*Param {
 func (s *Set) Begin(step int, sync, last bool) {
 	s.step, s.sync, s.turn = step, sync, 0
 	s.rebuild()
+	if len(s.became) < len(s.params) {
+		s.became = nil // a pass that reduced some only is no order of all
+	}
 	s.merge = last || s.policy.ReplicaSync != "last"
 	for _, p := range s.params {
 		if p.bucket != nil {
