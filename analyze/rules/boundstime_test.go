@@ -195,6 +195,8 @@ func timeFacts() []onFacts {
 		{"late for less than a tenth of backward", OV007, disordered(20_000, 200_001, 6)},
 		{"late for a tenth of backward", OV007, disordered(20_000, 200_000, 6)},
 		{"late for longer than backward", OV007, disordered(300_000, 200_000, 6)},
+		{"late, a tenth more is ready", OV007, all(disordered(100_000, 200_000, 6), ready(2300))},
+		{"late, less than a tenth more is ready", OV007, all(disordered(100_000, 200_000, 6), ready(2299))},
 		{"late in three steps", OV007, disordered(100_000, 200_000, 4)},
 		{"late in two steps", OV007, disordered(100_000, 200_000, 3)},
 		{"late in both complete steps", OV007, all(disordered(100_000, 200_000, 3), completeUpTo(3))},
@@ -290,16 +292,16 @@ func compiling(ns int64) func(*analyze.Pass, *analyze.Rank) {
 	}
 }
 
-// disordered makes the second of two buckets of the first n steps wait so many ns, of a backward pass that takes
+// disordered makes the second of three buckets of the first n steps wait so many ns, of a backward pass that takes
 // so long on the host, 200 us on the device.
 func disordered(waited, of int64, n int) func(*analyze.Pass, *analyze.Rank) {
 	return all(backwardOn(310, 510), func(_ *analyze.Pass, r *analyze.Rank) {
 		for i := range r.Steps {
 			at := int64(i) * 1_000_000
 			r.Steps[i].Backwards = []gradients.Backward{{Start: at - 5000}, {Start: at, First: at, Last: at + of}}
-			for k := range int64(2) {
+			for k := range int64(3) {
 				c := gradients.HostCollective{Kind: timeline.AllReduce, Step: i, Gradient: true, Elems: 1000,
-					Ready: 1500 + k,
+					Ready: 2500 + k,
 					Site:  timeline.LaunchSite{Site: timeline.SiteBackwardHook},
 					Event: timeline.Event{Start: at + 1000*k}}
 				if i < n && k == 1 {
@@ -309,9 +311,14 @@ func disordered(waited, of int64, n int) func(*analyze.Pass, *analyze.Rank) {
 			}
 		}
 		for i := range r.Collectives {
-			r.Collectives[i].Asked = int32(2 * r.Collectives[i].Step)
+			r.Collectives[i].Asked = int32(3 * r.Collectives[i].Step)
 		}
 	})
+}
+
+// ready makes so many elements ready at every launch.
+func ready(elems int64) func(*analyze.Pass, *analyze.Rank) {
+	return eachAsked(func(c *gradients.HostCollective) { c.Ready = elems })
 }
 
 // eachAsked changes every host collective.

@@ -36,10 +36,13 @@ var OV007 = analyze.Rule{
 }
 
 // A reduction is late in its order if it waits for this share of what backward takes from
-// its first gradient to its last, and for this long.
+// its first gradient to its last, and for this long, and if this share of the elements is ready beyond
+// those that it and the ones before it reduce: where all that is ready is reduced, the host was late,
+// not the order.
 const (
-	lateShare = 0.10
-	lateLeast = 20_000 // ns
+	lateShare  = 0.10
+	lateLeast  = 20_000 // ns
+	readyShare = 0.10
 )
 
 // disorder is what the reductions of a step lose by their order.
@@ -98,26 +101,41 @@ func percentage(part, whole int64) float64 { return 100 * float64(part) / float6
 // disorders looks at the last backward pass of every step.
 func disorders(r *analyze.Rank) []disorder {
 	list := make([]disorder, len(r.Steps))
+	hooked(r, func(c *gradients.HostCollective) {
+		d := &list[c.Step]
+		d.total, d.kind = bounded.Add(d.total, c.Elems), c.Kind
+	})
 	sums := make([]int64, len(r.Steps))
+	hooked(r, func(c *gradients.HostCollective) {
+		d, sum := &list[c.Step], bounded.Add(sums[c.Step], c.Elems)
+		sums[c.Step] = sum
+		if share := lateBy(r, c, float64(c.Ready-sum)/float64(max(1, d.total))); share > d.share {
+			d.share, d.worst, d.sum = min(1, share), c, sum
+		}
+	})
+	return list
+}
+
+// hooked calls use for the reductions that hooks of the last backward pass of a step launch, in order.
+func hooked(r *analyze.Rank, use func(*gradients.HostCollective)) {
 	for i := range r.HostCollectives {
 		c := &r.HostCollectives[i]
-		if !c.Gradient || c.Step < 0 || c.Site.Site != timeline.SiteBackwardHook || !inLastPass(r, c) {
-			continue
-		}
-		d := &list[c.Step]
-		sums[c.Step] = bounded.Add(sums[c.Step], c.Elems)
-		d.total, d.kind = sums[c.Step], c.Kind
-		passes := r.Steps[c.Step].Backwards
-		if len(passes) == 0 || c.Waited < lateLeast {
-			continue
-		}
-		last := &passes[len(passes)-1]
-		share := float64(c.Waited) / float64(max(1, last.Last-last.First))
-		if share >= lateShare && share > d.share {
-			d.share, d.worst, d.sum = min(1, share), c, sums[c.Step]
+		if c.Gradient && c.Step >= 0 && c.Site.Site == timeline.SiteBackwardHook && inLastPass(r, c) {
+			use(c)
 		}
 	}
-	return list
+}
+
+// lateBy is the share of the last backward pass that a reduction waits for its turn, 0 if it does not.
+// More is the share of the elements that are ready beyond those reduced.
+func lateBy(r *analyze.Rank, c *gradients.HostCollective, more float64) float64 {
+	passes := r.Steps[c.Step].Backwards
+	last := &passes[len(passes)-1]
+	share := float64(c.Waited) / float64(max(1, last.Last-last.First))
+	if c.Waited < lateLeast || share < lateShare || more < readyShare {
+		return 0
+	}
+	return share
 }
 
 // inLastPass reports whether a collective belongs to the last backward pass of its step.
