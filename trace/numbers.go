@@ -16,7 +16,7 @@ const firstNumbers = 64 // slots
 
 // first is the slot in which a search for n begins.
 func (t *numberTable) first(n uint64) int {
-	n *= numberSeeds[0]
+	n = (n ^ n>>32) * numberSeeds[0]
 	n = (n ^ n>>32) * numberSeeds[1]
 	return int(n >> 32 * uint64(len(t.slots)) >> 32)
 }
