@@ -28,7 +28,8 @@ type cluster struct {
 // clustersOf puts files together that can be of one run: in the order of time where all
 // times compare, else in that of the files, each goes to the run that it fits best, and
 // begins another one only if it contradicts all. So a set that could be one run is one. Copies of
-// files are runs of their own, so that they draw no other file to them.
+// files are runs of their own, so that they draw no other file to them. Beyond MostRuns there is
+// one more cluster at most, and files are left out.
 func clustersOf(list []*piece) []*cluster {
 	order := slices.Clone(list)
 	if !slices.ContainsFunc(order, func(p *piece) bool { return p.clock == otherClock || p.clock != order[0].clock }) {
@@ -37,12 +38,12 @@ func clustersOf(list []*piece) []*cluster {
 	markCopies(order)
 	var clusters, copies []*cluster
 	for _, p := range order {
-		if p.copyOf == nil {
+		if p.copyOf == nil && len(clusters) <= MostRuns {
 			_, clusters = join(clusters, p)
 		}
 	}
 	for _, p := range order {
-		if p.copyOf != nil {
+		if p.copyOf != nil && len(clusters)+len(copies) <= MostRuns {
 			_, why := fittest(clusters, p)
 			var c *cluster
 			c, copies = join(copies, p)
@@ -70,6 +71,9 @@ func join(clusters []*cluster, p *piece) (*cluster, []*cluster) {
 func fittest(clusters []*cluster, p *piece) (best *cluster, why string) {
 	var most fitness
 	for i, c := range clusters {
+		if again := c.again(p); again >= 0 && why != "" {
+			continue
+		}
 		if reason := c.contradicts(p); reason != "" {
 			why = cmp.Or(why, reason)
 			continue
@@ -136,13 +140,25 @@ func (c *cluster) gap(p *piece) (ns int64, ok bool) {
 
 // contradicts says why a file cannot be of the run, "" if it can.
 func (c *cluster) contradicts(p *piece) string {
-	for _, r := range p.ranks {
-		if q := c.rank[r]; q != nil && !p.mistaken(q) {
-			return fmt.Sprintf("rank %d occurs again", r)
-		}
+	if r := c.again(p); r >= 0 {
+		return fmt.Sprintf("rank %d occurs again", r)
 	}
 	return cmp.Or(c.outgrown(p), c.another(p), c.longAgo(p), c.elsewhen(p))
 }
+
+// again is a rank of a file that the run has already, -1 for none.
+func (c *cluster) again(p *piece) int64 {
+	for _, r := range p.ranks {
+		if q := c.rank[r]; q != nil && !p.mistaken(q) {
+			return r
+		}
+	}
+	return -1
+}
+
+// mostTold is how many files of a run are asked whether another one fits: those of one run tell
+// the same.
+const mostTold = 256
 
 // elsewhen says that a file is of another run of the same program, by its collectives. One file
 // of the run that was recorded at another time tells as much as all.
@@ -150,7 +166,7 @@ func (c *cluster) elsewhen(p *piece) string {
 	if apart, ok := c.gap(p); !ok || apart == 0 {
 		return ""
 	}
-	if i := slices.IndexFunc(c.pieces, p.drifts); i >= 0 {
+	if i := slices.IndexFunc(c.pieces[:min(len(c.pieces), mostTold)], p.drifts); i >= 0 {
 		return "its collectives are not those of " + filepath.Base(c.pieces[i].file)
 	}
 	return ""

@@ -30,9 +30,13 @@ type TracedRun struct {
 	files []placed
 }
 
+// MostRuns is how many runs are told apart.
+const MostRuns = 1000
+
 // Runs tells the traces that were added apart by run, in the order of their first files.
 // There is one if nothing contradicts it, and none if no trace was added. What can be one
-// run is never taken apart: docs/definitions.md says what contradicts it.
+// run is never taken apart: docs/definitions.md says what contradicts it. Of more than MostRuns
+// there is one more in the list, and traces are in none of them.
 func (a *Analysis) Runs() []TracedRun {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -56,8 +60,8 @@ func (a *Analysis) Idle() []string {
 	}
 	var list []string
 	for _, f := range a.files {
-		if !used[f.File] && !slices.Contains(list, f.File) {
-			list = append(list, f.File)
+		if !used[f.File] {
+			list, used[f.File] = append(list, f.File), true
 		}
 	}
 	return list
@@ -122,11 +126,26 @@ type SeveralRuns struct {
 
 func (e *SeveralRuns) Error() string { return errors.Join(e.Unwrap()...).Error() }
 
-// Unwrap returns the lines of the error: what is wrong, then each run.
+// TooMany reports whether there are more runs than are told apart.
+func (e *SeveralRuns) TooMany() bool { return len(e.Runs) > MostRuns }
+
+// mostListed is how many runs an error describes.
+const mostListed = 50
+
+// Unwrap returns the lines of the error: what is wrong, then each run, of many the first ones.
 func (e *SeveralRuns) Unwrap() []error {
 	lines := []error{fmt.Errorf("the traces are of %d runs, not one", len(e.Runs))}
-	for i := range e.Runs {
+	if e.TooMany() {
+		lines[0] = fmt.Errorf("the traces are of more than %d runs, which is how many are told apart", MostRuns)
+	}
+	for i := range e.Runs[:min(len(e.Runs), mostListed)] {
 		lines = append(lines, fmt.Errorf("  run %d: %s", i+1, e.describe(i)))
+	}
+	switch more := len(e.Runs) - mostListed; {
+	case e.TooMany():
+		lines = append(lines, errors.New("  and others"))
+	case more > 0:
+		lines = append(lines, fmt.Errorf("  and %d more", more))
 	}
 	return lines
 }
@@ -205,10 +224,19 @@ func (e *SeveralRuns) Select(i int) string {
 	return named
 }
 
+// mostMatched is among how many files a pattern is looked for: it is tried on each of them.
+const mostMatched = 10_000
+
 // pattern is what the names of a run's files have in common, with * for the rest; ok is
 // false if a file of another run fits it, too.
 func (e *SeveralRuns) pattern(i int) (pattern string, ok bool) {
-	files := e.Runs[i].Files
+	files, all := e.Runs[i].Files, 0
+	for j := range e.Runs {
+		all += len(e.Runs[j].Files)
+	}
+	if all > mostMatched {
+		return "", false
+	}
 	head, tail := files[0], files[0]
 	for _, f := range files[1:] {
 		head = head[:commonPrefix(head, f)]

@@ -283,3 +283,28 @@ func TestManyRanksAreOneRun(t *testing.T) {
 		t.Errorf("%d runs", len(runs))
 	}
 }
+
+// Recordings of ever more runs in one folder are told apart up to a limit, which the error names,
+// and of many runs it describes the first ones.
+func TestMostRuns(t *testing.T) {
+	one := Reduce(Input{Trace: read(t, said{world: 1}.text())}, &Options{})
+	for _, n := range []int{mostListed + 1, MostRuns + 500} {
+		a := New(Options{})
+		for i := range n {
+			of := *one
+			of.File = fmt.Sprintf("x%d", i)
+			a.AddReduced(i, &of)
+		}
+		runs := a.Runs()
+		e := &SeveralRuns{runs}
+		lines := strings.Split(e.Error(), "\n")
+		want := []string{"the traces are of 51 runs, not one", "  and 1 more"}
+		if n > MostRuns {
+			want = []string{"the traces are of more than 1000 runs, which is how many are told apart", "  and others"}
+		}
+		if len(runs) != min(n, MostRuns+1) || e.TooMany() != (n > MostRuns) || len(lines) != mostListed+2 ||
+			lines[0] != want[0] || lines[len(lines)-1] != want[1] {
+			t.Errorf("%d runs of %d: %q to %q", len(runs), n, lines[0], lines[len(lines)-1])
+		}
+	}
+}

@@ -1,5 +1,7 @@
 package trace
 
+import "maps"
+
 // Cat is the category of an event: an index into the categories of its Trace.
 // The constants below are the same in every Trace; other names get the numbers
 // after them in order of appearance.
@@ -88,28 +90,26 @@ func (c Cat) IsKnown() bool { return c > CatNone && c < numFixedCats }
 // catTable interns category names; the fixed ones come first.
 type catTable struct {
 	names []string       // by Cat
-	index map[string]Cat // by current and older names
+	index map[string]Cat // of those that are not fixed; nil without any
 }
 
-func newCatTable() catTable {
-	t := catTable{names: append([]string(nil), catNames[:]...), index: make(map[string]Cat, 64)}
-	for c, name := range catNames {
-		t.index[name] = Cat(c)
-	}
-	for alias, c := range catAliases {
-		t.index[alias] = c
-	}
-	return t
-}
+func newCatTable() catTable { return catTable{names: catNames[:numFixedCats:numFixedCats]} }
 
 // KnownCat returns the fixed category that name stands for, today or in older
 // files; ok is false for any other name.
 func KnownCat(name []byte) (c Cat, ok bool) {
-	c, ok = fixedCats.index[string(name)]
+	c, ok = fixedCats[string(name)]
 	return c, ok
 }
 
-var fixedCats = newCatTable()
+// fixedCats are the fixed categories by current and older names.
+var fixedCats = func() map[string]Cat {
+	m := maps.Clone(catAliases)
+	for c, name := range catNames {
+		m[name] = Cat(c)
+	}
+	return m
+}()
 
 // maxCats bounds what hostile input can make us keep; later names become CatNone.
 const maxCats = 4096
@@ -117,11 +117,17 @@ const maxCats = 4096
 // intern returns the category called name; ok is false, and c CatNone, where there are too
 // many of them.
 func (t *catTable) intern(name []byte) (c Cat, ok bool) {
+	if c, known := fixedCats[string(name)]; known {
+		return c, true
+	}
 	if c, known := t.index[string(name)]; known {
 		return c, true
 	}
 	if t.full() {
 		return CatNone, false
+	}
+	if t.index == nil {
+		t.index = make(map[string]Cat)
 	}
 	c = Cat(len(t.names))
 	t.names = append(t.names, string(name))

@@ -112,25 +112,22 @@ var fixedKeys = func() map[string]Key {
 
 // keyTable interns the keys of one Builder; the fixed ones come first.
 type keyTable struct {
-	names []string // by Key
-	index map[string]Key
+	names []string       // by Key
+	index map[string]Key // of those that are not fixed; nil without any
 }
 
-func newKeyTable() keyTable {
-	t := keyTable{names: append([]string(nil), keyNames[:]...), index: make(map[string]Key, 64)}
-	for k, name := range keyNames {
-		t.index[name] = Key(k)
-	}
-	return t
-}
+func newKeyTable() keyTable { return keyTable{names: keyNames[:numFixedKeys:numFixedKeys]} }
 
 // intern returns the key called name, KeyNone where there are too many of them.
 func (t *keyTable) intern(name []byte) Key {
-	if k, ok := t.index[string(name)]; ok {
+	if k, ok := fixedKeys[string(name)]; ok {
 		return k
 	}
-	if t.full() {
-		return KeyNone
+	if k, ok := t.index[string(name)]; ok || len(name) == 0 || t.full() {
+		return k
+	}
+	if t.index == nil {
+		t.index = make(map[string]Key)
 	}
 	k := Key(len(t.names))
 	t.names = append(t.names, string(name))

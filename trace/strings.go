@@ -65,7 +65,7 @@ type stringSlot struct {
 }
 
 const (
-	firstSlots = 1024
+	firstSlots = 128
 	steepSlots = 1 << 16 // up to so many they are doubled, then grow by half to waste less
 )
 

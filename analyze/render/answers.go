@@ -297,11 +297,12 @@ func modeWords(n *report.Normalization) string {
 func reductionWords(r *report.Report) []string {
 	ranks := make(map[string][]int64)
 	var order []string
-	for _, t := range r.TokenAllReduce {
+	for i := range r.TokenAllReduce {
+		t := &r.TokenAllReduce[i]
 		if t.Present == nil {
 			continue
 		}
-		how := tokenText(r, t.Rank)
+		how := tokenText(t)
 		if ranks[how] == nil {
 			order = append(order, how)
 		}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -69,13 +70,22 @@ func accumulationTable(r *report.Report) table {
 	t := table{title: "Accumulation and reduction of gradients", left: 6,
 		header: []string{"rank", "optimizer", "accumulation steps", "micro-batches", "reduced in", "token all-reduce"},
 		note:   "? is unknown; reduced in: gradient collectives by micro-batch of a step"}
+	steps, tokens := make(map[int64][]*report.Step), make(map[int64]string)
+	for i := range r.Steps {
+		steps[r.Steps[i].Rank] = append(steps[r.Steps[i].Rank], &r.Steps[i])
+	}
+	for i := range r.TokenAllReduce {
+		if t := &r.TokenAllReduce[i]; tokens[t.Rank] == "" {
+			tokens[t.Rank] = tokenText(t)
+		}
+	}
 	for _, sync := range r.GradientSync {
-		accumulation, micro := perOptimizer(r, sync.Rank)
+		accumulation, micro := perOptimizer(steps[sync.Rank])
 		pattern := spaced(sync.Pattern) + " " + strings.ReplaceAll(fmt.Sprint(sync.PerMicroBatch), " ", ",")
 		for _, o := range accumulation {
 			t.rows = append(t.rows, []string{
 				strconv.FormatInt(sync.Rank, 10), short(o.name), orUnknown(o.steps), orUnknown(micro),
-				pattern, tokenText(r, sync.Rank),
+				pattern, cmp.Or(tokens[sync.Rank], "?"),
 			})
 		}
 	}
@@ -88,14 +98,10 @@ type optimizerSteps struct {
 	steps *int
 }
 
-// perOptimizer collects the optimizers of a rank and its last known micro-batches.
-func perOptimizer(r *report.Report, rank int64) (list []optimizerSteps, micro *int) {
+// perOptimizer collects the optimizers of the steps of a rank and its last known micro-batches.
+func perOptimizer(steps []*report.Step) (list []optimizerSteps, micro *int) {
 	places := make(map[string]int)
-	for i := range r.Steps {
-		s := &r.Steps[i]
-		if s.Rank != rank {
-			continue
-		}
+	for _, s := range steps {
 		if s.MicroBatches != nil {
 			micro = s.MicroBatches
 		}
@@ -120,17 +126,12 @@ func orUnknown(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-func tokenText(r *report.Report, rank int64) string {
-	for _, t := range r.TokenAllReduce {
-		switch {
-		case t.Rank != rank:
-		case t.Present == nil:
-			return "?"
-		case !*t.Present:
-			return "none"
-		default:
-			return fmt.Sprintf("%s, %d per step", spaced(*t.Where), t.PerStep)
-		}
+func tokenText(t *report.TokenAllReduce) string {
+	switch {
+	case t.Present == nil:
+		return "?"
+	case !*t.Present:
+		return "none"
 	}
-	return "?"
+	return fmt.Sprintf("%s, %d per step", spaced(*t.Where), t.PerStep)
 }

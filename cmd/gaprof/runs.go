@@ -48,6 +48,9 @@ func runsOf(
 	}
 	all := analysis.Runs()
 	sayIdle(s, analysis.Idle(), result.Traces)
+	if len(all) > analyze.MostRuns {
+		return nil, oneRun(all)
+	}
 	if len(all) < 2 {
 		return []tracedRun{{result: analysis.Result()}}, nil
 	}
@@ -87,8 +90,11 @@ func withoutCopies(s streams, all []analyze.TracedRun, quiet bool) []analyze.Tra
 // oneRun refuses several runs.
 func oneRun(runs []analyze.TracedRun) error {
 	several := &analyze.SeveralRuns{Runs: runs}
-	return &codeError{code: exitInput, err: several, hint: "pass the files of one run, for example " +
-		quoted(several, 0) + ", or --each-run to analyze and report"}
+	hint := "pass the files of one run, for example " + quoted(several, 0)
+	if !several.TooMany() {
+		hint += ", or --each-run to analyze and report"
+	}
+	return &codeError{code: exitInput, err: several, hint: hint}
 }
 
 // quoted is how to pass the files of a run in a shell.

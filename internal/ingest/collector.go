@@ -40,7 +40,7 @@ func tuneCollector(jobs []*job) {
 		largest = max(largest, j.memory.text)
 	}
 	if largest < smallText {
-		gcPercent.Store(gcOfSmall)
+		CollectSeldom() // it has run already where the files are many
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -46,11 +45,13 @@ func ReadLogs(files []string, o *analyze.Options, l Limits) []error {
 // onlyFolder is the one folder of some files that holds logs.
 func onlyFolder(files []string) (string, bool) {
 	var folders []string
+	seen := make(map[string]bool)
 	for _, file := range files {
 		dir := filepath.Dir(file)
-		if file == tracefile.Stdin || slices.Contains(folders, dir) {
+		if file == tracefile.Stdin || seen[dir] {
 			continue
 		}
+		seen[dir] = true
 		for _, name := range []string{sidecar.TokensFile, sidecar.LossFile} {
 			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 				folders = append(folders, dir)

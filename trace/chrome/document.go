@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"sync"
 
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/chrome/event"
@@ -40,9 +41,21 @@ type reader struct {
 	panics pool.Panics // of all pools so far
 }
 
+// readers are readers that are done: much of their tables has a fixed size, which is more
+// than many a file.
+var readers = sync.Pool{New: func() any { return new(reader) }}
+
+// close gives back what d takes. Nobody may use d afterwards.
+func (d *reader) close() {
+	d.Close()
+	*d = reader{}
+	readers.Put(d)
+}
+
 // newReader returns a reader of src; an event may span reach bytes.
 func newReader(src io.Reader, o Options, reach int) *reader {
-	d := &reader{opts: o, source: input.Text{At: o.At, Size: o.Size, Map: o.Map, Again: o.Again}}
+	d := readers.Get().(*reader)
+	d.opts, d.source = o, input.Text{At: o.At, Size: o.Size, Map: o.Map, Again: o.Again}
 	d.Window, d.Reach = input.NewWindow(src), reach
 	d.alone = o.Alone || runtime.GOMAXPROCS(0) < 2 && o.chunk == 0
 	if d.alone { // else workers read what is mapped, and d what they leave

@@ -74,6 +74,7 @@ func Read(r io.Reader, o Options) ([]*trace.Trace, error) {
 		reach = min(o.Reach, maxValue)
 	}
 	d := newReader(r, o, reach)
+	defer d.close()
 	defer d.tellPanics()
 	defer d.Release()
 	defer d.readAhead()()

@@ -59,7 +59,20 @@ type peeker struct {
 	c *counter
 }
 
-func newPeeker(c *counter) peeker { return peeker{bufio.NewReaderSize(c, 64<<10), c} }
+// peekers are buffers of files that were read.
+var peekers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 64<<10) }}
+
+func newPeeker(c *counter) peeker {
+	r := peekers.Get().(*bufio.Reader)
+	r.Reset(c)
+	return peeker{r, c}
+}
+
+// free gives the buffer of p back. Nobody may read from p afterwards.
+func (p peeker) free() {
+	p.Reset(nil)
+	peekers.Put(p.Reader)
+}
 
 // offset is the number of bytes taken from p.
 func (p peeker) offset() int64 { return p.c.n - int64(p.Buffered()) }

@@ -3,8 +3,8 @@ package tracefile
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
-	"os"
 	"slices"
 	"sync"
 
@@ -17,16 +17,12 @@ var marks = []string{`"traceEvents"`, `"schemaVersion"`, `"deviceProperties"`, `
 // mayBeTrace reports whether a file that was found, not named, looks like a trace.
 // What is empty or cannot be read does, so that reading it says why.
 func mayBeTrace(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return err != nil
-	}
-	if info.Size() == 0 {
-		return true
-	}
 	buf := heads.Get().(*[headBytes]byte)
 	defer heads.Put(buf)
 	head, err := headOf(path, buf[:])
+	if what := (*bounded.Error)(nil); errors.As(err, &what) {
+		return false // no plain file
+	}
 	if len(head) == 0 || err != nil && err != io.EOF {
 		return true
 	}
@@ -50,12 +46,12 @@ var heads = sync.Pool{New: func() any { return new([headBytes]byte) }}
 
 // headOf is the first bytes of a file's text, in buf where it is not compressed.
 func headOf(path string, buf []byte) (head []byte, err error) {
-	f, _, err := bounded.Plain(path)
+	f, info, err := bounded.Plain(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	n, err := io.ReadFull(f, buf)
+	n, err := io.ReadFull(f, buf[:min(int64(len(buf)), info.Size())])
 	if err == io.ErrUnexpectedEOF {
 		err = io.EOF
 	}

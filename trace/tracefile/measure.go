@@ -47,8 +47,9 @@ func Measure(path string) (Size, error) {
 		return s, inputError(path, err)
 	}
 	s.Stored = info.Size()
-	var buf [headSize]byte
-	n, _ := f.ReadAt(buf[:], 0)
+	buf := heads.Get().(*[headBytes]byte)
+	defer heads.Put(buf)
+	n, _ := f.ReadAt(buf[:min(headSize, s.Stored)], 0)
 	head := buf[:n]
 	if kind := kindOf(string(head)); kind == "" {
 		s.Text, s.Plain = s.Stored, true

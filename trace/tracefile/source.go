@@ -22,13 +22,14 @@ type Source struct {
 	packed  bool      // Reader decompresses
 	growing *growing  // Reader, where Length is not exact
 	ahead   *ahead
+	input   *input // what Reader reads
 }
 
 // newSource returns the source of the text in, which comes from the file behind c.
 func newSource(file string, in *input, c *counter, o Options) *Source {
 	s := &Source{
 		Reader: in, File: file, Length: in.sizeHint(c.r, c.total), Alone: o.Alone,
-		stored: c.r, size: c.total, counter: c, packed: in.layers != "",
+		stored: c.r, size: c.total, counter: c, packed: in.layers != "", input: in,
 	}
 	if s.packed || s.size == 0 {
 		s.growing = newGrowing(file, in, c, o.Grow)
@@ -99,8 +100,10 @@ func (s *Source) refused() error {
 
 func (s *Source) close() {
 	if s.ahead != nil {
-		s.ahead.Close()
+		s.ahead.Close() // its goroutine may still read
+		return
 	}
+	s.input.free()
 }
 
 // growing reports the length of a text while it is read, and ends where a small file has

@@ -13,7 +13,15 @@ import (
 // input is the decompressed text of a file.
 type input struct {
 	peeker
-	layers string // what was taken off: "", "gzip", "zstd", "gzip in gzip"
+	layers string   // what was taken off: "", "gzip", "zstd", "gzip in gzip"
+	below  []peeker // of the layers that were taken off
+}
+
+// free gives back what reading took. Nobody may read from in afterwards.
+func (in *input) free() {
+	for _, p := range append(in.below, in.peeker) {
+		p.free()
+	}
 }
 
 // Fill reads into buf[from:] until that is full. Before from are the last 32 KiB of
@@ -130,6 +138,7 @@ func (in *input) compression() (kind string, open func(io.Reader) (io.Reader, er
 // push decompresses one layer.
 func (in *input) push(kind string, open func(io.Reader) (io.Reader, error)) {
 	compressed := in.peeker
+	in.below = append(in.below, compressed)
 	r, err := open(compressed.Reader)
 	if err != nil {
 		r = failing{err}

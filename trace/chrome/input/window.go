@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"sync"
 )
 
 const (
@@ -34,7 +35,20 @@ type Window struct {
 
 // NewWindow returns an empty window of src; Fill is to be called first.
 func NewWindow(src io.Reader) Window {
-	return Window{src: src, Buf: make([]byte, WindowSize+Padding)}
+	return Window{src: src, Buf: buffers.Get().(*[WindowSize + Padding]byte)[:]}
+}
+
+// buffers are those of windows that were closed: of files by the thousand, each smaller than
+// its window, the windows would be most of the work.
+var buffers = sync.Pool{New: func() any { return new([WindowSize + Padding]byte) }}
+
+// Close gives the memory of w back. Nobody may look at its text afterwards.
+func (w *Window) Close() {
+	w.Release()
+	if len(w.Buf) == WindowSize+Padding {
+		buffers.Put((*[WindowSize + Padding]byte)(w.Buf))
+	}
+	w.Buf, w.N = nil, 0
 }
 
 // Slide drops the text before index from and reads more: what was at from is at 0 now. If
