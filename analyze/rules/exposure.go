@@ -22,17 +22,17 @@ type exposure struct {
 	first     bool // those before the first layer, and the first of backward, have a cause of their own
 	byUpdates bool // launched inside Optimizer.step they are a note at most: they follow the update
 
-	beside string // the fix where backward waits for all-gathers at the same time, "" not judged
+	beside advice // where backward waits for all-gathers at the same time; without words that is not judged
 
-	fixes [numPlaces]string // by where most of it lies; "" for that of the rule
-	fewer string            // the fix where there is more to reduce than backward could hide
+	fixes [numPlaces]advice // by where most of it lies
+	fewer advice            // where there is more to reduce than backward could hide
 
 	// headline says what the time is, where it has a name of its own; special is true if fix
 	// is then to be done and the place of the launches tells nothing, as for a pipeline, whose
 	// schedule launches all between passes. detail adds figures to why.
 	headline func([]*analyze.Rank) (text string, special bool)
 	detail   func([]*analyze.Rank) string
-	fix      string
+	fix      advice
 }
 
 // place is where in a step exposed communication lies.
@@ -114,36 +114,37 @@ func (e *exposure) run(p *analyze.Pass) {
 // finding says where in the step the time lies, and what to do about the largest part. took is
 // how much it is, in words.
 func (e *exposure) finding(p *analyze.Pass, x *exposedTime, took string, mean int64) report.Finding {
-	headline, fix := e.noun+" exposed", e.fixes[x.largest()]
+	headline, advice := e.noun+" exposed", e.fixes[x.largest()]
 	where, messages := x.words(), e.messages(p.Ranks, x)
 	if e.headline != nil {
 		text, special := e.headline(p.Ranks)
 		if headline = text; special {
-			fix, where, messages = e.fix, "", ""
+			advice, where, messages = e.fix, "", ""
 		}
 	}
 	why := []string{where}
-	if e.fewer != "" && x.tooMuch() {
+	if e.fewer.fix != "" && x.tooMuch() {
 		why = append(why, fmt.Sprintf(
 			"its kernels are busy for %s per step and backward computes for %s, so no order can hide all of it",
 			units.Milliseconds(x.busy/x.steps), units.Milliseconds(x.compute/x.steps)))
-		fix = e.fewer
+		advice = e.fewer
 	}
-	if text := x.besideGathers(); text != "" && e.beside != "" {
-		why, fix = append(why, text), e.beside
+	if text := x.besideGathers(); text != "" && e.beside.fix != "" {
+		why, advice = append(why, text), e.beside
 	}
 	if e.detail != nil {
 		why = append(why, e.detail(p.Ranks))
 	}
 	why = append(why, messages)
-	return report.Finding{
+	f := report.Finding{
 		Message:  headline + " " + took,
 		Why:      strings.Join(slices.DeleteFunc(why, func(s string) bool { return s == "" }), "; "),
-		Fix:      fix,
 		Saving:   &report.Range{Low: 0, High: mean},
 		Evidence: mostExposed(p.Ranks, x.selected),
 		Caveats:  []string{waitCaveat(p)},
 	}
+	advice.give(&f)
+	return f
 }
 
 // messages counts the collectives that the exposed time is of by where they are launched; ""
@@ -243,7 +244,7 @@ func (e *exposure) placeSets(
 	r *analyze.Rank, at place, exposed []*timeline.Set, x *exposedTime, own *analyze.Cost,
 ) {
 	apart := exposed // from all-gathers
-	if e.beside != "" && at == inBackward {
+	if e.beside.fix != "" && at == inBackward {
 		apart = withoutGathers(r, exposed)
 	}
 	eachWindow(r, func(step, w int) {

@@ -107,7 +107,9 @@ func unscaleBeforeClip(extra []found) report.Finding {
 		Message: "gradients are unscaled and then clipped: two passes over all of them",
 		Why: fmt.Sprintf("GradScaler.unscale_ reads and writes %s in each of %s",
 			units.Count(extra[0].pass.Parameters, "gradient"), units.Count(len(extra), "step")),
-		Fix:      "bfloat16 needs no GradScaler; with float16 this order is right",
+		Fix: "bfloat16 needs no GradScaler; with float16 this order is right",
+		Change: &report.Change{Before: "with torch.autocast(\"cuda\", dtype=torch.float16):  # and a GradScaler",
+			After: "with torch.autocast(\"cuda\", dtype=torch.bfloat16):"},
 		Evidence: showPasses(extra),
 	}
 }

@@ -30,14 +30,15 @@ var GS006 = analyze.Rule{
 func runGS006(p *analyze.Pass) {
 	list := passes(p, multipliesByOne)
 	p.ReportStructure(claimOne(p, list), func(mean, step int64) report.Finding {
-		return report.Finding{
+		f := report.Finding{
 			Message:  "multiplying gradients by one costs " + perStep(mean, step),
 			Why:      whyOne(p, list),
-			Fix:      fixOne(list[0].pass),
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: showPasses(list),
 			Caveats:  hostCaveat(list),
 		}
+		fixOne(list[0].pass).give(&f)
+		return f
 	})
 }
 
@@ -80,12 +81,17 @@ func whyOne(p *analyze.Pass, list []found) string {
 }
 
 // fixOne is what to change about a pass.
-func fixOne(gp *gradients.Pass) string {
+func fixOne(gp *gradients.Pass) advice {
 	switch {
 	case !gp.One:
-		return "on a single rank, train the module itself, without DistributedDataParallel"
+		return advice{fix: "on a single rank, train the module itself, without DistributedDataParallel",
+			before: "model = DDP(model)", after: "model = DDP(model) if dist.get_world_size() > 1 else model"}
 	case gp.Kind == gradients.ClipPass:
-		return "the host knows the coefficient: if coefficient < 1: torch._foreach_mul_(grads, coefficient)"
+		return advice{
+			fix:    "the host knows the coefficient: if coefficient < 1: torch._foreach_mul_(grads, coefficient)",
+			before: "torch._foreach_mul_(grads, coefficient)",
+			after:  "if coefficient < 1: torch._foreach_mul_(grads, coefficient)",
+		}
 	}
-	return "leave the pass out, or guard it: if factor != 1: torch._foreach_mul_(grads, factor)"
+	return advice{fix: "leave the pass out, or guard it: if factor != 1: torch._foreach_mul_(grads, factor)"}
 }

@@ -45,10 +45,9 @@ func runOV004(p *analyze.Pass) {
 	}
 	p.ReportCost(&cost, func(mean, step int64) report.Finding {
 		w := whyAfterBackward(p.Ranks, late)
-		return report.Finding{
+		f := report.Finding{
 			Message:  fmt.Sprintf("%s exposed %s", w.subject, perStep(mean, step)),
 			Why:      w.why,
-			Fix:      w.fix,
 			Saving:   &report.Range{Low: 0, High: mean},
 			Evidence: mostExposed(p.Ranks, late),
 			Caveats: append([]string{
@@ -58,6 +57,8 @@ func runOV004(p *analyze.Pass) {
 				"with gradient accumulation the hook must wait for the last micro-batch",
 			}, graphCaveat(p.Ranks)...),
 		}
+		fromHooks(w.fix, w.reduction).give(&f)
+		return f
 	})
 }
 
@@ -65,7 +66,7 @@ func runOV004(p *analyze.Pass) {
 var reducingKinds = []timeline.CollectiveKind{timeline.ReduceScatter, timeline.AllReduce}
 
 // lateWords is what is said of reductions that are launched late.
-type lateWords struct{ subject, why, fix string }
+type lateWords struct{ subject, why, fix, reduction string }
 
 // whyAfterBackward says how many reductions are launched where, and names what they are: all of a
 // kind, or those of some optimizers.
@@ -99,10 +100,18 @@ func graphCaveat(ranks []*analyze.Rank) []string {
 		"unknown without annotations"}
 }
 
+// reduceScatter and allReduce are the lines of PyTorch that reduce a gradient.
+const (
+	reduceScatter = "dist.reduce_scatter_tensor(shard, p.grad)"
+	allReduce     = "dist.all_reduce(p.grad)"
+)
+
+var reductionLine = map[string]string{"reduce-scatter": reduceScatter, "all-reduce": allReduce}
+
 // lateOf words the late ones of all reductions of a kind.
 func lateOf(what string, all, late siteCount) lateWords {
 	inStep, names := late.of(timeline.SiteOptimizerStep)
-	w := lateWords{subject: what, fix: "launch them from a post-accumulate-grad hook"}
+	w := lateWords{subject: what, fix: "launch them from a post-accumulate-grad hook", reduction: reductionLine[what]}
 	after := fmt.Sprintf("%d of %d linked %ss of gradients are launched after backward, before Optimizer.step",
 		late.linked-inStep, all.linked, what)
 	if inStep == 0 {

@@ -18,19 +18,25 @@ var OV008 = exposureRule("OV008", analyze.Doc{
 	kinds:  []timeline.CollectiveKind{timeline.AllReduce},
 	noun:   "all-reduce",
 	reduce: true,
-	fixes: [numPlaces]string{
-		afterCompute: "make the last bucket small and the first one early: DistributedDataParallel(..., " +
+	fixes: [numPlaces]advice{
+		afterCompute: {fix: "make the last bucket small and the first one early: DistributedDataParallel(..., " +
 			"bucket_cap_mb=10, gradient_as_bucket_view=True, static_graph=True) reduces buckets in the order in " +
-			"which gradients become ready; and look for a late rank",
-		inForward: "tensor parallelism: sequence parallelism with overlapped communication (tp_comm_overlap, " +
-			"torch._inductor.config._micro_pipeline_tp); SyncBatchNorm: larger batches per rank",
-		inModel: "tensor parallelism: overlap it with the matrix product beside it (Megatron's tp_comm_overlap, " +
-			"torch._inductor.config._micro_pipeline_tp), or use fewer tensor-parallel ranks, within a node",
-		afterBackward: "one all-reduce for all norms and counts of a step, and no wait for it before the next " +
-			"kernel is launched; look for a late rank",
-		inOptimizer: "one all-reduce for all norms and counts of a step, and no wait for it before the next " +
-			"kernel is launched; look for a late rank",
+			"which gradients become ready; and look for a late rank"},
+		inForward: {wordsOnly: true, fix: "tensor parallelism: sequence parallelism with overlapped communication " +
+			"(tp_comm_overlap, torch._inductor.config._micro_pipeline_tp); SyncBatchNorm: larger batches per rank"},
+		inModel:       ofActivation,
+		afterBackward: ofNumbers,
+		inOptimizer:   {fix: ofNumbers.fix, wordsOnly: true},
 	},
-	fewer: "reduce fewer bytes: more micro-batches per reduction (no_sync()), larger batches per rank, bf16 " +
-		"(model.register_comm_hook(None, default_hooks.bf16_compress_hook)); check the links between the devices",
+	fewer: advice{wordsOnly: true, fix: "reduce fewer bytes: more micro-batches per reduction (no_sync()), larger " +
+		"batches per rank, bf16 (model.register_comm_hook(None, default_hooks.bf16_compress_hook)); check the links " +
+		"between the devices"},
 })
+
+// ofNumbers is the advice for all-reduces of what gradients add up to.
+var ofNumbers = advice{
+	fix: "one all-reduce for all norms and counts of a step, and no wait for it before the next " +
+		"kernel is launched; look for a late rank",
+	before: "dist.all_reduce(square); dist.all_reduce(tokens)",
+	after:  "dist.all_reduce(numbers)  # numbers = torch.stack([square, tokens])",
+}

@@ -20,20 +20,31 @@ var OV009 = exposureRule("OV009", analyze.Doc{
 	noun:      "all-gather",
 	first:     true,
 	byUpdates: true,
-	fixes: [numPlaces]string{
-		beforeFirst: "start it before the batch is there: model.unshard(async_op=True) (fully_shard) ahead of the " +
-			"data loading, overlap_param_gather (Megatron); and wrap the embedding and each layer on their own, so " +
-			"that the root gathers little",
-		inForward: "prefetch the next layer while this one computes: set_modules_to_forward_prefetch() " +
+	fixes: [numPlaces]advice{
+		beforeFirst: {fix: "start it before the batch is there: model.unshard(async_op=True) (fully_shard) ahead of " +
+			"the data loading, overlap_param_gather (Megatron); and wrap the embedding and each layer on their own, " +
+			"so that the root gathers little",
+			before: "batch = next(loader)", after: "model.unshard(async_op=True)  # before batch = next(loader)"},
+		inForward: {fix: "prefetch the next layer while this one computes: set_modules_to_forward_prefetch() " +
 			"(fully_shard), forward_prefetch=True (FSDP1); more layers per group, larger batches; all-gathers of " +
-			"tensor parallelism: Megatron's tp_comm_overlap, torch._inductor.config._micro_pipeline_tp",
-		firstBackward: "prefetching cannot hide it, so keep the parameters of the last layers from forward on: " +
+			"tensor parallelism: Megatron's tp_comm_overlap, torch._inductor.config._micro_pipeline_tp"},
+		firstBackward: {fix: "prefetching cannot hide it, so keep the parameters of the last layers from forward on: " +
 			"fully_shard(layer, reshard_after_forward=False) for the last block alone; FSDP1: " +
 			"ShardingStrategy.SHARD_GRAD_OP for that block",
-		inBackward: "prefetch the next layer while this one computes: set_modules_to_backward_prefetch() " +
-			"(fully_shard), backward_prefetch=BackwardPrefetch.BACKWARD_PRE (FSDP1); or " +
-			"reshard_after_forward=False, which needs no all-gather in backward, if there is memory for it",
-		inOptimizer: "wait for it only where the next forward reads the parameters (Megatron's " +
+			before: "fully_shard(last)", after: "fully_shard(last, reshard_after_forward=False)"},
+		inBackward: toBackwardPrefetch,
+		inOptimizer: {fix: "wait for it only where the next forward reads the parameters (Megatron's " +
 			"overlap_param_gather), not inside step()",
+			before: "dist.all_gather_into_tensor(p.data, shard)  # in step()",
+			after:  "work[p] = dist.all_gather_into_tensor(p.data, shard, async_op=True)  # waited for in forward"},
 	},
 })
+
+// toBackwardPrefetch is the advice for parameters that backward waits for.
+var toBackwardPrefetch = advice{
+	fix: "prefetch the next layer while this one computes: set_modules_to_backward_prefetch() " +
+		"(fully_shard), backward_prefetch=BackwardPrefetch.BACKWARD_PRE (FSDP1); or " +
+		"reshard_after_forward=False, which needs no all-gather in backward, if there is memory for it",
+	before: "loss.backward()  # gathers the next block only when it is needed",
+	after:  "block.set_modules_to_backward_prefetch([previous])",
+}

@@ -21,7 +21,7 @@ var OV010 = exposureRule("OV010", analyze.Doc{
 	noun:     "send/recv",
 	headline: bubble,
 	detail:   stages,
-	fix:      bubbleFix,
+	fix:      advice{fix: bubbleFix, wordsOnly: true},
 })
 
 const bubbleFix = "more micro-batches per step; a schedule with a smaller bubble (ScheduleInterleaved1F1B, " +

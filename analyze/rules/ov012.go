@@ -17,10 +17,13 @@ var OV012 = exposureRule("OV012", analyze.Doc{
 	kinds:     []timeline.CollectiveKind{timeline.Broadcast, timeline.Reduce},
 	noun:      "broadcast and reduce",
 	byUpdates: true,
-	fixes: [numPlaces]string{
-		inForward: "DistributedDataParallel(..., broadcast_buffers=False), or buffers that are equal on every rank " +
-			"anyway (SyncBatchNorm)",
-		inOptimizer: "wait for it only where the next forward reads the parameters; ZeroRedundancyOptimizer(..., " +
-			"overlap_with_ddp=True)",
+	fixes: [numPlaces]advice{
+		inForward: {fix: "DistributedDataParallel(..., broadcast_buffers=False), or buffers that are equal on every " +
+			"rank anyway (SyncBatchNorm)"},
+		inOptimizer: {fix: "wait for it only where the next forward reads the parameters; " +
+			"ZeroRedundancyOptimizer(..., overlap_with_ddp=True)",
+			before: "optimizer = ZeroRedundancyOptimizer(params, optimizer_class=torch.optim.AdamW, lr=1e-3)",
+			after: "optimizer = ZeroRedundancyOptimizer(params, optimizer_class=torch.optim.AdamW, lr=1e-3, " +
+				"overlap_with_ddp=True)"},
 	},
 })

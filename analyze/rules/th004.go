@@ -74,12 +74,14 @@ func runTH004(p *analyze.Pass) {
 			severity = report.Warn
 		}
 		if severity == report.Warn || lost > atStart {
-			f.Fix = fixLost
+			advice{fix: fixLost, before: "schedule = torch.profiler.schedule(wait=1, warmup=1, active=6, repeat=1)",
+				after: "schedule = torch.profiler.schedule(wait=1, warmup=1, active=1, repeat=1)"}.give(&f)
 		}
 	}
 	if unlinked == events {
 		where = "so nothing can be said of steps and launch sites"
-		f.Fix = fixNoLaunch
+		advice{fix: fixNoLaunch, before: "profile(activities=[ProfilerActivity.CUDA])",
+			after: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"}.give(&f)
 	}
 	f.Message = fmt.Sprintf("%d of %d device events have no launch in the recording, %s", unlinked, events, where)
 	f.Why = fmt.Sprintf("they count in totals and belong to no step; %d of %d collectives have no known launch site",
