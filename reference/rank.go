@@ -117,9 +117,12 @@ func (r *rank) initial(s model.Spec) []float64 {
 }
 
 // train runs steps until data or MaxSteps run out or ctx is cancelled.
-func (r *rank) train(ctx context.Context, g *gate) error {
-	for step := r.plan.Resume.first(); g.enter(ctx, step); step++ {
-		if err := r.trainStep(step, r.in.micros(step)); err != nil {
+func (r *rank) train(ctx context.Context, shared *run) error {
+	for step := r.plan.Resume.first(); shared.gate.enter(ctx, step); step++ {
+		done := shared.turn()
+		err := r.trainStep(step, r.in.micros(step))
+		done()
+		if err != nil {
 			return err
 		}
 		if err := r.dev.Err(); err != nil {

@@ -14,6 +14,8 @@ type Callbacks struct {
 	// Recorder returns the recorder of a rank. Without it, or if it returns nil, nothing
 	// is recorded.
 	Recorder func(rank int) device.Recorder
+	// Recorded is device.Config's: nothing more will come to the Recorder of a rank.
+	Recorded func(rank int)
 	// Open is called before the first step with the effective options, the accumulation
 	// steps, and the device of each rank.
 	Open func(o Options, accumulation int, devices []device.Properties)

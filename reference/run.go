@@ -51,12 +51,15 @@ func Run(ctx context.Context, o Options, b device.Backend, d Data, c Callbacks) 
 		return Result{}, p.refusedBy(err)
 	}
 	r := run{plan: &p, data: d, gate: g, callbacks: &c, collector: newCollector(&p, d, &c)}
+	if p.Target.Shapes {
+		r.turns = make(chan struct{}, runtime.GOMAXPROCS(0))
+	}
 	return r.train(ctx, members)
 }
 
 func deviceConfig(p *plan, c Callbacks) device.Config {
 	config := device.Config{World: p.WorldSize, Slowdown: p.slow, Equal: p.equal(),
-		Groups: p.Groups(p.WorldSize)}
+		Groups: p.Groups(p.WorldSize), Recorded: c.Recorded}
 	if c.Recorder != nil {
 		for rank := range p.WorldSize {
 			config.Record = append(config.Record, p.recording(rank, c.Recorder(rank)))
@@ -134,6 +137,17 @@ type run struct {
 	gate      *gate
 	callbacks *Callbacks
 	collector *collector
+	turns     chan struct{} // of ranks that only write down what they do, as many as there are cores; nil: all at once
+}
+
+// turn waits until a rank may go on with a step; done lets another one. Very many ranks that take turns keep what they
+// work on in the caches, and all of them are at about the same step when a run is cancelled.
+func (r *run) turn() (done func()) {
+	if r.turns == nil {
+		return func() {}
+	}
+	r.turns <- struct{}{}
+	return func() { <-r.turns }
 }
 
 // train runs every rank on its own goroutine and waits for all of them.
@@ -192,13 +206,15 @@ func distinct(errs []error) []error {
 }
 
 // dispatch runs one rank. It keeps its goroutine on one thread, because traces show the
-// dispatch thread of a rank as one.
+// dispatch thread of a rank as one; a simulation has no threads.
 func (r *run) dispatch(ctx context.Context, m device.Member) (end func() int64, err error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	if !r.plan.Target.Shapes {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
 	defer m.Device.Close()
 	one := newRank(r, m)
-	if err := one.train(ctx, r.gate); err != nil {
+	if err := one.train(ctx, r); err != nil {
 		m.Device.Fail(err)
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -11,7 +12,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/gaprof/gaprof/reference/kineto"
+	"github.com/gaprof/gaprof/trace"
+	"github.com/gaprof/gaprof/trace/chrome"
 )
 
 // simulatedRuns are runs whose ranks do different things with each other.
@@ -185,4 +191,45 @@ func flowsLead(t *testing.T, what string, flows []slice, tracks map[string][]sli
 			t.Fatalf("%s: flow %s ends before it begins", what, f.ID)
 		}
 	}
+}
+
+// Ranks that differ are written as soon as they are simulated and not kept, and their traces are those of ranks that
+// are.
+func TestSimulatedWrittenEarly(t *testing.T) {
+	const options = "layers=2 width=64 heads=2 sequence-length=64 local-batch-size=2 max-steps=2 dtype=bfloat16 " +
+		"bucket-bytes=26214400 world-size=3 straggler=1=2"
+	kept := simulated(t, "h100x2", "", options)
+	early := map[int][]byte{}
+	job := &trainJob{options: kept.job.options, window: kineto.All, backend: kept.job.backend}
+	var mu sync.Mutex
+	job.recorded = func(run *trained, rank int) {
+		text := encodedTrace(t, run.job.ranks[rank].Trace(run.job.run))
+		mu.Lock()
+		defer mu.Unlock()
+		if early[rank] != nil {
+			t.Errorf("rank %d is recorded twice", rank)
+		}
+		early[rank] = text
+	}
+	run, err := job.train(context.Background())
+	if err != nil || len(early) != 3 {
+		t.Fatalf("%d ranks, %v", len(early), err)
+	}
+	for rank := range 3 {
+		if !bytes.Equal(early[rank], encodedTrace(t, kept.trace(rank))) {
+			t.Errorf("rank %d: another trace", rank)
+		}
+		if n := run.job.ranks[rank].Len(); n > 0 {
+			t.Errorf("rank %d: %d events are kept", rank, n)
+		}
+	}
+}
+
+func encodedTrace(t *testing.T, made *trace.Trace) []byte {
+	t.Helper()
+	var text bytes.Buffer
+	if err := chrome.Write(&text, made); err != nil {
+		t.Error(err)
+	}
+	return text.Bytes()
 }

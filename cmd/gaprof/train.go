@@ -198,6 +198,7 @@ func runTrain(ctx context.Context, s streams, f trainFlags) error {
 		return errors.Join(err, folder.discard())
 	}
 	job.span = session.Span
+	job.recorded = func(t *trained, rank int) { job.fail(folder.writeMade(t, rank, t.job.ranks[rank].Trace(job.run))) }
 	told := tellSteps(session, bar)
 	warned := false
 	job.stepped = func(r reference.StepResult) {

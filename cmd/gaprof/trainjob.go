@@ -27,6 +27,7 @@ type trainJob struct {
 	dataset int // micro-batches in total, over all ranks; 0: endless
 
 	opened    func(o reference.Options, accumulation int)          // the plan, before the first step
+	recorded  func(t *trained, rank int)                           // a rank is simulated; nothing is kept of it then
 	stepped   func(s reference.StepResult)                         // after each step
 	gradients func(rank, step int, tensors []reference.Tensor)     // nil: none are handed out
 	keep      func(reference.Checkpoint)                           // nil: no checkpoints
@@ -88,6 +89,12 @@ func (j *trainJob) train(ctx context.Context) (*trained, error) {
 func (j *trainJob) callbacks(out *trained) reference.Callbacks {
 	return reference.Callbacks{
 		Recorder: j.recorder(),
+		Recorded: func(rank int) {
+			if j.recorded != nil {
+				j.recorded(out, rank)
+				j.ranks[rank].Forget()
+			}
+		},
 		Open: func(o reference.Options, accumulation int, devices []device.Properties) {
 			j.run = kineto.Run{World: o.WorldSize, Groups: o.Groups(o.WorldSize), Devices: devices,
 				BaseTime: epoch(o.Target), Options: runHeader(o, accumulation), Unnumbered: o.Plant == "TH003"}

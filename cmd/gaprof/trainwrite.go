@@ -26,7 +26,8 @@ func (t *trained) fileOf(rank int) string {
 }
 
 // writeTraces writes the traces of all ranks. Those of a simulation, of which there may be very
-// many, are written several at a time, and those of ranks for which one stands from one text.
+// many, are written several at a time, and those of ranks for which one stands from one text. Ranks that were simulated
+// one by one have been written by then, each when its times were known.
 func (f *runFolder) writeTraces(t *trained) error {
 	if t.options.Target.Epoch == 0 {
 		for rank := range t.options.WorldSize {
@@ -68,7 +69,14 @@ func (f *runFolder) writeTraces(t *trained) error {
 
 // writeTrace writes the trace of a rank, none if nothing of it is recorded.
 func (f *runFolder) writeTrace(t *trained, rank int) error {
-	made := t.trace(rank)
+	if rank < t.result.Ranks && t.job.ranks[rank].Len() == 0 {
+		return nil
+	}
+	return f.writeMade(t, rank, t.trace(rank))
+}
+
+// writeMade writes the trace of a rank.
+func (f *runFolder) writeMade(t *trained, rank int, made *trace.Trace) error {
 	if made.Len() == 0 {
 		return nil
 	}

@@ -137,6 +137,10 @@ type Config struct {
 	Slowdown []float64  // factor by rank for the duration of kernels; nil, or less than 1, for none
 	Equal    bool       // all ranks enqueue the same: a simulation may open one that stands for all
 	Groups   []Group    // besides that of all ranks
+
+	// Recorded is called once the Recorder of a rank has been told everything, by several goroutines at once. Only a
+	// simulation that runs each rank by itself calls it: what is recorded can be used and let go of, rank by rank.
+	Recorded func(rank int)
 }
 
 // Traits are what a program has to know of a backend before it opens devices.

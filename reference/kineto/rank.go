@@ -167,5 +167,8 @@ func (r *Rank) Memory(e device.MemoryEvent) {
 	}
 }
 
+// Forget lets go of what is recorded, for a rank whose trace is written.
+func (r *Rank) Forget() { r.log.Step(0) }
+
 // Len returns how many events are recorded.
 func (r *Rank) Len() int { return r.log.Len() }

@@ -43,7 +43,7 @@ func (b Backend) Traits() device.Traits {
 // Open implements device.Backend. Of equal ranks it opens the first one only, unless chance
 // makes them differ.
 func (b Backend) Open(c device.Config) ([]device.Member, error) {
-	r := &run{machine: b.Machine, stats: b.Stats, world: c.World,
+	r := &run{machine: b.Machine, stats: b.Stats, world: c.World, recorded: c.Recorded,
 		groups: append([]device.Group{device.Everyone(c.World)}, c.Groups...)}
 	ranks := c.World
 	if c.Equal && !b.Machine.noisy() {
@@ -76,6 +76,9 @@ type run struct {
 	world   int
 	groups  []device.Group // all ranks first
 	devices []*dev
+
+	recorded func(rank int) // see device.Config
+	known    known
 
 	mu   sync.Mutex
 	left int // devices that are not closed

@@ -72,27 +72,6 @@ type mark struct {
 	correlation int64 // of its cudaEventRecord
 }
 
-// madeOp is an operation on a stream.
-type madeOp struct {
-	node        graph.Node
-	kind        string
-	name        string
-	stream      int
-	correlation int64
-	external    int64
-	flops       int64
-	bytes       int64
-	message     *device.Message
-}
-
-// madeWait is a wait of a stream or of the host.
-type madeWait struct {
-	device.SyncEvent
-	call  graph.Node
-	after graph.Node // the last operation of a waiting stream
-	on    graph.Node // what a stream waits for
-}
-
 // Properties implements device.Device.
 func (d *dev) Properties() device.Properties {
 	m := d.machine
@@ -133,8 +112,8 @@ func (d *dev) enqueue(on device.Stream, o op) graph.Node {
 	d.g.Connect(call, n, graph.Launch, int64(d.figure(start)))
 	s.ops = append(s.ops, n)
 	if d.to != nil {
-		d.journal.ops = append(d.journal.ops, madeOp{n, o.kind, o.name, s.id, correlation, d.external(), o.flops,
-			o.bytes, o.message})
+		d.journal.ops.add(madeOp{n, o.kind, d.known.name(o.name), s.id, correlation, d.external(), o.flops, o.bytes,
+			o.message})
 	}
 	return n
 }
@@ -235,7 +214,7 @@ func (d *dev) StreamWaitEvent(on device.Stream, e device.Event) {
 	call := d.call(d.figure(wait))
 	correlation := d.wrote("cudaStreamWaitEvent", call)
 	if d.to != nil {
-		add(&d.journal, toldWait, &d.journal.waits, madeWait{call: call, after: s.last, on: at.node,
+		tells(&d.journal, toldWait, &d.journal.waits, madeWait{call: call, after: s.last, on: at.node,
 			SyncEvent: device.SyncEvent{Kind: device.StreamWait, Stream: s.id, WaitStream: at.stream,
 				EventRecord: at.correlation, Correlation: correlation}})
 	}
@@ -284,7 +263,7 @@ func (d *dev) hostWait(name string, e device.SyncEvent, on ...graph.Node) {
 	call := d.waiting(d.figure(syncing), on...)
 	e.Correlation = d.wrote(name, call)
 	if d.to != nil {
-		add(&d.journal, toldWait, &d.journal.waits, madeWait{SyncEvent: e, call: call})
+		tells(&d.journal, toldWait, &d.journal.waits, madeWait{SyncEvent: e, call: call})
 	}
 }
 

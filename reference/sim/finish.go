@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"runtime"
 	"sync"
 
 	"github.com/gaprof/gaprof/trace/graph"
@@ -61,13 +62,26 @@ func (r *run) merge() (*graph.Graph, *graph.Machine) {
 	return all, m
 }
 
-// tell tells the Recorders of all ranks, several at a time.
+// tell tells the Recorders of all ranks, as many at a time as there are cores: what is told of a rank takes more room
+// than its journal.
 func (r *run) tell() {
+	next := make(chan *dev)
 	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(r.devices)) {
+		all.Go(func() {
+			for d := range next {
+				d.tell()
+				if r.recorded != nil && len(r.devices) == r.world {
+					r.recorded(d.rank)
+				}
+			}
+		})
+	}
 	for _, d := range r.devices {
 		if d.to != nil {
-			all.Go(d.tell)
+			next <- d
 		}
 	}
+	close(next)
 	all.Wait()
 }

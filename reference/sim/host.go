@@ -39,62 +39,11 @@ func (d *dev) call(takes float64) graph.Node {
 	return n
 }
 
-// told is a line of the journal: what a Recorder is to be told, in the order of the program.
-type told struct {
-	kind  toldKind
-	index int32 // into the list of its kind; of a step its number
-}
-
-type toldKind uint8
-
-const (
-	toldStep toldKind = iota
-	toldCall
-	toldSpan
-	toldMemory
-	toldWait
-)
-
-// madeCall is a call of the runtime.
-type madeCall struct {
-	name        string
-	node        graph.Node
-	correlation int64
-	external    int64
-}
-
-// madeSpan is a span of the program. Its times are filled in when they are known.
-type madeSpan struct {
-	device.Span
-	from, to place
-}
-
-// madeMemory is an allocation or a release.
-type madeMemory struct {
-	device.MemoryEvent
-	at place
-}
-
-// journal is what is told of a rank. It is empty where nobody wants to know.
-type journal struct {
-	lines  []told
-	calls  []madeCall
-	spans  []madeSpan
-	memory []madeMemory
-	waits  []madeWait
-	ops    []madeOp
-}
-
-func add[T any](j *journal, kind toldKind, list *[]T, item T) {
-	j.lines = append(j.lines, told{kind, int32(len(*list))})
-	*list = append(*list, item)
-}
-
 // wrote writes a call down and returns its correlation.
 func (d *dev) wrote(name string, n graph.Node) int64 {
 	d.correlation++
 	if d.to != nil {
-		add(&d.journal, toldCall, &d.journal.calls, madeCall{name, n, d.correlation, d.external()})
+		tells(&d.journal, toldCall, &d.journal.calls, madeCall{name, n, d.correlation, d.external()})
 	}
 	return d.correlation
 }
@@ -115,13 +64,13 @@ func (d *dev) begin(s device.Span) func() {
 		return nothing
 	}
 	d.spans++
-	s.External = d.spans
-	d.ranges = append(d.ranges, s.External)
-	made := madeSpan{Span: s, from: d.here()}
+	d.ranges = append(d.ranges, d.spans)
+	made, index := d.journal.spans.add(madeSpan{kind: d.known.span(s.Cat, s.Name, s.Operands), message: s.Message,
+		external: d.spans, from: d.here()}), int32(d.journal.spans.len()-1)
 	return func() {
 		d.ranges = d.ranges[:len(d.ranges)-1]
 		made.to = d.here()
-		add(&d.journal, toldSpan, &d.journal.spans, made)
+		d.journal.lines.add(told{toldSpan, index})
 	}
 }
 
@@ -147,7 +96,7 @@ func (d *dev) HostWork(t time.Duration) { d.Sleep(t) }
 // BeginStep implements device.Device. Chance makes the host of a rank late, and its device slow.
 func (d *dev) BeginStep(step int) {
 	if d.to != nil {
-		d.journal.lines = append(d.journal.lines, told{toldStep, int32(step)})
+		d.journal.lines.add(told{toldStep, int32(step)})
 	}
 	if most := d.figure(skew); most > 0 {
 		d.spend(most * d.noise.Float64())

@@ -217,7 +217,7 @@ func (d *dev) EmptyCache() {
 // allotted writes an allocation or a release down.
 func (d *dev) allotted(c *chunk, bytes int64) {
 	if d.to != nil {
-		add(&d.journal, toldMemory, &d.journal.memory, madeMemory{at: d.here(), MemoryEvent: device.MemoryEvent{
+		tells(&d.journal, toldMemory, &d.journal.memory, madeMemory{at: d.here(), MemoryEvent: device.MemoryEvent{
 			Addr: c.addr, Bytes: bytes, Allocated: d.memory.allocated, Reserved: d.memory.reserved}})
 	}
 }

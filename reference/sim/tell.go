@@ -9,26 +9,25 @@ import (
 // the streams.
 func (d *dev) tell() {
 	j := &d.journal
-	for _, line := range j.lines {
+	for line := range j.lines.all {
 		switch line.kind {
 		case toldStep:
 			d.to.Begin(int(line.index))
 		case toldCall:
-			d.tellCall(&j.calls[line.index])
+			d.tellCall(j.calls.at(line.index))
 		case toldSpan:
-			s := &j.spans[line.index]
-			s.Start, s.End = d.time(s.from), d.time(s.to)
-			d.to.Span(s.Span)
+			s := j.spans.at(line.index)
+			d.to.Span(device.Span{Cat: s.kind.cat, Name: s.kind.name, Start: d.time(s.from), End: d.time(s.to),
+				External: s.external, Operands: s.kind.operands, Message: s.message})
 		case toldMemory:
-			m := &j.memory[line.index]
+			m := j.memory.at(line.index)
 			m.Time = d.time(m.at)
 			d.to.Memory(m.MemoryEvent)
 		case toldWait:
-			d.tellWait(&j.waits[line.index])
+			d.tellWait(j.waits.at(line.index))
 		}
 	}
-	for i := range j.ops {
-		o := &j.ops[i]
+	for o := range j.ops.all {
 		d.to.Device(device.DeviceEvent{Kind: o.kind, Name: o.name, Stream: o.stream, Start: d.started(o.node),
 			End: d.ended(o.node), Correlation: o.correlation, External: o.external, Flops: o.flops, Bytes: o.bytes,
 			Message: o.message})

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -81,14 +82,10 @@ func compress(w io.Writer, ext string, fast bool, encode func(io.Writer) error) 
 	var z io.WriteCloser
 	switch ext {
 	case ".gz":
-		level := gzip.DefaultCompression
 		if fast {
-			level = gzip.BestSpeed
+			return compressFast(w, encode)
 		}
-		var err error
-		if z, err = gzip.NewWriterLevel(w, level); err != nil {
-			return err
-		}
+		z = gzip.NewWriter(w)
 	case ".zst":
 		var err error
 		if z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err != nil {
@@ -97,6 +94,23 @@ func compress(w io.Writer, ext string, fast bool, encode func(io.Writer) error) 
 	default:
 		return encode(w)
 	}
+	return errors.Join(encode(z), z.Close())
+}
+
+// fastest are compressors of very many files, which take more room than such a file.
+var fastest = sync.Pool{New: func() any {
+	z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // there is this level
+	}
+	return z
+}}
+
+// compressFast runs encode into w through gzip at its fastest.
+func compressFast(w io.Writer, encode func(io.Writer) error) error {
+	z := fastest.Get().(*gzip.Writer)
+	defer fastest.Put(z)
+	z.Reset(w)
 	return errors.Join(encode(z), z.Close())
 }
 

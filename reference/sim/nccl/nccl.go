@@ -127,7 +127,11 @@ func (f *Fabric) bandwidth(c Collective, a Algorithm, p Protocol, g Group) float
 	case LL:
 		bus = min(llMost[ll][scale], bus*0.5)
 	case LL128:
-		bus = min(bus*0.92, channels[f.Generation]*ringLL128Most[f.Generation][scale])
+		share := ringLL128Share
+		if g.alone() {
+			share = ringLL128Alone
+		}
+		bus = min(bus*share, channels[f.Generation]*ringLL128Most[f.Generation][scale])
 	}
 	return bus * float64(g.Ranks) / float64(steps(c, g))
 }
@@ -142,17 +146,24 @@ func (f *Fabric) bus(g Group) float64 {
 	return min(f.Bus, f.Net*float64(g.Ranks)/float64(g.Nodes))
 }
 
+// alone reports whether each node has fewer than two ranks of a group: then one GPU both sends and receives through
+// the network.
+func (g Group) alone() bool { return g.Nodes > 1 && g.Ranks < 2*g.Nodes }
+
 // tree is the bandwidth of a tree, of which each byte goes up and down.
 func (f *Fabric) tree(bus float64, p Protocol, g Group, ll float64, scale int) float64 {
 	per := channels[f.Generation]
 	bus = min(bus*0.92, per*treeMost[f.Generation][scale])
 	switch {
 	case p == LL:
-		return min(bus/3.8, ll)
+		bus = min(bus/3.8, ll)
 	case p == LL128 && g.Nodes == 1:
-		return min(bus*7/9, per*treeLL128Most[f.Generation][scale])
+		bus = min(bus*7/9, per*treeLL128Most[f.Generation][scale])
 	case p == LL128:
-		return min(bus*120/128, per*treeLL128Most[f.Generation][scale])
+		bus = min(bus*120/128, per*treeLL128Most[f.Generation][scale])
+	}
+	if g.Ranks == g.Nodes {
+		bus *= treeAlone
 	}
 	return bus
 }

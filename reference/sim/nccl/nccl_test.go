@@ -36,6 +36,10 @@ func TestTime(t *testing.T) {
 		{Fabric{Bus: 235, Net: 23.5, Generation: Ampere}, AllReduce, 1 << 30, eight, "RING SIMPLE 12063.6"},
 		// one rank a node has one port: 8.4 + 7 x 14 + 2^30 / (48 x 8/7)
 		{hopper, ReduceScatter, 1 << 30, Group{8, 8}, "RING SIMPLE 19679.8"},
+		// and LL128 0.7 of it: 14 + 7 x 8.5 + 2^22 / (48 x 0.7 x 8/7)
+		{hopper, ReduceScatter, 1 << 22, Group{8, 8}, "RING LL128 182.7"},
+		// of a tree, 0.85 of 0.92: 14 + 2 x 3 x 8.5 + 2^20 / (48 x 0.92 x 120/128 x 0.85 / 2 x 0.6)
+		{hopper, AllReduce, 1 << 20, Group{8, 8}, "TREE LL128 164.3"},
 		// two of a node have two: 8.4 + 8 x 3.4 + 7 x 14 + 2^30 / (96 x 16/15)
 		{hopper, ReduceScatter, 1 << 30, Group{16, 8}, "RING SIMPLE 10619.4"},
 		// without NVLink there is no LL128: 8.4 + 5.7 + 2^20 / 20

@@ -26,6 +26,18 @@ const netOverhead = 1.0
 // plateau is the factor of latency of a ring between nodes.
 const plateau = 1.4
 
+// Shares of the bandwidth of a ring that LL128 reaches: 120 of 128 bytes are data, of which 0.92 come through; less
+// where a node has fewer than two ranks, each of which sends and receives through one port.
+const (
+	ringLL128Share = 0.92
+	ringLL128Alone = 0.7
+)
+
+// treeAlone is the share of a tree's bandwidth with one rank a node. The search for a topology balances trees over the
+// GPUs of a node (NCCL_TOPO_PATTERN_BALANCED_TREE) and, of one GPU, makes plain ones (NCCL_TOPO_PATTERN_TREE in
+// src/graph/search.cc), to which the model gives this.
+const treeAlone = 0.85
+
 // Bounds by generation and by nodes: one, two, more.
 var (
 	llMost        = [4][3]float64{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}
