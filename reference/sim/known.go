@@ -55,8 +55,8 @@ func (k *known) span(cat, name string, operands []device.Operand) *spanKind {
 }
 
 func equalOperands(a, b device.Operand) bool {
-	return a.Type == b.Type && a.Value == b.Value && slices.Equal(a.Shape, b.Shape) && (a.List == nil) == (b.List == nil) &&
-		slices.EqualFunc(a.List, b.List, slices.Equal[[]int])
+	return a.Type == b.Type && a.Value == b.Value && slices.Equal(a.Shape, b.Shape) &&
+		(a.List == nil) == (b.List == nil) && slices.EqualFunc(a.List, b.List, slices.Equal[[]int])
 }
 
 // hashSeed makes hashes, on which nothing that is written depends.
