@@ -6,6 +6,30 @@ import "github.com/gaprof/gaprof/analyze/report"
 // equal differences, and nothing is changed in them.
 func Between(base, new []*report.Report, version string) *Diff {
 	b, n := newSide(base), newSide(new)
+	d, pairs := timesOf(b, n, version)
+	before := earlier{make(map[moveKey]int), make(map[string]int)}
+	if len(pairs) < 2 {
+		before = earlier{}
+	}
+	for i := range pairs {
+		d.structure(&pairs[i], before)
+	}
+	sortMoves(d.Moves)
+	d.Settings = settings(pairs, b, n)
+	d.Findings = findings(b, n)
+	return d
+}
+
+// Times is Between without what changed in the structure of steps, in settings and in findings,
+// which is most of the work where reports are large.
+func Times(base, new []*report.Report) *Diff {
+	none := func(*report.Report, map[stepKey]*pool) {}
+	d, _ := timesOf(sideOf(base, none), sideOf(new, none), "")
+	return d
+}
+
+// timesOf is what Times says of two sides, and their kinds of step.
+func timesOf(b, n *side, version string) (*Diff, []pair) {
 	d := &Diff{
 		Schema:      Schema,
 		Version:     version,
@@ -19,20 +43,17 @@ func Between(base, new []*report.Report, version string) *Diff {
 		Memory:      []MemoryChange{},
 	}
 	d.Unlike = unlike(&d.Base, &d.New, b, n)
-	pairs, before := match(b, n), earlier{make(map[moveKey]int), make(map[string]int)}
+	pairs := match(b, n)
 	for i := range pairs {
-		d.structure(&pairs[i], before)
 		d.Kinds = append(d.Kinds, kindOf(&pairs[i], len(b.pools) > 0, len(n.pools) > 0))
 	}
 	d.StepTimes = stepTimes(d.Kinds)
-	sortMoves(d.Moves)
-	d.Settings = settings(pairs, b, n)
-	d.Findings = findings(b, n)
 	d.RecordSteps = recordSteps(d.Kinds)
-	return d
+	return d, pairs
 }
 
 // earlier says where in a Diff the changes of earlier kinds are, to which those of one more are added.
+// Its maps are nil where there is one kind only.
 type earlier struct {
 	moves  map[moveKey]int
 	orders map[string]int // by what orderKey says

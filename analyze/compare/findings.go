@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"slices"
-
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -10,24 +8,29 @@ import (
 // stayed, each in the order of the reports.
 func findings(base, new *side) []FindingChange {
 	list := []FindingChange{}
-	b, n := base.findings(), new.findings()
-	for _, want := range []string{"disappeared", "appeared", "not_judged", "stayed"} {
-		for _, f := range b {
-			if one := compareFinding(f, findingOf(n, f.Rule), base, new); one.Change == want {
-				list = append(list, one)
-			}
+	b, before := base.findings()
+	n, after := new.findings()
+	unjudged, notJudged := Skipped(base.reports), Skipped(new.reports)
+	changes := make(map[string][]FindingChange)
+	for _, f := range b {
+		one := compareFinding(f, after[f.Rule], unjudged, notJudged)
+		changes[one.Change] = append(changes[one.Change], one)
+	}
+	for _, f := range n {
+		if before[f.Rule] == nil {
+			one := compareFinding(nil, f, unjudged, notJudged)
+			changes[one.Change] = append(changes[one.Change], one)
 		}
-		for _, f := range n {
-			if one := compareFinding(nil, f, base, new); findingOf(b, f.Rule) == nil && one.Change == want {
-				list = append(list, one)
-			}
-		}
+	}
+	for _, change := range []string{"disappeared", "appeared", "not_judged", "stayed"} {
+		list = append(list, changes[change]...)
 	}
 	return list
 }
 
-// compareFinding compares one rule's findings; one of b and n may be nil.
-func compareFinding(b, n *report.Finding, base, new *side) FindingChange {
+// compareFinding compares one rule's findings; one of b and n may be nil. The maps say why no
+// report of the base, and of the new side, could judge a rule.
+func compareFinding(b, n *report.Finding, base, new map[string]string) FindingChange {
 	var c FindingChange
 	if b != nil {
 		c.Rule = b.Rule
@@ -42,9 +45,9 @@ func compareFinding(b, n *report.Finding, base, new *side) FindingChange {
 		c.Change = "stayed"
 		return c
 	case b != nil:
-		c.Change, c.Reason = "disappeared", new.skipped(c.Rule)
+		c.Change, c.Reason = "disappeared", new[c.Rule]
 	default:
-		c.Change, c.Reason = "appeared", base.skipped(c.Rule)
+		c.Change, c.Reason = "appeared", base[c.Rule]
 	}
 	if c.Reason != "" {
 		c.Change = "not_judged"
@@ -53,22 +56,27 @@ func compareFinding(b, n *report.Finding, base, new *side) FindingChange {
 }
 
 // findings are the most severe and costly finding of each rule of a side, by first
-// appearance.
-func (s *side) findings() []*report.Finding {
-	var list []*report.Finding
+// appearance, and by rule.
+func (s *side) findings() (list []*report.Finding, by map[string]*report.Finding) {
+	at := make(map[string]int)
 	for _, r := range s.reports {
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			at := slices.IndexFunc(list, func(g *report.Finding) bool { return g.Rule == f.Rule })
+			k, known := at[f.Rule]
 			switch {
-			case at < 0:
+			case !known:
+				at[f.Rule] = len(list)
 				list = append(list, f)
-			case worse(f, list[at]):
-				list[at] = f
+			case worse(f, list[k]):
+				list[k] = f
 			}
 		}
 	}
-	return list
+	by = make(map[string]*report.Finding, len(list))
+	for _, f := range list {
+		by[f.Rule] = f
+	}
+	return list, by
 }
 
 func worse(f, g *report.Finding) bool {
@@ -78,22 +86,21 @@ func worse(f, g *report.Finding) bool {
 	return f.Cost != nil && (g.Cost == nil || *f.Cost > *g.Cost)
 }
 
-func findingOf(list []*report.Finding, rule string) *report.Finding {
-	if i := slices.IndexFunc(list, func(f *report.Finding) bool { return f.Rule == rule }); i >= 0 {
-		return list[i]
-	}
-	return nil
-}
-
-// skipped is why no report of the side could judge a rule; empty where one did.
-func (s *side) skipped(rule string) string {
-	reason := ""
-	for _, r := range s.reports {
-		i := slices.IndexFunc(r.Skipped, func(k report.Skip) bool { return k.Rule == rule })
-		if i < 0 {
-			return ""
+// Skipped is why no report of a side could judge a rule, by rule; of what one report judged
+// there is nothing.
+func Skipped(reports []*report.Report) map[string]string {
+	times, why := make(map[string]int), make(map[string]string)
+	for i, r := range reports {
+		for _, k := range r.Skipped {
+			if times[k.Rule] == i { // in all reports before, and not yet in this one
+				times[k.Rule], why[k.Rule] = i+1, k.Reason
+			}
 		}
-		reason = r.Skipped[i].Reason
 	}
-	return reason
+	for rule, n := range times {
+		if n < len(reports) {
+			delete(why, rule)
+		}
+	}
+	return why
 }

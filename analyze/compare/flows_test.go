@@ -83,7 +83,7 @@ func TestFlows(t *testing.T) {
 		var moved, got []string
 		d := &Diff{}
 		for _, f := range flows {
-			moved = append(moved, fmt.Sprintf("%s to %s %g", f.from.Site, f.to.Site, p.perStep(f.amount)))
+			moved = append(moved, fmt.Sprintf("%s to %s %g", f.from.place.Site, f.to.place.Site, p.perStep(f.amount)))
 			d.addMove(p, f, map[moveKey]int{})
 		}
 		got = append(got, strings.Join(moved, ", "))

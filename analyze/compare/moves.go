@@ -18,37 +18,61 @@ type placeKey struct {
 // placeSum is their number and size over the complete steps of a kind. Bytes is
 // unknown as soon as one of them is.
 type placeSum struct {
-	count    int
-	bytes    int64
-	unsized  bool
-	kernels  tally               // the sequences of their kernels, joined
-	sequence map[string][]string // and apart
+	count   int
+	bytes   int64
+	unsized bool
+	kernels sequences
 }
 
 func (p *pool) addGroup(g *report.CollectiveGroup) {
 	k := placeKey{g.Kind, Place{g.Site, g.Name}}
 	sum := p.places[k]
 	if sum == nil {
-		sum = &placeSum{kernels: make(tally), sequence: make(map[string][]string)}
+		sum = new(placeSum)
 		p.places[k] = sum
 	}
-	sum.count += g.Count
+	sum.count = int(bounded.Add(int64(sum.count), int64(max(0, g.Count))))
 	if g.Bytes == nil {
 		sum.unsized = true
 	} else {
-		sum.bytes = bounded.Add(sum.bytes, *g.Bytes)
+		sum.bytes = bounded.Add(sum.bytes, max(0, *g.Bytes))
 	}
-	sum.addKernels(g.Kernels)
+	sum.kernels.add(g.Kernels)
 }
 
-func (s *placeSum) addKernels(kernels []string) {
+// sequences are the kernels that a place launched in one step and another. Most places launch
+// the same in all.
+type sequences struct {
+	first []string
+	times int                 // that the first was launched
+	texts tally               // the sequences, joined, once there is another one
+	of    map[string][]string // and apart
+}
+
+func (s *sequences) add(kernels []string) {
+	switch {
+	case s.times == 0:
+		s.first, s.times = kernels, 1
+		return
+	case s.texts == nil && slices.Equal(s.first, kernels):
+		s.times++
+		return
+	case s.texts == nil:
+		joined := strings.Join(s.first, "\x00")
+		s.texts, s.of = tally{joined: s.times}, map[string][]string{joined: s.first}
+	}
 	joined := strings.Join(kernels, "\x00")
-	s.kernels.add(joined)
-	s.sequence[joined] = kernels
+	s.texts.add(joined)
+	s.of[joined] = kernels
 }
 
-// kernelsOf is the sequence of kernels that most steps have.
-func (s *placeSum) kernelsOf() []string { return s.sequence[s.kernels.most()] }
+// most is the sequence of kernels that most steps have.
+func (s *sequences) most() []string {
+	if s.texts == nil {
+		return s.first
+	}
+	return s.of[s.texts.most()]
+}
 
 // perStep is the bytes of a step, nil where unknown.
 func (s *placeSum) perStep(steps int) *int64 {
@@ -59,14 +83,20 @@ func (s *placeSum) perStep(steps int) *int64 {
 	return &n
 }
 
+// spot is a place on both sides of a kind of step.
+type spot struct {
+	placeKey
+	base, new    *placeSum // nil where it launches nothing
+	lost, gained int       // what is on that side only, and not paired yet
+}
+
 // flow is collectives of one kind that both sides launch. Amounts are counts times the
 // steps of the other side, so that sides with different numbers of steps compare in
 // integers.
 type flow struct {
-	collective string
-	from, to   Place
-	amount     int
-	whole      bool // all that the places launch on either side
+	from, to *spot
+	amount   int
+	whole    bool // all that the places launch on either side
 }
 
 // flows pairs the collectives of a kind of step on both sides.
@@ -76,92 +106,105 @@ type flow struct {
 //     and bytes agree, then where the number does, then in order.
 //  3. What is left over is gone or added.
 func (p *pair) flows() ([]flow, []CollectiveChange) {
-	keys, r := p.placeKeys(), rest{lost: map[placeKey]int{}, gained: map[placeKey]int{}}
+	spots := p.spots()
 	var flows []flow
-	for _, k := range keys {
-		b, n := p.amounts(k)
+	for i := range spots {
+		at := &spots[i]
+		b, n := p.amounts(at)
 		if stayed := min(b, n); stayed > 0 {
-			flows = append(flows, flow{k.collective, k.place, k.place, stayed, b == n})
+			flows = append(flows, flow{at, at, stayed, b == n})
 		}
-		r.lost[k], r.gained[k] = b-min(b, n), n-min(b, n)
+		at.lost, at.gained = b-min(b, n), n-min(b, n)
 	}
-	moved := func(from, to placeKey) {
-		n := r.move(from, to)
+	moved := func(from, to *spot) {
+		n := from.move(to)
 		b, _ := p.amounts(from)
 		_, a := p.amounts(to)
-		flows = append(flows, flow{from.collective, from.place, to.place, n, n == b && n == a})
+		flows = append(flows, flow{from, to, n, n == b && n == a})
 	}
-	r.alike(keys, p.sizeOf, moved)
-	r.alike(keys, func(k placeKey, amount int, _ bool) (alike, bool) {
-		return alike{collective: k.collective, amount: amount}, true
+	alikes(spots, p.sizeOf, moved)
+	alikes(spots, func(at *spot, gained bool) (alike, bool) {
+		return alike{collective: at.collective, amount: at.rest(gained)}, true
 	}, moved)
-	r.inOrder(keys, moved)
-	return flows, p.collectiveChanges(keys, flows, r)
+	inOrder(spots, moved)
+	return flows, p.collectiveChanges(spots, flows)
 }
 
-// placeKeys are the places of both sides in a fixed order.
-func (p *pair) placeKeys() []placeKey {
-	var keys []placeKey
-	for _, q := range []*pool{p.base, p.new} {
-		for k := range q.places {
-			keys = append(keys, k)
-		}
+// spots are the places of both sides in a fixed order.
+func (p *pair) spots() []spot {
+	list := make([]spot, 0, len(p.base.places)+len(p.new.places))
+	for k, sum := range p.base.places {
+		list = append(list, spot{placeKey: k, base: sum})
 	}
-	slices.SortFunc(keys, func(a, b placeKey) int {
+	for k, sum := range p.new.places {
+		list = append(list, spot{placeKey: k, new: sum})
+	}
+	slices.SortFunc(list, func(a, b spot) int {
 		return cmp.Or(cmp.Compare(a.collective, b.collective), cmp.Compare(a.place.Site, b.place.Site),
 			cmp.Compare(a.place.Name, b.place.Name))
 	})
-	return slices.Compact(keys)
+	n := 0
+	for _, at := range list {
+		if n > 0 && list[n-1].placeKey == at.placeKey {
+			list[n-1].base, list[n-1].new = cmp.Or(list[n-1].base, at.base), cmp.Or(list[n-1].new, at.new)
+			continue
+		}
+		list[n] = at
+		n++
+	}
+	return list[:n]
 }
 
-func (p *pair) amounts(k placeKey) (base, new int) {
-	if s := p.base.places[k]; s != nil {
-		base = s.count * p.new.rankSteps
+func (p *pair) amounts(at *spot) (base, new int) {
+	if at.base != nil {
+		base = times(at.base.count, p.new.rankSteps)
 	}
-	if s := p.new.places[k]; s != nil {
-		new = s.count * p.base.rankSteps
+	if at.new != nil {
+		new = times(at.new.count, p.base.rankSteps)
 	}
 	return base, new
 }
 
+func times(a, b int) int { return int(bounded.Mul(int64(a), int64(b))) }
+
 // sizeOf is the number and the bytes of what a place launches on one side, if these are known.
-func (p *pair) sizeOf(k placeKey, amount int, gained bool) (alike, bool) {
-	side := p.base
+func (p *pair) sizeOf(at *spot, gained bool) (alike, bool) {
+	bytes := at.base.perStep(p.base.rankSteps)
 	if gained {
-		side = p.new
+		bytes = at.new.perStep(p.new.rankSteps)
 	}
-	bytes := side.places[k].perStep(side.rankSteps)
 	if bytes == nil {
 		return alike{}, false
 	}
-	return alike{k.collective, amount, *bytes}, true
+	return alike{at.collective, at.rest(gained), *bytes}, true
 }
 
 // perStep turns an amount into a count per step.
 func (p *pair) perStep(amount int) float64 {
-	return float64(amount) / float64(p.base.rankSteps*p.new.rankSteps)
+	return float64(amount) / float64(times(p.base.rankSteps, p.new.rankSteps))
 }
 
 // collectiveChanges lists what is on one side only, and what has another size.
-func (p *pair) collectiveChanges(keys []placeKey, flows []flow, r rest) []CollectiveChange {
+func (p *pair) collectiveChanges(spots []spot, flows []flow) []CollectiveChange {
 	var list []CollectiveChange
-	for _, k := range keys {
-		one := CollectiveChange{Kind: p.name(), Collective: k.collective, Place: k.place,
-			BaseBytes: p.base.places[k].perStep(p.base.rankSteps), NewBytes: p.new.places[k].perStep(p.new.rankSteps)}
-		if n := r.lost[k]; n > 0 {
-			one.Change, one.PerStep = "gone", p.perStep(n)
+	for i := range spots {
+		at := &spots[i]
+		one := CollectiveChange{Kind: p.name(), Collective: at.collective, Place: at.place,
+			BaseBytes: at.base.perStep(p.base.rankSteps), NewBytes: at.new.perStep(p.new.rankSteps)}
+		if at.lost > 0 {
+			one.Change, one.PerStep = "gone", p.perStep(at.lost)
 			list = append(list, one)
 		}
-		if n := r.gained[k]; n > 0 {
-			one.Change, one.PerStep = "added", p.perStep(n)
+		if at.gained > 0 {
+			one.Change, one.PerStep = "added", p.perStep(at.gained)
 			list = append(list, one)
 		}
 	}
 	for _, f := range flows {
-		from, to := placeKey{f.collective, f.from}, placeKey{f.collective, f.to}
-		b, n := p.base.places[from].perStep(p.base.rankSteps), p.new.places[to].perStep(p.new.rankSteps)
+		b, n := f.from.base.perStep(p.base.rankSteps), f.to.new.perStep(p.new.rankSteps)
 		if f.whole && b != nil && n != nil && *b != *n {
-			list = append(list, CollectiveChange{"resized", p.name(), f.collective, f.to, p.perStep(f.amount), b, n})
+			change := CollectiveChange{"resized", p.name(), f.to.collective, f.to.place, p.perStep(f.amount), b, n}
+			list = append(list, change)
 		}
 	}
 	return list
@@ -174,18 +217,20 @@ type moveKey struct {
 }
 
 // addMove adds a flow of one kind of step to those of other kinds between the same
-// places; at says where in d.Moves these are.
+// places; at says where in d.Moves these are, and is nil where there is one kind only.
 func (d *Diff) addMove(p *pair, f flow, at map[moveKey]int) {
-	key := moveKey{f.collective, f.from, f.to}
+	key := moveKey{f.from.collective, f.from.place, f.to.place}
 	i, found := at[key]
 	if !found {
 		i = len(d.Moves)
+		d.Moves = append(d.Moves, Move{Collective: key.collective, From: key.from, To: key.to})
+	}
+	if at != nil {
 		at[key] = i
-		d.Moves = append(d.Moves, Move{Collective: f.collective, From: f.from, To: f.to})
 	}
 	m := &d.Moves[i]
-	m.Base += f.amount / p.new.rankSteps
-	m.New += f.amount / p.base.rankSteps
+	m.Base = int(bounded.Add(int64(m.Base), int64(f.amount/p.new.rankSteps)))
+	m.New = int(bounded.Add(int64(m.New), int64(f.amount/p.base.rankSteps)))
 	m.Kinds = append(m.Kinds, MoveKind{p.name(), p.perStep(f.amount)})
 }
 

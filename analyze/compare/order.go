@@ -12,8 +12,7 @@ func (d *Diff) addOrder(p *pair, f flow, at map[string]int) {
 	if !f.whole {
 		return
 	}
-	base := p.base.places[placeKey{f.collective, f.from}].kernelsOf()
-	new := p.new.places[placeKey{f.collective, f.to}].kernelsOf()
+	base, new := f.from.base.kernels.most(), f.to.new.kernels.most()
 	if len(base) != len(new) || slices.Equal(base, new) {
 		return
 	}
@@ -25,18 +24,20 @@ func (d *Diff) addOrder(p *pair, f flow, at map[string]int) {
 	one := OrderChange{
 		Change:     change,
 		Kinds:      []string{p.name()},
-		Collective: f.collective,
-		From:       f.from,
-		To:         f.to,
+		Collective: f.from.collective,
+		From:       f.from.place,
+		To:         f.to.place,
 		Base:       runs(base, prefix, suffix),
 		New:        runs(new, prefix, suffix),
 	}
-	key := orderKey(&one)
-	if i, found := at[key]; found {
-		d.Orders[i].Kinds = append(d.Orders[i].Kinds, one.Kinds...)
-		return
+	if at != nil {
+		key := orderKey(&one)
+		if i, found := at[key]; found {
+			d.Orders[i].Kinds = append(d.Orders[i].Kinds, one.Kinds...)
+			return
+		}
+		at[key] = len(d.Orders)
 	}
-	at[key] = len(d.Orders)
 	d.Orders = append(d.Orders, one)
 }
 

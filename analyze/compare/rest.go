@@ -1,8 +1,7 @@
 package compare
 
-// rest is what places launch on one side and not on the other, to be paired. Reports may
-// have any number of places, so nobody compares each with each.
-type rest struct{ lost, gained map[placeKey]int }
+// What places launch on one side and not on the other is paired here. Reports may have any
+// number of places, so nobody compares each with each.
 
 // alike is what a place that lost collectives and one that gained them may agree in.
 type alike struct {
@@ -11,47 +10,62 @@ type alike struct {
 	bytes      int64
 }
 
+// rest is what a place lost, or gained.
+func (s *spot) rest(gained bool) int {
+	if gained {
+		return s.gained
+	}
+	return s.lost
+}
+
 // move pairs what it can of two places and returns how much that is.
-func (r rest) move(from, to placeKey) int {
-	n := min(r.lost[from], r.gained[to])
-	r.lost[from], r.gained[to] = r.lost[from]-n, r.gained[to]-n
+func (s *spot) move(to *spot) int {
+	n := min(s.lost, to.gained)
+	s.lost, to.gained = s.lost-n, to.gained-n
 	return n
 }
 
-// alike moves all of what a place lost to the first one, in the order of keys, that gained
+// alikes moves all of what a place lost to the first one, in the order of the spots, that gained
 // as much and is alike.
-func (r rest) alike(
-	keys []placeKey, of func(k placeKey, amount int, gained bool) (alike, bool), moved func(from, to placeKey),
-) {
-	takes := make(map[alike][]placeKey)
-	for _, to := range keys {
-		if key, ok := of(to, r.gained[to], true); ok && r.gained[to] > 0 {
-			takes[key] = append(takes[key], to)
+func alikes(spots []spot, of func(at *spot, gained bool) (alike, bool), moved func(from, to *spot)) {
+	takes := make(map[alike][]*spot)
+	for i := range spots {
+		if to := &spots[i]; to.gained > 0 {
+			if key, ok := of(to, true); ok {
+				takes[key] = append(takes[key], to)
+			}
 		}
 	}
-	for _, from := range keys {
-		key, ok := of(from, r.lost[from], false)
-		if list := takes[key]; ok && r.lost[from] > 0 && len(list) > 0 {
-			takes[key] = list[1:]
-			moved(from, list[0])
+	if len(takes) == 0 {
+		return
+	}
+	for i := range spots {
+		from := &spots[i]
+		if from.lost == 0 {
+			continue
+		}
+		if key, ok := of(from, false); ok && len(takes[key]) > 0 {
+			to := takes[key][0]
+			takes[key] = takes[key][1:]
+			moved(from, to)
 		}
 	}
 }
 
 // inOrder moves what is left from the first place that lost some to the first that gained
-// some, of each kind of collectives. Keys are sorted by that first.
-func (r rest) inOrder(keys []placeKey, moved func(from, to placeKey)) {
+// some, of each kind of collectives. Spots are sorted by that first.
+func inOrder(spots []spot, moved func(from, to *spot)) {
 	to := 0
-	for from := 0; from < len(keys); {
+	for from := 0; from < len(spots); {
 		switch {
-		case r.lost[keys[from]] == 0:
+		case spots[from].lost == 0:
 			from++
-		case to == len(keys) || keys[to].collective > keys[from].collective:
+		case to == len(spots) || spots[to].collective > spots[from].collective:
 			from++ // nothing took it
-		case r.gained[keys[to]] == 0 || keys[to].collective < keys[from].collective:
+		case spots[to].gained == 0 || spots[to].collective < spots[from].collective:
 			to++
 		default:
-			moved(keys[from], keys[to])
+			moved(&spots[from], &spots[to])
 		}
 	}
 }

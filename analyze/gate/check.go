@@ -70,7 +70,7 @@ func Check(c Config, reports, baseline []*report.Report, o Options) *Result {
 	if len(baseline) > 0 {
 		k.unlike = mismatch(baseline, reports)
 		if k.unlike == "" {
-			k.result.StepTimes = compare.Between(k.base, k.new, "").StepTimes
+			k.result.StepTimes = compare.Times(k.base, k.new).StepTimes
 			k.fewer = fewerEvents(k.base, k.new)
 		}
 		k.sayUnlike()
@@ -110,7 +110,7 @@ func (k *check) say(format string, args ...any) {
 
 // sayUnlike notes how the baseline differs without being another experiment.
 func (k *check) sayUnlike() {
-	for _, u := range compare.Between(k.base, k.new, "").Unlike {
+	for _, u := range compare.Times(k.base, k.new).Unlike {
 		if u.What == "ranks" || u.What == "gaprof_version" {
 			k.say("the baseline differs in its %s: %s, here %s", strings.ReplaceAll(u.What, "_", " "), u.Base, u.New)
 		}

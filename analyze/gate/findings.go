@@ -2,15 +2,16 @@ package gate
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/internal/units"
 )
 
 // findings judges what rules found, where the command asks for it.
 func (k *check) findings() {
+	fresh := newIn(k.result.Findings)
 	for _, r := range k.new {
 		for i := range r.Findings {
 			f := &r.Findings[i]
@@ -18,7 +19,7 @@ func (k *check) findings() {
 				k.used[index] = true
 			}
 			if k.options.FailOn == "" || k.options.FailOn == report.Off || !f.Severity.AtLeast(k.options.FailOn) ||
-				k.options.OnlyNew && !isNew(k.result.Findings, f) {
+				k.options.OnlyNew && !fresh[f] {
 				continue
 			}
 			row := Row{
@@ -94,17 +95,17 @@ func (k *check) newFindings(g *Regression, row Row) {
 		k.add(row.undecidable("there is no complete step in which anything is known to happen"))
 		return
 	}
-	before, found := findingsByRule(k.base), 0
+	before, found, parts := baselineOf(k.base), 0, k.parts()
 	for _, list := range inOrder(findingsByRule(k.new)) {
 		for i, f := range list {
 			if ignored := k.ignoring(f.Rule); ignored >= 0 {
 				k.used[ignored] = true
 				continue
 			}
-			was := inBaseline(before, f.Rule, i)
+			was := before.finding(f.Rule, i)
 			if since(was, f) {
 				found++
-				k.add(k.newFinding(row, was, f))
+				k.add(newFinding(row, was, f, parts.of(f), before.skipped[f.Rule]))
 			}
 		}
 	}
@@ -115,8 +116,9 @@ func (k *check) newFindings(g *Regression, row Row) {
 	}
 }
 
-// newFinding is the row of one finding; was is the baseline's, nil where it has none.
-func (k *check) newFinding(row Row, was, f *report.Finding) Row {
+// newFinding is the row of one finding; was is the baseline's, nil where it has none, and unjudged
+// why the baseline could not judge its rule.
+func newFinding(row Row, was, f *report.Finding, p moved, unjudged string) Row {
 	row.Check, row.Metric, row.Unit = "finding", f.Rule, Nanoseconds
 	row.Verdict, row.Tolerated = Fail, false
 	row.Where, row.Limit = "findings[rule="+f.Rule+"]", "none that the baseline lacks"
@@ -124,69 +126,89 @@ func (k *check) newFinding(row Row, was, f *report.Finding) Row {
 	if strings.HasPrefix(f.Rule, "TH") && row.Severity == report.Error {
 		row.Severity = report.Warn
 	}
-	part, base, now := k.moved(f)
-	switch reason := skippedIn(k.base, f.Rule); {
-	case part != "" && was == nil:
+	switch {
+	case p.part != "" && was == nil:
 		row.Severity = report.Warn
 		row.Reason += fmt.Sprintf("; new, but not on top of the baseline: %s takes %s per step, there %s",
-			part, units.Milliseconds(now), units.Milliseconds(base))
+			p.part, units.Milliseconds(p.now), units.Milliseconds(p.base))
 	case was != nil:
 		row.Reason += "; in the baseline " + sentenceOf(was)
-	case reason != "":
-		row.Verdict, row.Reason = Undecidable, row.Reason+"; the baseline could not judge it: "+reason
+	case unjudged != "":
+		row.Verdict, row.Reason = Undecidable, row.Reason+"; the baseline could not judge it: "+unjudged
 	default:
 		row.Reason += "; new since the baseline"
 	}
 	return row
 }
 
-// moved is the part of a step that a finding about idle time or exposed communication charges,
-// and how long it takes in a mean step of the baseline and of this side, in ns, where it takes
-// no longer than it did: then the finding speaks of time that was lost before for another
-// reason. It is "" where the part grew, or is unknown.
-func (k *check) moved(f *report.Finding) (part string, base, now int64) {
+// moved is a part of a step, and how long it takes in a mean step of the baseline and of this side,
+// in ns.
+type moved struct {
+	part      string
+	base, now int64
+}
+
+// parts are the parts of a step that rules charge, and no longer than the baseline's: what a rule
+// finds there speaks of time that was lost before for another reason.
+type parts map[string]moved
+
+// of is the part that a finding about idle time or exposed communication charges; the zero value
+// where the part grew, or is unknown.
+func (p parts) of(f *report.Finding) moved {
 	if f.Cost == nil || !strings.HasPrefix(f.Rule, "ID") && !strings.HasPrefix(f.Rule, "OV") {
-		return "", 0, 0
+		return moved{}
 	}
+	return p[f.Rule]
+}
+
+func (k *check) parts() parts {
+	charged := make(map[string]map[string]bool) // names of parts by rule
 	for _, r := range k.new {
 		if r.Time == nil {
 			continue
 		}
 		for _, p := range r.Time.Parts {
-			charges := func(c report.PartClaim) bool { return c.Rule == f.Rule }
-			if slices.ContainsFunc(p.Claims, charges) && (part == "" || part == p.What) {
-				part = p.What
-			} else if slices.ContainsFunc(p.Claims, charges) {
-				return "", 0, 0 // of several parts
+			for _, c := range p.Claims {
+				if charged[c.Rule] == nil {
+					charged[c.Rule] = make(map[string]bool)
+				}
+				charged[c.Rule][p.What] = true
 			}
 		}
 	}
-	base, known := partOf(k.base, part)
-	now, also := partOf(k.new, part)
-	if part == "" || !known || !also || now > base {
-		return "", 0, 0
+	list, base, now := make(parts), partsOf(k.base), partsOf(k.new)
+	for rule, names := range charged {
+		for part := range names {
+			before, known := base[part]
+			after, also := now[part]
+			if len(names) == 1 && part != "" && known && also && after <= before {
+				list[rule] = moved{strings.ReplaceAll(part, "_", "-"), before, after}
+			}
+		}
 	}
-	return strings.ReplaceAll(part, "_", "-"), base, now
+	return list
 }
 
-// partOf is how long a part takes in a mean step of some reports, in ns.
-func partOf(reports []*report.Report, part string) (mean int64, ok bool) {
-	var sum, count int64
+// partsOf are the parts of a mean step of some reports, in ns; none where one of them has no steps.
+func partsOf(reports []*report.Report) map[string]int64 {
+	sums, count := make(map[string]int64), int64(0)
 	for _, r := range reports {
 		if r.Time == nil || r.Time.Of != "step" {
-			return 0, false
+			return nil
 		}
+		n := int64(max(0, r.Time.Count))
 		for _, p := range r.Time.Parts {
-			if p.What == part {
-				sum += p.Mean * int64(r.Time.Count)
-			}
+			sums[p.What] = bounded.Add(sums[p.What], bounded.Mul(max(0, p.Mean), n))
 		}
-		count += int64(r.Time.Count)
+		count = bounded.Add(count, n)
 	}
 	if count == 0 {
-		return 0, false
+		return nil
 	}
-	return sum / count, true
+	for part := range sums {
+		sums[part] /= count
+	}
+	return sums
 }
 
 // since reports whether a finding is new: the baseline has none of the rule, or one that is

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -41,40 +42,37 @@ type Found struct {
 // FoundIn lists the findings of some reports, which are runs of one program, the worst rule first.
 // Of several reports that counts which has most of a rule.
 func FoundIn(reports []*report.Report) []Found {
-	list := []Found{}
+	list, holder := []Found{}, make(map[*report.Finding]*report.Report)
+	for _, r := range reports {
+		for i := range r.Findings {
+			holder[&r.Findings[i]] = r
+		}
+	}
 	for _, of := range inOrder(findingsByRule(reports)) {
 		for i, f := range of {
 			list = append(list, Found{Rule: f.Rule, Severity: f.Severity, Message: f.Message, Cost: f.Cost,
-				State: Unknown, Fingerprint: f.Fingerprint(i), Finding: f, Report: holderOf(f, reports)})
+				State: Unknown, Fingerprint: f.Fingerprint(i), Finding: f, Report: holder[f]})
 		}
 	}
 	return list
-}
-
-// holderOf is the report that a finding is one of.
-func holderOf(f *report.Finding, reports []*report.Report) *report.Report {
-	for _, r := range reports {
-		for i := range r.Findings {
-			if f == &r.Findings[i] {
-				return r
-			}
-		}
-	}
-	return nil
 }
 
 // foundBetween lists the findings of a side and what became of each since the baseline, then those
 // that only the baseline has. judged is whether rules can have found anything in the side.
 func foundBetween(base, now []*report.Report, judged bool) []Found {
 	list := FoundIn(now)
-	before, seen := findingsByRule(base), make(map[string]int)
+	before, seen, claimed := baselineOf(base), make(map[string]int), make(map[string]bool)
 	for i := range list {
-		list[i].compare(inBaseline(before, list[i].Rule, seen[list[i].Rule]), base)
+		list[i].compare(before.finding(list[i].Rule, seen[list[i].Rule]), before)
 		seen[list[i].Rule]++
+		for _, rule := range list[i].Finding.Also {
+			claimed[rule] = true // the time that it would have claimed
+		}
 	}
+	skipped := compare.Skipped(now)
 	for _, old := range FoundIn(base) {
-		if seen[old.Rule]--; seen[old.Rule] < 0 && !claimed(list, old.Rule) {
-			old.State, old.Reason = Absent, skippedIn(now, old.Rule)
+		if seen[old.Rule]--; seen[old.Rule] < 0 && !claimed[old.Rule] {
+			old.State, old.Reason = Absent, skipped[old.Rule]
 			if old.Reason != "" || !judged {
 				old.State = Unknown
 			}
@@ -85,39 +83,48 @@ func foundBetween(base, now []*report.Report, judged bool) []Found {
 }
 
 // compare says what became of a finding; was is the baseline's, nil where it has none.
-func (f *Found) compare(was *report.Finding, base []*report.Report) {
+func (f *Found) compare(was *report.Finding, base *baseline) {
 	switch {
 	case was != nil && !grown(was, f.Finding):
 		f.State = Unchanged
 		return
 	case was == nil:
-		f.Reason = skippedIn(base, f.Rule)
+		f.Reason = base.skipped[f.Rule]
 	}
 	if f.State = New; f.Reason != "" {
 		f.State = Unknown
 	}
 }
 
-// claimed reports whether a finding took the time that another rule would have claimed.
-func claimed(list []Found, rule string) bool {
-	return slices.ContainsFunc(list, func(f Found) bool { return slices.Contains(f.Finding.Also, rule) })
+// baseline is what findings compare with.
+type baseline struct {
+	by      map[string][]*report.Finding // as findingsByRule
+	also    map[string]*report.Finding   // that took the time which a rule would have claimed: the worst
+	skipped map[string]string            // as compare.Skipped
 }
 
-// inBaseline is the baseline's finding that the i-th of a rule compares with: the i-th of the
-// rule, else one of another rule that took the time which this one would have claimed; nil
-// where there is neither.
-func inBaseline(before map[string][]*report.Finding, rule string, i int) *report.Finding {
-	if old := before[rule]; i < len(old) {
-		return old[i]
-	}
-	for _, list := range inOrder(before) {
+func baselineOf(reports []*report.Report) *baseline {
+	b := &baseline{findingsByRule(reports), make(map[string]*report.Finding), compare.Skipped(reports)}
+	for _, list := range inOrder(b.by) {
 		for _, f := range list {
-			if slices.Contains(f.Also, rule) {
-				return f
+			for _, rule := range f.Also {
+				if b.also[rule] == nil {
+					b.also[rule] = f
+				}
 			}
 		}
 	}
-	return nil
+	return b
+}
+
+// finding is the baseline's finding that the i-th of a rule compares with: the i-th of the
+// rule, else one of another rule that took the time which this one would have claimed; nil
+// where there is neither.
+func (b *baseline) finding(rule string, i int) *report.Finding {
+	if old := b.by[rule]; i < len(old) {
+		return old[i]
+	}
+	return b.also[rule]
 }
 
 // steeper is how many times as much as the baseline's of its rule a finding must cost before
@@ -180,17 +187,4 @@ func inOrder(by map[string][]*report.Finding) [][]*report.Finding {
 		return cmp.Or(worseFirst(a[0], b[0]), cmp.Compare(a[0].Rule, b[0].Rule))
 	})
 	return lists
-}
-
-// skippedIn is why no report of a side could judge a rule, or "".
-func skippedIn(reports []*report.Report, rule string) string {
-	reason := ""
-	for _, r := range reports {
-		i := slices.IndexFunc(r.Skipped, func(s report.Skip) bool { return s.Rule == rule })
-		if i < 0 {
-			return ""
-		}
-		reason = r.Skipped[i].Reason
-	}
-	return reason
 }

@@ -57,11 +57,18 @@ func ignoreOld(rows, before []Row, first bool) []string {
 
 // counted is a note on some things: how many there are, and their names.
 func counted(what string, names []string, format string) []string {
-	if len(names) == 0 {
+	n := len(names)
+	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf(format, units.Count(len(names), what), strings.Join(names, ", "))}
+	if more := n - mostCounted; more > 0 {
+		names = append(names[:mostCounted:mostCounted], fmt.Sprintf("and %d more", more))
+	}
+	return []string{fmt.Sprintf(format, units.Count(n, what), strings.Join(names, ", "))}
 }
+
+// mostCounted is how many things a note names.
+const mostCounted = 100
 
 // oldNotes count and name findings that are not new, and those that are gone.
 func oldNotes(list []Found) []string {
@@ -77,9 +84,15 @@ func oldNotes(list []Found) []string {
 		counted("finding", named(Absent), "%s of the baseline gone: %s")...)
 }
 
-// isNew reports whether a finding is new.
-func isNew(list []Found, f *report.Finding) bool {
-	return slices.ContainsFunc(list, func(s Found) bool { return s.Finding == f && s.State == New })
+// newIn are the findings of a list that are new.
+func newIn(list []Found) map[*report.Finding]bool {
+	fresh := make(map[*report.Finding]bool)
+	for _, f := range list {
+		if f.State == New {
+			fresh[f.Finding] = true
+		}
+	}
+	return fresh
 }
 
 // sameTime is by how much of it a time may exceed that of the baseline and count as the same,

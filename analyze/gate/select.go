@@ -97,19 +97,24 @@ func firstIndex(steps []report.Step) int {
 
 // compiling are the steps that evidence of TH006 falls into, by index.
 func compiling(r *report.Report) map[int]bool {
-	hit := make(map[int]bool)
+	starts := make(map[int64][]int64) // of evidence, by rank
 	for i := range r.Findings {
-		if r.Findings[i].Rule != "TH006" {
-			continue
-		}
-		for _, e := range r.Findings[i].Evidence {
-			for j := range r.Steps {
-				s := &r.Steps[j]
-				within := e.Start >= s.HostStart && e.Start < s.HostStart+s.HostDuration
-				if s.Rank == e.Rank && within {
-					hit[s.Index] = true
-				}
+		if r.Findings[i].Rule == "TH006" {
+			for _, e := range r.Findings[i].Evidence {
+				starts[e.Rank] = append(starts[e.Rank], e.Start)
 			}
+		}
+	}
+	for _, list := range starts {
+		slices.Sort(list)
+	}
+	hit := make(map[int]bool)
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		list := starts[s.Rank]
+		at, _ := slices.BinarySearch(list, s.HostStart)
+		if at < len(list) && list[at]-s.HostStart < s.HostDuration {
+			hit[s.Index] = true
 		}
 	}
 	return hit
@@ -126,10 +131,10 @@ func (k *check) recordSteps() *int {
 	}
 	n := leastRecorded
 	if len(k.base) > 0 {
-		if d := compare.Between(k.base, k.new, ""); d.RecordSteps != nil {
+		if d := compare.Times(k.base, k.new); d.RecordSteps != nil {
 			n = max(n, *d.RecordSteps)
 		}
-	} else if d := compare.Between(k.new, k.new, ""); d.RecordSteps != nil {
+	} else if d := compare.Times(k.new, k.new); d.RecordSteps != nil {
 		n = max(n, *d.RecordSteps)
 	}
 	return &n
@@ -138,7 +143,7 @@ func (k *check) recordSteps() *int {
 // StepsToRecord is how many steps to record so that times of these reports decide; nil where
 // there are enough.
 func StepsToRecord(reports []*report.Report) *int {
-	return compare.Between(reports, reports, "").RecordSteps
+	return compare.Times(reports, reports).RecordSteps
 }
 
 // leastRecorded is the least number of steps to ask for, schedule(active=10).

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gaprof/gaprof/analyze/compare"
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
@@ -228,10 +229,10 @@ func TestFindingsByRule(t *testing.T) {
 	skip := func(rule, why string) *report.Report {
 		return &report.Report{Skipped: []report.Skip{{Rule: rule, Reason: why}}}
 	}
-	if why := skippedIn([]*report.Report{skip("A", "one"), skip("A", "two")}, "A"); why != "two" {
+	if why := compare.Skipped([]*report.Report{skip("A", "one"), skip("A", "two")})["A"]; why != "two" {
 		t.Errorf("skipped by all: %q", why)
 	}
-	if why := skippedIn([]*report.Report{skip("A", "one"), skip("B", "two")}, "A"); why != "" {
+	if why := compare.Skipped([]*report.Report{skip("A", "one"), skip("B", "two")})["A"]; why != "" {
 		t.Errorf("judged by one: %q", why)
 	}
 }

@@ -112,16 +112,23 @@ func (g rowGroup) text() string {
 	return fmt.Sprintf("%d checks: %s (%s)", len(g), g[0].Reason, strings.Join(names, ", "))
 }
 
-// takes reports whether a further row is undecidable for the very reason of the group.
-func (g rowGroup) takes(r *gate.Row) bool {
-	unknown := func(r *gate.Row) bool { return r.Verdict == gate.Undecidable && r.Value == nil && r.Check != "finding" }
-	return unknown(g[0]) && unknown(r) && g[0].Reason == r.Reason && g[0].Kind == r.Kind && g[0].Next == r.Next
+// sameDoubt is what rows agree in that are undecidable for the very same reason.
+type sameDoubt struct{ reason, kind, next string }
+
+// doubtOf is why nothing is known of a row; ok is false for any other row.
+func doubtOf(r *gate.Row) (d sameDoubt, ok bool) {
+	ok = r.Verdict == gate.Undecidable && r.Value == nil && r.Check != "finding"
+	return sameDoubt{r.Reason, r.Kind, r.Next}, ok
 }
 
 // unpassed are the rows that did not pass: what failed the gate, other failures, what makes it
 // inconclusive, and what could not be decided but need not be.
 func unpassed(r *gate.Result) []rowGroup {
 	var lists [4][]rowGroup
+	var places [4]map[sameDoubt]int
+	for i := range places {
+		places[i] = make(map[sameDoubt]int)
+	}
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		at := 0
@@ -136,12 +143,15 @@ func unpassed(r *gate.Result) []rowGroup {
 		default:
 			at = 3
 		}
-		i := slices.IndexFunc(lists[at], func(g rowGroup) bool { return g.takes(row) })
-		if i < 0 {
-			lists[at] = append(lists[at], rowGroup{row})
-		} else {
+		doubt, unknown := doubtOf(row)
+		if i, found := places[at][doubt]; found && unknown {
 			lists[at][i] = append(lists[at][i], row)
+			continue
 		}
+		if unknown {
+			places[at][doubt] = len(lists[at])
+		}
+		lists[at] = append(lists[at], rowGroup{row})
 	}
 	return slices.Concat(lists[:]...)
 }

@@ -97,9 +97,9 @@ type sentence struct{ head, text string }
 // drawSentences prints sentences, wrapped, their head words to the left.
 func drawSentences(b *sheet, list []sentence) {
 	for _, s := range list {
-		head := s.head
+		head, style := s.head, sentenceStyle(s)
 		for _, part := range wrapLine(b, s.text, b.most(diffWidth)-9) {
-			b.paint(0, len(head), sentenceStyle(s))
+			b.paint(0, len(head), style)
 			b.WriteString(strings.TrimRight(fmt.Sprintf("%-8s %s", head, part), " ") + "\n")
 			head = ""
 		}
@@ -129,7 +129,7 @@ func severityStyle(s report.Severity) style {
 // sentenceStyle is the style of a sentence's head: by the severity or verdict with which its
 // text begins.
 func sentenceStyle(s sentence) style {
-	words := strings.Fields(s.text)
+	words := strings.Fields(s.text[:min(len(s.text), 100)])
 	if s.head == "FIXED" {
 		return goodStyle
 	}

@@ -46,7 +46,7 @@ func headOf(line string, width int) (head string, indent int) {
 		return "", 2
 	}
 	head, indent = line[:lead], min(lead+2, width/2)
-	for at := lead; ; {
+	for at := lead; at <= utf8.UTFMax*width; { // no column begins beyond
 		gap := strings.Index(line[at:], "  ")
 		if gap < 0 {
 			break
@@ -68,12 +68,16 @@ func wrapWithin(text string, width int) []string {
 	return wrapWords(words, width)
 }
 
+// mostUnbroken is how long a word may be, in bytes, that keeps what follows.
+const mostUnbroken = 40
+
 // unbroken are the words of a text; a figure keeps its percent sign, and a p its figure.
 func unbroken(text string) []string {
 	var words []string
 	for _, word := range strings.Fields(text) {
 		n := len(words)
-		if n > 0 && (strings.HasPrefix(word, "%") || words[n-1] == "(p" || words[n-1] == "p") {
+		if n > 0 && len(words[n-1]) < mostUnbroken &&
+			(strings.HasPrefix(word, "%") || words[n-1] == "(p" || words[n-1] == "p") {
 			words[n-1] += " " + word
 			continue
 		}
@@ -84,18 +88,30 @@ func unbroken(text string) []string {
 
 // pieces are a word in parts of at most width characters.
 func pieces(word string, width int) []string {
-	var list []string
-	for utf8.RuneCountInString(word) > width {
-		runes := []rune(word)
-		at := width
-		if i := strings.LastIndexAny(string(runes[:width]), `/\_.,:;()<>=-&|`); i >= 0 {
-			if n := utf8.RuneCountInString(string(runes[:width])[:i]) + 1; n > width/3 {
-				at = n
-			}
-		}
-		list, word = append(list, string(runes[:at])), string(runes[at:])
+	if len(word) <= width {
+		return []string{word}
 	}
-	return append(list, word)
+	var list []string
+	runes := []rune(word)
+	for len(runes) > width {
+		at := width
+		if i := lastIndex(runes[:width], `/\_.,:;()<>=-&|`); i+1 > width/3 {
+			at = i + 1
+		}
+		list = append(list, string(runes[:at]))
+		runes = runes[at:]
+	}
+	return append(list, string(runes))
+}
+
+// lastIndex is where the last of some characters stands, -1 for nowhere.
+func lastIndex(text []rune, chars string) int {
+	for i := len(text) - 1; i >= 0; i-- {
+		if strings.ContainsRune(chars, text[i]) {
+			return i
+		}
+	}
+	return -1
 }
 
 // wrap breaks text at spaces into lines of at most width characters; a longer word

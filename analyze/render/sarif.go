@@ -107,11 +107,13 @@ func invocation(e report.Exit, notes []sarifNote) sarifInvocation {
 func sarifOf(version, command string, list []gate.Found, o Options) sarifLog {
 	run := sarifRun{AutomationDetails: sarifID{"gaprof/" + command}, Results: []sarifResult{}}
 	d := sarifDriver{Name: "gaprof", Version: cmp.Or(version, "0"), InformationURI: homePage, Rules: []sarifRule{}}
+	places := make(map[string]int)
 	for i := range list {
 		f := &list[i]
-		at := slices.IndexFunc(d.Rules, func(r sarifRule) bool { return r.ID == f.Rule })
-		if at < 0 {
+		at, known := places[f.Rule]
+		if !known {
 			at = len(d.Rules)
+			places[f.Rule] = at
 			d.Rules = append(d.Rules, sarifRuleOf(f, o))
 		}
 		one := sarifResultOf(f, o)

@@ -53,10 +53,16 @@ func ReadWithin(r io.Reader, memory int64) (_ *Report, used int64, err error) {
 	return report, used, err
 }
 
-// textOf reads the text, as long as it and its copies while it grows leave memory.
+// textOf reads the text, as long as it and its copies while it grows leave memory. A reader that
+// says how long it is, as bytes.Reader does, saves these copies.
 func textOf(r io.Reader, memory int64) ([]byte, error) {
-	most := min(mostText, memory/3)
-	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	most := max(0, min(mostText, memory/3))
+	var into bytes.Buffer
+	if known, ok := r.(interface{ Len() int }); ok {
+		into.Grow(int(min(int64(known.Len()), most)) + bytes.MinRead)
+	}
+	_, err := into.ReadFrom(io.LimitReader(r, most+1))
+	text := into.Bytes()
 	if err != nil {
 		return nil, fmt.Errorf("not a report: %w", err)
 	}

@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/gaprof/gaprof/analyze"
+import (
+	"sync"
+
+	"github.com/gaprof/gaprof/analyze"
+)
 
 // All returns the rules in the order in which they may claim time: the specific
 // before the general.
@@ -14,12 +18,17 @@ func All() []analyze.Rule {
 	})
 }
 
+// withID are the rules by their ids.
+var withID = sync.OnceValue(func() map[string]analyze.Rule {
+	by := make(map[string]analyze.Rule)
+	for _, r := range All() {
+		by[r.ID] = r
+	}
+	return by
+})
+
 // Find returns the rule with an id.
 func Find(id string) (analyze.Rule, bool) {
-	for _, r := range All() {
-		if r.ID == id {
-			return r, true
-		}
-	}
-	return analyze.Rule{}, false
+	r, ok := withID()[id]
+	return r, ok
 }

@@ -31,10 +31,19 @@ func newReportReader(l ingest.Limits) *reportReader {
 // reportHead is how many bytes of a file are looked at to tell a report from a trace.
 const reportHead = 512
 
+// sized is text of a file of so many bytes, which may be compressed.
+type sized struct {
+	io.Reader
+	bytes int
+}
+
+func (s sized) Len() int { return s.bytes }
+
 // open reads a file that holds a report, compressed or not. It returns nil for any other
 // file, which the readers of traces judge.
 func (r *reportReader) open(s streams, file string) (*report.Report, error) {
 	var in *bufio.Reader
+	size := 0
 	stdin, peeked := s.in.(*bufio.Reader)
 	switch {
 	case file == tracefile.Stdin && peeked:
@@ -45,12 +54,13 @@ func (r *reportReader) open(s streams, file string) (*report.Report, error) {
 			return nil, nil
 		}
 		defer text.Close()
-		in = bufio.NewReader(text)
+		in, size = bufio.NewReader(text), int(text.Stored)
 	}
 	if head, _ := in.Peek(reportHead); !report.Sniff(head) {
 		return nil, nil
 	}
-	made, used, err := report.ReadWithin(in, r.left)
+	ingest.CollectSeldom() // what is decoded has pointers everywhere, and stays
+	made, used, err := report.ReadWithin(sized{in, size}, r.left)
 	if err != nil {
 		return nil, r.unreadable(file, err)
 	}

@@ -176,14 +176,7 @@ func (m *meter) close() {
 
 // quoted goes over a string, which may be a key.
 func (m *meter) quoted() {
-	from := m.at
-	for m.at < len(m.text) && m.text[m.at] != '"' {
-		if m.text[m.at] == '\\' {
-			m.at++
-		}
-		m.at++
-	}
-	end := min(m.at, len(m.text))
+	from, end := m.at, endOfString(m.text, m.at)
 	m.at = end + 1
 	top := &m.stack[len(m.stack)-1]
 	if m.below > 0 || !top.isKey {
@@ -199,6 +192,29 @@ func (m *meter) quoted() {
 		return
 	}
 	m.bytes += int64(decoded(m.text[from:end])) + entryCost
+}
+
+// endOfString is where the string that begins at i ends: at its quote, or with the text.
+func endOfString(text []byte, i int) int {
+	end := nextQuote(text, i)
+	for {
+		escape := bytes.IndexByte(text[i:end], '\\')
+		if escape < 0 {
+			return end
+		}
+		if i += escape + 2; i > end { // the quote was escaped
+			i = min(i, len(text))
+			end = nextQuote(text, i)
+		}
+	}
+}
+
+// nextQuote is where the next quote stands at i or after it, or the text ends.
+func nextQuote(text []byte, i int) int {
+	if n := bytes.IndexByte(text[i:], '"'); n >= 0 {
+		return i + n
+	}
+	return len(text)
 }
 
 // decoded is at most how many bytes a string has when it is decoded: each byte that is not
@@ -217,17 +233,20 @@ func (m *meter) fieldOf(of reflect.Type, key []byte) reflect.Type {
 		list = fieldsOf(of)
 		m.fields[of] = list
 	}
-	name := string(key)
-	if bytes.IndexByte(key, '\\') >= 0 && json.Unmarshal(slices.Concat([]byte{'"'}, key, []byte{'"'}), &name) != nil {
-		return nil
+	if bytes.IndexByte(key, '\\') >= 0 {
+		var name string
+		if json.Unmarshal(slices.Concat([]byte{'"'}, key, []byte{'"'}), &name) != nil {
+			return nil
+		}
+		key = []byte(name)
 	}
 	for i := range list {
-		if list[i].name == name {
+		if list[i].name == string(key) {
 			return list[i].of
 		}
 	}
 	for i := range list {
-		if strings.EqualFold(list[i].name, name) { // as encoding/json does
+		if strings.EqualFold(list[i].name, string(key)) { // as encoding/json does
 			return list[i].of
 		}
 	}

@@ -105,6 +105,31 @@ func TestUnmarshalTooMuch(t *testing.T) {
 
 // FuzzMemory: whatever the text, the estimate ends, and is no less than what valid text
 // keeps of its strings and numbers.
+// A string ends at the first quote that no backslash stands before.
+func TestEndOfString(t *testing.T) {
+	parts := []string{`a`, `\`, `"`, ` `}
+	for n := range 1 << 14 {
+		var b strings.Builder
+		for k := range 7 {
+			b.WriteString(parts[n>>(2*k)&3])
+		}
+		text, want := b.String(), 1
+		for want < len(text) && text[want] != '"' {
+			if text[want] == '\\' {
+				want++
+			}
+			want++
+		}
+		if got := endOfString([]byte(text), 1); got != min(want, len(text)) {
+			t.Fatalf("%s: ends at %d, want %d", text, got, want)
+		}
+	}
+	long := []byte(strings.Repeat(`\n`, 1<<22)) // in time that grows with its length
+	if got := endOfString(long, 0); got != len(long) {
+		t.Errorf("%d", got)
+	}
+}
+
 func FuzzMemory(f *testing.F) {
 	for _, b := range bodies {
 		f.Add([]byte(b.head + b.body + b.tail))
