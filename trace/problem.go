@@ -45,6 +45,7 @@ const (
 	StepFallback       Code = "steps_from_profiler"
 	Unlinked           Code = "unlinked_device_events"
 	UnknownDeviceShare Code = "device_without_process"
+	UnreadWorldSize    Code = "unreadable_world_size"
 
 	OverlongDevice        Code = "overlong_device_event"
 	UnreadDuration        Code = "device_event_without_duration"
@@ -154,6 +155,9 @@ var problemTable = map[Code]ProblemInfo{
 	OverlongDevice: {Warn, "a device event lasts until more than 10 later ones of its own stream have begun, which " +
 		"run one after the other; it counts without its time, so busy time, overlap and idle time are in doubt there",
 		"record again; the writer of the trace, or what has edited it since, damaged a duration", true},
+	UnreadWorldSize: {Warn, "the world size of distributedInfo is not a number of ranks that this one is among: " +
+		"whether ranks are missing cannot be told",
+		"record again; what has edited the trace since damaged distributedInfo", true},
 	UnreadDuration: {Warn, "device event without a duration that can be read, taken as zero: busy time, overlap and " +
 		"idle time are in doubt", againDurations, true},
 	ZeroDuration: {Warn, "device events that last no time, which no kernel does: busy time, overlap and idle time " +

@@ -25,6 +25,9 @@ func problemsOf(x *timeline.Rank, r *Rank) []trace.Problem {
 	if r.Contradicted {
 		add(trace.SwappedRanks, 1, fmt.Sprintf("rank %d, whose messages are of rank %d", r.ID, r.Senders[0]))
 	}
+	if d := r.Distributed; d != nil && (d.WorldSize < 1 || d.Rank >= d.WorldSize) {
+		add(trace.UnreadWorldSize, 1, fmt.Sprintf("rank %d of %d", d.Rank, d.WorldSize))
+	}
 	add(trace.DuplicateLaunch, x.Links.Duplicates, "")
 	if n := len(x.Links.Impossible); n > 0 {
 		add(trace.ImpossibleDevice, n, r.Activity.Impossible[0].Name)

@@ -41,7 +41,7 @@ func identify(x *timeline.Rank) Identity {
 		Communicates: x.Communicates(), Categorised: categorised(x),
 		UsesFSDP: x.AnyName()&timeline.FSDP2 != 0, FusedOptimizer: x.AnyName()&timeline.FusedOptimizer != 0}
 	if d := meta.Distributed; d != nil {
-		id.WorldSize = d.WorldSize
+		id.WorldSize = max(0, d.WorldSize)
 		if x.Only {
 			id.ID, id.IDSource = d.Rank, "distributedInfo"
 		}
@@ -52,7 +52,7 @@ func identify(x *timeline.Rank) Identity {
 	id.First, id.Last = recorded(x)
 	var size int64
 	id.Senders, size = senders(x)
-	if meta.Distributed == nil {
+	if id.WorldSize == 0 {
 		id.WorldSize = size
 	}
 	if len(id.Senders) > 0 && id.ID < 0 {

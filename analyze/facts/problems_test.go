@@ -67,7 +67,7 @@ func stepsOfLaunches(missing ...int) string {
 func overlongAmong(first, second string) string {
 	var b strings.Builder
 	for i := range 12 {
-		one, two := "2", "2"
+		one, two := "10", "10"
 		if i == 0 {
 			one, two = first, second
 		}
@@ -130,8 +130,16 @@ func TestProblems(t *testing.T) {
 		{"a collective never lasts no time",
 			"0/7 1us +0 kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL\n0/8 1us +0 kernel k",
 			"unlinked_device_events 2 / device_events_of_no_length 1 collectives"},
-		{"a collective that lasts", "0/7 1us +1 kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL\n0/8 1us +0 kernel k",
+		{"a collective of less than 10 ns", "0/7 1us +9 kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL\n0/8 1us +1us " +
+			"kernel k", "unlinked_device_events 2 / device_events_of_no_length 1 collectives"},
+		{"a collective that lasts", "0/7 1us +10 kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL\n0/8 1us +0 kernel k",
 			"unlinked_device_events 2"},
+
+		{"a rank of the world", "distributed backend=nccl rank=1 world_size=2\n1/1 1us +1us cpu_op a", ""},
+		{"a world that does not have the rank", "distributed backend=nccl rank=2 world_size=2\n1/1 1us +1us cpu_op a",
+			"unreadable_world_size 1 rank 2 of 2"},
+		{"a world of none", "distributed backend=nccl rank=0 world_size=0\n1/1 1us +1us cpu_op a",
+			"unreadable_world_size 1 rank 0 of 0"},
 
 		{"twice the same", "1/1 1us +1us cuda_runtime cudaLaunchKernel corr=1\n" +
 			strings.Repeat("0/7 5us +3us kernel k corr=1\n", 3), "repeated_device_events 2"},

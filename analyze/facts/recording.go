@@ -14,6 +14,8 @@ const (
 	// mostDelay is the time from launch to start in ns that some event of any recording stays
 	// below: a host runs ahead of its device by a second at most.
 	mostDelay = 10e9
+	// emptyLength is what device events that last no time stay below, in ns: no kernel is that short.
+	emptyLength = 10
 	// emptyShare is the share of device events that may last no time: writers that round to
 	// microseconds make that of short ones.
 	emptyShare = 0.25
@@ -64,7 +66,7 @@ func withoutLength(x *timeline.Rank) (int, string) {
 				overlong = overlong[1:]
 				continue
 			}
-			if x.Col.Dur[row] == 0 {
+			if x.Col.Dur[row] < emptyLength {
 				empty++
 				collectives += oneIf(d.Kind[i] != timeline.NotCommunication)
 			}

@@ -47,6 +47,7 @@ var damageOf = map[trace.Code]damage{
 	trace.TimeGap:          everything,
 	trace.CopiedRank:       everything | otherRanks,
 	trace.SwappedRanks:     otherRanks,
+	trace.UnreadWorldSize:  otherRanks,
 	trace.CrossingSpans:    hostEvents | clocks | links,
 	trace.RankConflict:     0, // runs of one rank, whose steps are pooled
 }

@@ -87,6 +87,9 @@ func decode(text []byte) (*Report, error) {
 	if half := report.halfKnown(); half != "" {
 		return nil, fmt.Errorf("not a whole report: %s", half)
 	}
+	if wrong := report.impossible(); wrong != "" {
+		return nil, fmt.Errorf("not a report of a run: %s", wrong)
+	}
 	return &report, nil
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -52,11 +53,34 @@ func TestReadHalfKnown(t *testing.T) {
 		`"matching": {"transfer_median_ns": 1}`:             "matching has some",
 
 		`"steps": [{"host_duration_ns": 1}, {"start_ns": 1, "duration_ns": 1}]`:                 "steps[1] has some",
-		`"steps": [{"start_ns": 1, "duration_ns": 1, "ledger_ns": {}}], "ranks": [{"rank": 0}]`: "",
+		`"steps": [{"start_ns": 1, "duration_ns": 0, "ledger_ns": {}}], "ranks": [{"rank": 0}]`: "",
 	} {
 		_, err := Read(strings.NewReader(`{"schema": "gaprof.report/1", ` + body + `}`))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", body, err, want)
+		}
+	}
+}
+
+// A report whose figures no run has was changed by hand, or damaged.
+func TestReadImpossible(t *testing.T) {
+	const step = `"steps": [{"start_ns": 1, "duration_ns": %s, "ledger_ns": {%s}}]`
+	for _, test := range []struct{ body, want string }{
+		{fmt.Sprintf(step, "5", `"compute": 3, "idle": 2`), ""},
+		{fmt.Sprintf(step, "5", `"compute": 3, "idle": 3`), "steps[0].ledger_ns sums to 6"},
+		{fmt.Sprintf(step, "5", `"compute": 7, "idle": -2`), "steps[0].ledger_ns has a negative part"},
+		{fmt.Sprintf(step, "1000000000000000000", `"idle": 1000000000000000000`), "steps[0].duration_ns is 10"},
+		{fmt.Sprintf(step, "86400000000000", `"all_gather": 86400000000000`), ""},
+		{fmt.Sprintf(step, "86400000000001", `"all_gather": 86400000000001`), "steps[0].duration_ns is"},
+		{fmt.Sprintf(step, "-1", `"reduce_scatter": -1`), "steps[0].duration_ns is -1"},
+		{fmt.Sprintf(step, "3", `"memory": 1, "all_reduce": 1, "other_communication": 1`), ""},
+		{`"steps": [{}, {"host_duration_ns": -1}]`, "steps[1].host_duration_ns is -1"},
+		{`"steps": [{"host_duration_ns": 86400000000001}]`, "steps[0].host_duration_ns is"},
+		{`"steps": [{"linked_device_events": -1}]`, "steps[0].linked_device_events is -1"},
+	} {
+		_, err := Read(strings.NewReader(`{"schema": "gaprof.report/1", ` + test.body + `}`))
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.body, err, test.want)
 		}
 	}
 }

@@ -30,6 +30,8 @@ var badData = []struct {
 	{"collectives of infinity", duration(isComm, "Infinity"), 4, 4, "without a duration that can be read"},
 	{"collectives of negative length", duration(isComm, "-5"), 4, 4, "negative duration"},
 	{"collectives of no length", duration(isComm, "0"), 4, 4, "last no time"},
+	{"collectives of 1 ns", duration(isComm, "0.001"), 4, 4, "last no time"},
+	{"kernels of 1 ns", duration(isKernel, "0.001"), 4, 4, "last no time"},
 	{"collectives without an end", duration(isComm, "1e300"), 4, 4, "beyond what its field can hold"},
 	{"all kernels NaN", duration(isKernel, "NaN"), 4, 4, "without a duration that can be read"},
 	{"all kernels null", duration(isKernel, "null"), 4, 4, "without a duration that can be read"},
@@ -84,11 +86,18 @@ var badData = []struct {
 	}, 4, 4, "in the recording twice"},
 
 	{"rank 1 missing", func(d *damagedRun) { d.texts[1] = "gone" }, 4, 4, "there are traces of 1 of the 2 ranks"},
-	{"two of eight ranks", func(d *damagedRun) {
+	{"two of eight ranks", worldSize(8), 4, 4, "there are traces of 2 of the 8 ranks"},
+	{"a world of 0 ranks", worldSize(0), 4, 4, "world size of distributedInfo"},
+	{"a world of -2 ranks", worldSize(-2), 4, 4, "world size of distributedInfo"},
+	{"a world of text", worldSize("two"), 4, 4, "world size of distributedInfo"},
+	{"a world of null", worldSize(nil), 4, 4, "world size of distributedInfo"},
+	{"a world of 2.5 ranks", worldSize(2.5), 4, 4, "world size of distributedInfo"},
+	{"a world of 1e30 ranks", worldSize(1e30), 4, 4, "world size of distributedInfo"},
+	{"a world without a size", func(d *damagedRun) {
 		for _, r := range d.ranks {
-			r["distributedInfo"].(map[string]any)["world_size"] = 8
+			delete(r["distributedInfo"].(map[string]any), "world_size")
 		}
-	}, 4, 4, "there are traces of 2 of the 8 ranks"},
+	}, 4, 4, "world size of distributedInfo"},
 	{"rank 1 empty", lose(func(e map[string]any) bool { return e["ph"] != "M" }, 1), 4, 4, "1 of the 2 ranks"},
 	{"rank 1 without the host", lose(func(e map[string]any) bool { return !isKernel(e) && e["ph"] != "M" }, 1), 1, 4,
 		"rank 1 has 0 of 7 complete steps"},

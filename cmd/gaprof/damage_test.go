@@ -205,6 +205,15 @@ func rescaled(by float64, keys ...string) func(*damagedRun) {
 	}
 }
 
+// worldSize gives all ranks another world size.
+func worldSize(size any) func(*damagedRun) {
+	return func(d *damagedRun) {
+		for _, r := range d.ranks {
+			r["distributedInfo"].(map[string]any)["world_size"] = size
+		}
+	}
+}
+
 // later moves events in time, by us.
 func later(which func(map[string]any) bool, by float64) func(*damagedRun) {
 	return func(d *damagedRun) {
