@@ -32,9 +32,19 @@ func (t *Trace) Select(rows []int32) *Trace {
 		}
 		s.col.Name[i] = ids[id]
 	}
+	s.selectNumbers(t)
 	s.selectTracks()
 	parents(&s.col, s.tracks)
 	return s
+}
+
+// selectNumbers gives t a table of its own of those large numbers of whole that its rows have.
+func (t *Trace) selectNumbers(whole *Trace) {
+	for i := range t.col.Corr {
+		t.col.Corr[i] = t.ids.id(whole.Number(t.col.Corr[i]))
+		t.col.External[i] = t.ids.id(whole.Number(t.col.External[i]))
+	}
+	t.ids.slots = nil
 }
 
 // selectTracks says anew which rows stand on each track, and gives the tracks texts
