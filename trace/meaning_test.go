@@ -79,9 +79,11 @@ func TestSelectedAgainstDefinition(t *testing.T) {
 		a := newAdder()
 		for i := range rng.IntN(40) {
 			a.on(fmt.Sprint(rng.IntN(4)))
-			a.Add(&Row{Phase: []Phase{Complete, Complete, Instant}[rng.IntN(3)], Name: a.Intern(fmt.Append(nil, "e", i)),
-				Start: rng.Int64N(30), Dur: rng.Int64N(12), Corr: rng.Int64N(3) - 1, External: int64(i), Track: a.track(),
-				Cat: Cat(rng.IntN(5)), Offset: -1})
+			a.Add(&Row{
+				Phase: []Phase{Complete, Complete, Instant}[rng.IntN(3)], Name: a.Intern(fmt.Append(nil, "e", i)),
+				Start: rng.Int64N(30), Dur: rng.Int64N(12), Corr: rng.Int64N(3) - 1, External: int64(i),
+				Track: a.track(), Cat: Cat(rng.IntN(5)), Offset: -1,
+			})
 		}
 		whole := a.Build()
 		var rows []int32
@@ -99,7 +101,8 @@ func TestSelectedAgainstDefinition(t *testing.T) {
 					want = int32(k)
 				}
 			}
-			if got, is := lineOf(part.Event(i)), lineOf(whole.Event(int(row))); got != is || part.col.Parent[i] != want {
+			got, is := lineOf(part.Event(i)), lineOf(whole.Event(int(row)))
+			if got != is || part.col.Parent[i] != want {
 				t.Fatalf("%s with parent %d, want %s with %d", got, part.col.Parent[i], is, want)
 			}
 		}
