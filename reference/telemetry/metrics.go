@@ -20,8 +20,8 @@ type meters struct {
 // bounds are the bucket boundaries for step durations, in seconds.
 var bounds = []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60}
 
-func newMeters(m metric.Meter) (meters, error) {
-	var i meters
+func newMeters(m metric.Meter) (*meters, error) {
+	i := new(meters)
 	var errs [6]error
 	about := metric.WithDescription
 	i.steps, errs[0] = m.Int64Counter("dl.train.steps",
@@ -49,7 +49,7 @@ type Step struct {
 
 // Step records a step. It must not be called concurrently.
 func (s *Session) Step(step Step) {
-	if s == nil || s.metrics == nil {
+	if s == nil || s.meters == nil {
 		return
 	}
 	ctx := context.Background()

@@ -41,12 +41,11 @@ type Run struct {
 
 // Session is the telemetry of one run. A nil *Session does nothing.
 type Session struct {
-	run     Run
-	traces  *sdktrace.TracerProvider // nil if no spans are wanted
-	metrics *sdkmetric.MeterProvider // nil if no metrics are wanted
-	tracer  trace.Tracer
-	meters  meters
-	ranks   []rankStack
+	run    Run
+	tracer trace.Tracer // nil if no spans are wanted
+	meters *meters      // nil if no metrics are wanted
+	ranks  []rankStack
+	closes []func(context.Context) error // functions, because who sees a provider's type compiles all its instances again
 
 	mu      sync.Mutex
 	failure error // the first failure to send
@@ -110,8 +109,9 @@ func Start(ctx context.Context, run Run) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.traces = sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
-		s.tracer = s.traces.Tracer(Scope, trace.WithInstrumentationVersion(run.Version))
+		provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
+		s.tracer = provider.Tracer(Scope, trace.WithInstrumentationVersion(run.Version))
+		s.closes = append(s.closes, provider.Shutdown)
 	}
 	if figures {
 		exporter, err := otlp.NewMetrics("gaprof/" + run.Version)
@@ -119,10 +119,11 @@ func Start(ctx context.Context, run Run) (*Session, error) {
 			return nil, err
 		}
 		reader := sdkmetric.NewPeriodicReader(exporter)
-		s.metrics = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(about))
-		if s.meters, err = newMeters(s.metrics.Meter(Scope)); err != nil {
+		provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(about))
+		if s.meters, err = newMeters(provider.Meter(Scope)); err != nil {
 			return nil, err
 		}
+		s.closes = append(s.closes, provider.Shutdown)
 	}
 	return s, nil
 }
@@ -164,13 +165,8 @@ func (s *Session) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
-	if s.traces != nil {
-		if err := s.traces.Shutdown(ctx); err != nil {
-			s.fail(err)
-		}
-	}
-	if s.metrics != nil {
-		if err := s.metrics.Shutdown(ctx); err != nil {
+	for _, end := range s.closes {
+		if err := end(ctx); err != nil {
 			s.fail(err)
 		}
 	}

@@ -240,7 +240,7 @@ func TestEnvironment(t *testing.T) {
 			if len(r.spans) == 6 {
 				got = append(got, "spans")
 			}
-			if s != nil && s.traces != nil && len(r.spans) == 0 {
+			if s != nil && s.tracer != nil && len(r.spans) == 0 {
 				got = append(got, "spans, none sampled")
 			}
 			if len(r.metrics) > 0 {
