@@ -44,7 +44,7 @@ golden: # write the expected outputs anew; look at the diff
 	go test $$(grep -rl --include='*_test.go' '"update"' . | xargs -n1 dirname | sort -u) -update
 
 interop: # our runs in peers; traces of a current PyTorch with their truth, in interop/out
-	@for script in collector/run peers wheel goinstall pages site run trainers; do interop/$$script.sh || exit 1; done
+	@for script in collector/run peers wheel goinstall ci pages site run trainers; do interop/$$script.sh || exit 1; done
 	@TORCH_PYTHON=$${VENV:-.venv}/bin/python interop/newcomer.sh
 
 site: # docs/ as a static site with a search, in site/; docs/decisions/0008

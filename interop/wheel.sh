@@ -32,7 +32,7 @@ found=$("$bin/python" -c 'import gaprof; print(gaprof.find_binary())')
 "$bin/gaprof" -q traces/reduce-scatter-in-step.json | grep -q '^VERDICT  reduce-scatter exposed' || fail "it does not analyze"
 code=0
 "$bin/python" -m gaprof gone.json 2>/dev/null || code=$?
-[ "$code" = 2 ] || fail "python -m gaprof gives exit code $code"
+[ "$code" = 3 ] || fail "python -m gaprof gives exit code $code for a trace that is not there"
 "$bin/pip" install --quiet --no-index --target "$work/target" "$wheel"
 found=$(PYTHONPATH=$work/target PATH=/usr/bin:/bin python3 -c 'import gaprof; print(gaprof.find_binary())')
 [ "$found" -ef "$work/target/bin/gaprof" ] || fail "find_binary of pip install --target gives $found"
