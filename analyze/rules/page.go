@@ -16,11 +16,8 @@ func Page(r analyze.Rule, choices map[string]string) string {
 	fmt.Fprintf(&b, "# %s: %s\n\n%s\n\n**What to change.** %s.\n", r.ID, r.Doc.Title, r.Doc.Why,
 		upperFirst(choice.Name(r.Doc.Fix, choices)))
 	if text := body(r.ID); text != "" {
-		b.WriteString("\n## The change\n\n" + text)
-	}
-	if r.Edit != "" {
-		fmt.Fprintf(&b, "\n**Saving.** That of a replay with the edit `%s` where the run can be replayed "+
-			"(docs/whatif.md), else at most the cost.\n", r.Edit)
+		costs, ignore, _ := strings.Cut(text, ignoreTitle)
+		b.WriteString("\n## The change\n\n" + costs + saving(r) + ignoreTitle + ignore)
 	}
 	b.WriteString("\n## What it needs\n\n" + needs(r) + "\n")
 	for _, e := range []struct {
@@ -32,6 +29,18 @@ func Page(r analyze.Rule, choices map[string]string) string {
 		}
 	}
 	return b.String()
+}
+
+// ignoreTitle begins what follows the cost in a page.
+const ignoreTitle = "\n## When to ignore it\n"
+
+// saving says, below the cost, where the saving of a finding comes from; "" if it is the cost.
+func saving(r analyze.Rule) string {
+	if r.Edit == "" {
+		return ""
+	}
+	return fmt.Sprintf("\n**Saving.** That of a replay with the edit `%s` where the run can be replayed "+
+		"(docs/whatif.md), else at most the cost.\n", r.Edit)
 }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

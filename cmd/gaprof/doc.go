@@ -39,7 +39,7 @@
 //	open.go           open; openpage.go serving on this machine
 //	serve.go          serve; catalogue.go the runs of a folder, child.go the program once more
 //	mcp.go            mcp
-//	explain.go        explain: rules, metrics and schemas
+//	explain.go        explain: rules, metrics and schemas; explainpage.go: a rule in a terminal
 //	demo.go           demo
 //	train.go          train; trainjob.go one run of the trainer, trainfolder.go the folder it is
 //	                  written to, trainlogs.go its logs, traincheckpoint.go and

@@ -24,7 +24,7 @@ import (
 )
 
 func newExplainCommand(s streams) *cobra.Command {
-	var schema bool
+	var schema, examples bool
 	cmd := &cobra.Command{
 		Use:   "explain [WORD]",
 		Short: "a rule, a word of the output, a metric of check, or a JSON Schema",
@@ -48,11 +48,12 @@ func newExplainCommand(s streams) *cobra.Command {
 			case len(args) == 0:
 				return listRules(s)
 			}
-			return explain(s, strings.Join(args, " "))
+			return explain(s, strings.Join(args, " "), examples)
 		},
 	}
 	cmd.Flags().BoolVar(&schema, "schema", false,
 		"print the JSON Schema of --format json, or of what is named: "+strings.Join(schemaNames(), ", "))
+	cmd.Flags().BoolVar(&examples, "examples", false, "print the events of a rule's examples too")
 	return cmd
 }
 
@@ -80,10 +81,10 @@ func explained() []string {
 }
 
 // explain prints what a rule, a metric or a word of the output is.
-func explain(s streams, name string) error {
+func explain(s streams, name string, examples bool) error {
 	text := ""
 	if r, ok := rules.Find(strings.ToUpper(name)); ok {
-		text = rules.Page(r, flagNames)
+		text = explainedRule(r, s.width(100), examples)
 	} else if m, ok := gate.FindMetric(name); ok {
 		text = m.Explain(flagNames)
 	} else if text = glossary(name, s.width(80)); text == "" {

@@ -90,7 +90,7 @@ func TestExplainWords(t *testing.T) {
 		{"reduced in", exitOK, "Definition     docs/definitions.md#gradient-synchronization"},
 		{"Micro-Batches", exitOK, "micro-batch\n"},
 		{"step", exitOK, "hook, step\n"},
-		{"ov004", exitOK, "# OV004"},
+		{"ov004", exitOK, "OV004: gradient reductions"},
 		{"rs.exposed.time", exitOK, "rs.exposed.time"},
 		{"OV04", exitUsage, "did you mean gaprof explain OV004?"},
 		{"expsed", exitUsage, "did you mean gaprof explain exposed?"},
