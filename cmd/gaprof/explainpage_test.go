@@ -26,10 +26,12 @@ func TestExplainedRules(t *testing.T) {
 		for line := range strings.Lines(text) {
 			words := strings.Fields(line)
 			isCode := strings.HasPrefix(line, "    ")
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width && !isCode && len(words) > 1 {
+			n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))
+			if n > width && !isCode && len(words) > 1 {
 				t.Errorf("%s: %d letters: %s", r.ID, n, line)
 			}
-			if !isCode && (strings.Contains(line, "**") || strings.HasPrefix(line, "#")) || strings.Contains(line, "```") {
+			if !isCode && (strings.Contains(line, "**") || strings.HasPrefix(line, "#")) ||
+				strings.Contains(line, "```") {
 				t.Errorf("%s: Markdown: %s", r.ID, line)
 			}
 		}

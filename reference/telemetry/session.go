@@ -45,7 +45,7 @@ type Session struct {
 	tracer trace.Tracer // nil if no spans are wanted
 	meters *meters      // nil if no metrics are wanted
 	ranks  []rankStack
-	closes []func(context.Context) error // functions, because who sees a provider's type compiles all its instances again
+	closes []func(context.Context) error // functions: who sees the type of a provider compiles all of it again
 
 	mu      sync.Mutex
 	failure error // the first failure to send
