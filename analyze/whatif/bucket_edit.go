@@ -16,7 +16,7 @@ var bucket = Edit{
 	Title: "consecutive small all-reduces, or reduce-scatters, of one communicator are merged into buckets",
 	How: "DistributedDataParallel(bucket_cap_mb=25, gradient_as_bucket_view=True); larger FSDP units; in a loop of " +
 		"one's own one flat buffer per bucket, or the coalesced collectives",
-	Limit: "a bucket starts when the last of its gradients is ready and takes alpha + beta * bytes; " +
+	Limit: "a bucket starts when the last of its gradients is ready and takes what its size does; " +
 		"filling it costs nothing",
 	check: func(arg string) error { _, err := parseSize(arg); return err },
 	refuse: func(w *World, arg string) string {

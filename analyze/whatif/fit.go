@@ -25,6 +25,7 @@ type costLine struct {
 	sizes int     // distinct ones of them
 	least int64   // bytes
 	most  int64
+	seen  []point // the median of each size, by size
 }
 
 // fitCost fits a line to points, or says why there is none. Of each size the median counts.
@@ -49,7 +50,7 @@ func fitCost(points []point) (costLine, string) {
 		}
 		return line, "none has a known size"
 	}
-	line.least, line.most = of[0].bytes, of[len(of)-1].bytes
+	line.least, line.most, line.seen = of[0].bytes, of[len(of)-1].bytes, of
 	line.solve(of)
 	switch {
 	case !(line.beta > 0):
@@ -85,8 +86,26 @@ func (l *costLine) solve(of []point) {
 	}
 }
 
-// at is the cost of so many bytes, in ns.
+// at is the cost of so many bytes by the line alone, in ns.
 func (l *costLine) at(bytes int64) float64 { return l.alpha + l.beta*float64(bytes) }
+
+// between is the cost of so many bytes, in ns: what lies between the times of the next smaller and the next larger
+// size that were seen, because NCCL changes algorithm and protocol with the size, which no line follows. Below the
+// smallest it is the line's, and from the largest on each byte costs beta.
+func (l *costLine) between(bytes int64) float64 {
+	i, same := slices.BinarySearchFunc(l.seen, bytes, func(p point, n int64) int { return cmp.Compare(p.bytes, n) })
+	switch {
+	case same:
+		return float64(l.seen[i].ns)
+	case i == 0:
+		return l.at(bytes)
+	case i == len(l.seen):
+		last := l.seen[i-1]
+		return float64(last.ns) + l.beta*float64(bytes-last.bytes)
+	}
+	a, b := l.seen[i-1], l.seen[i]
+	return float64(a.ns) + float64(b.ns-a.ns)*float64(bytes-a.bytes)/float64(b.bytes-a.bytes)
+}
 
 // Doubts in a fit: what it says, or as much more or less as the residual of the fit.
 const (
@@ -98,7 +117,7 @@ const (
 // merged is the cost of several operations as one of so many bytes: no less than the longest of them, and no
 // more than all one after the other.
 func (l *costLine) merged(bytes, longest, sum int64, doubt float64) int64 {
-	ns := l.at(bytes) * (1 + doubt*l.off)
+	ns := l.between(bytes) * (1 + doubt*l.off)
 	return min(max(int64(math.Round(ns)), longest), sum)
 }
 

@@ -123,6 +123,7 @@ func replayOf(c *Change, edits []func(*Change)) (*graph.Times, error) {
 	for _, apply := range edits {
 		apply(c)
 	}
+	c.pauseLess()
 	return c.Replay()
 }
 

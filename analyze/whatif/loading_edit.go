@@ -164,3 +164,20 @@ func (c *Change) think(n graph.Node, by int64) {
 		c.G.Lag[e] = max(0, c.G.Lag[e]+by)
 	}
 }
+
+// pauseLess takes what an edit takes out of the time between two calls, or adds to it, also out of how long after
+// there is room in a queue the second one begins: the host goes on as soon as the first has returned.
+func (c *Change) pauseLess() {
+	for e, kind := range c.Graph.Kind {
+		to := c.G.To[e]
+		if kind != graph.Queue || to == graph.None {
+			continue
+		}
+		before := c.Graph.Before[to]
+		if before == graph.None || c.G.Before[to] != before {
+			continue
+		}
+		lag := c.Graph.Lag[e]
+		c.G.Lag[e] = max(min(lag, makesRoom), lag+c.G.Lag[before]-c.Graph.Lag[before])
+	}
+}

@@ -67,3 +67,36 @@ func TestQueue(t *testing.T) {
 		t.Errorf("never full: %+v", q)
 	}
 }
+
+// Room in a queue is there long after the launch that would have to wait without it. What the host takes between two
+// launches is no part of that: where loading is taken out, the second one comes at once.
+func TestQueueAfterPause(t *testing.T) {
+	run := func(load int64) string {
+		const each, steps = 700, 6
+		const fetch = "user_annotation enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+		var text strings.Builder
+		host, device := int64(0), int64(0)
+		for step := range steps {
+			fmt.Fprintf(&text, "1/1 %dns +%dns %s\n", host, load, fetch)
+			host += load
+			for i := range each {
+				at, corr := host+1_000, step*each+i+1
+				host = at + 3_000
+				device = max(at+6_000, device+1_000)
+				fmt.Fprintf(&text, "1/1 %dns +3000ns cuda_runtime cudaLaunchKernel corr=%d\n", at, corr)
+				fmt.Fprintf(&text, "0/7 %dns +4000ns kernel k corr=%d stream=7\n", device, corr)
+				device += 4_000
+				if i == each-1 {
+					fmt.Fprintf(&text, "1/1 %dns +3900ns user_annotation Optimizer.step#SGD.step\n", at-500)
+				}
+			}
+		}
+		return text.String()
+	}
+	w, truth := alone(t, run(20_000_000)), alone(t, run(1_000))
+	p := predict(t, w, "hide-data-loading")
+	got, want := w.durations(p.Times), truth.durations(truth.Seen)
+	for i := range want {
+		within(t, fmt.Sprintf("step %d", i), got[i], want[i]-20_000, want[i]+20_000)
+	}
+}
