@@ -16,7 +16,7 @@ type Place struct {
 // which take up to 250 bytes each. Of more nothing is kept, whatever the order in which they come.
 const (
 	mostAlone    = 1 << 22
-	mostTogether = 1 << 19
+	mostTogether = 1 << 21
 )
 
 // forget lets go of the traces where they are more than may be kept.

@@ -68,7 +68,10 @@ func TestWhatIfHTML(t *testing.T) {
 func TestRunName(t *testing.T) {
 	for _, test := range []struct{ files, want string }{
 		{"", ""}, {"a/b.json.gz", "b.json.gz"}, {`c:\x\b.json`, "b.json"},
-		{"r/rank0.json r/rank1.json", "rank*.json (2 files)"}, {"ab.json.gz ac.pt", "a* (2 files)"},
+		{"r/rank0.json r/rank1.json", "r/rank*.json (2 files)"},
+		{"./rank0.json ./rank1.json", "rank*.json (2 files)"}, {"../../rank0 ../../rank1", "rank* (2 files)"},
+		{`c:\x\rank0 c:\x\rank1`, "x/rank* (2 files)"},
+		{"/a/b/r0 /a/c/r0", "r0* (2 files)"}, {"ab.json.gz ac.pt", "a* (2 files)"},
 		{"x y z", "x and others (3 files)"}, {"aa.json aaa.json", "aa*.json (2 files)"}, {"x x", "x* (2 files)"},
 	} {
 		if got := runName(strings.Fields(test.files)); got != test.want {

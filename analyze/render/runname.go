@@ -8,11 +8,14 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 )
 
-// runName is what a page calls a run: its file, or what the names of its files have in common.
+// runName is what a page calls a run: its file, or the folder of its files and what their names have in common.
 func runName(files []string) string {
 	names := make([]string, len(files))
+	folders := make(map[string]bool)
 	for i, f := range files {
-		names[i] = path.Base(strings.ReplaceAll(f, `\`, "/"))
+		f = strings.ReplaceAll(f, `\`, "/")
+		names[i] = path.Base(f)
+		folders[path.Dir(f)] = true
 	}
 	switch {
 	case len(names) == 0:
@@ -35,6 +38,11 @@ func runName(files []string) string {
 	text := strings.ToValidUTF8(head, "") + "*" + strings.ToValidUTF8(tail, "")
 	if strings.Trim(head+tail, "._-") == "" {
 		text = names[0] + " and others"
+	}
+	for folder := range folders {
+		if name := path.Base(folder); len(folders) == 1 && strings.Trim(name, "./") != "" {
+			text = name + "/" + text
+		}
 	}
 	return fmt.Sprintf("%s (%d files)", short(text), len(names))
 }

@@ -167,16 +167,28 @@ func shownLate(r *analyze.Rank, l *lateness.Lateness) string {
 		longest := &r.Work.Garbage
 		return fmt.Sprintf(", at most %s at a time (%s)", units.Milliseconds(longest.Duration), longest.Name)
 	case k.Most.Name != "" && k.MostOthers > 0:
-		return fmt.Sprintf(", most in %s: %s on average, on the others %s", k.Most.Name, units.Duration(k.MostMean),
-			units.Duration(k.MostOthers))
+		return fmt.Sprintf(", most in %s: %s on average, on the others %s", briefly(k.Most.Name),
+			units.Duration(k.MostMean), units.Duration(k.MostOthers))
 	case k.Most.Name != "":
-		return fmt.Sprintf(", most in %s, %s on average", k.Most.Name, units.Duration(k.MostMean))
+		return fmt.Sprintf(", most in %s, %s on average", briefly(k.Most.Name), units.Duration(k.MostMean))
 	}
 	if gaps := shownAround(r, l); len(gaps) > 0 {
 		s := gaps[0].Shown
 		return fmt.Sprintf(", %s (%s%s)", longestGap(s), s.Event.Name, inside(s))
 	}
 	return ""
+}
+
+// longName is how many characters of a kernel's name a sentence holds; tables and evidence have all.
+const longName = 80
+
+// briefly is the beginning of a kernel's name, without what every template returns.
+func briefly(name string) string {
+	name = strings.TrimPrefix(name, "void ")
+	if runes := []rune(name); len(runes) > longName {
+		return string(runes[:longName-3]) + "..."
+	}
+	return name
 }
 
 // shownAround is what the host does in the gaps around what was compared, the longest first.

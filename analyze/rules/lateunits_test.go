@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gaprof/gaprof/analyze"
@@ -167,5 +168,18 @@ func TestWhatWeighs(t *testing.T) {
 	}
 	if _, ok := Find("XX001"); ok {
 		t.Error("a rule that there is not")
+	}
+}
+
+// TestBriefly: a sentence holds the beginning of a kernel's name.
+func TestBriefly(t *testing.T) {
+	long := strings.Repeat("é", 81)
+	for name, want := range map[string]string{
+		"gemm": "gemm", "void at::native::mul<4>(int)": "at::native::mul<4>(int)", "voided": "voided", "": "",
+		long[:160]: long[:160], long: long[:154] + "...", "void " + long[:160]: long[:160],
+	} {
+		if got := briefly(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
 	}
 }
