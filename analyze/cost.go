@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/facts"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // Cost gathers what a rule claims step by step.
@@ -46,18 +47,18 @@ func (c *Cost) AddHost(r *Rank, step int, ns int64) {
 // counts as the mean of them. Without complete steps all steps count; partial is then true.
 func (c *Cost) PerStep(ranks []*Rank) (mean, step int64, partial bool) {
 	for _, all := range []bool{false, true} {
-		var sum, total int64
+		var sum, total bounded.Sum
 		var durations []int64
 		c.each(ranks, all, func(_ *Rank, duration, ns int64) {
-			sum += ns
-			total += duration
+			sum.Add(ns)
+			total.Add(duration)
 			durations = append(durations, duration)
 		})
-		if n := int64(len(durations)); n > 0 {
+		if n := len(durations); n > 0 {
 			slices.Sort(durations)
-			mean, median := sum/n, (durations[(n-1)/2]+durations[n/2])/2
+			mean, median := sum.Mean(), bounded.Middle(durations[(n-1)/2], durations[n/2])
 			if mean > median {
-				return mean, total / n, all
+				return mean, total.Mean(), all
 			}
 			return mean, median, all
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -81,7 +82,7 @@ func nameTotals(x *timeline.Rank) []nameTotal {
 				at[col.Name[row]] = i
 			}
 			totals[i-1].count++
-			totals[i-1].ns += col.Dur[row]
+			totals[i-1].ns = bounded.Add(totals[i-1].ns, col.Dur[row])
 		}
 	}
 	return totals

@@ -10,16 +10,17 @@ import (
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // timeSum is the time of some steps, or recordings, by part in ns: the buckets of the ledger
 // and, in place of other communication, its kinds.
 type timeSum struct {
 	count  int64
-	bucket timeline.Ledger
-	kind   map[timeline.CollectiveKind]int64
-	idle   [idle.NumCauses]int64 // causes
-	claims map[partKey]int64
+	bucket [timeline.NumBuckets]bounded.Sum
+	kind   map[timeline.CollectiveKind]*bounded.Sum
+	idle   [idle.NumCauses]bounded.Sum // causes
+	claims map[partKey]*bounded.Sum
 }
 
 // partKey is a rule and the part that it claims of.
@@ -45,7 +46,7 @@ func timeOf(list []*Rank, p *Pass, findings []report.Finding) *report.Time {
 			s.count++
 		}
 	}
-	if s.count == 0 || s.bucket.Sum() == 0 {
+	if s.count == 0 || s.isEmpty() {
 		return nil
 	}
 	return s.report("recording", findings)
@@ -60,7 +61,33 @@ func timeUnknown(list []*Rank) string {
 }
 
 func newTimeSum() *timeSum {
-	return &timeSum{kind: make(map[timeline.CollectiveKind]int64), claims: make(map[partKey]int64)}
+	return &timeSum{kind: make(map[timeline.CollectiveKind]*bounded.Sum), claims: make(map[partKey]*bounded.Sum)}
+}
+
+// isEmpty reports whether there was no time to sum up.
+func (s *timeSum) isEmpty() bool {
+	for bucket := range s.bucket {
+		if s.bucket[bucket].Over(1) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// addTo adds to one of several sums.
+func addTo[K comparable](sums map[K]*bounded.Sum, key K, ns int64) {
+	if sums[key] == nil {
+		sums[key] = new(bounded.Sum)
+	}
+	sums[key].Add(ns)
+}
+
+// over is the sum of a key divided by n, 0 where there is none.
+func over[K comparable](sums map[K]*bounded.Sum, key K, n int64) int64 {
+	if sums[key] == nil {
+		return 0
+	}
+	return sums[key].Over(n)
 }
 
 // sumSteps sums up the complete steps that were asked for, or all of these.
@@ -78,7 +105,7 @@ func sumSteps(list []*Rank, p *Pass, all bool) *timeSum {
 			for w := range s.Windows {
 				sum.addWindow(s.Windows[w], others, n)
 				for cause, ns := range s.Idle[w].Causes {
-					sum.idle[cause] += ns / n
+					sum.idle[cause].Add(ns / n)
 				}
 				sum.addClaims(p, r, i, w, n)
 			}
@@ -104,10 +131,10 @@ func otherSets(r *Rank) map[timeline.CollectiveKind][]*timeline.Set {
 // addWindow adds a window of one of n devices.
 func (s *timeSum) addWindow(w steps.Window, others map[timeline.CollectiveKind][]*timeline.Set, n int64) {
 	for bucket, ns := range w.Ledger {
-		s.bucket[bucket] += ns / n
+		s.bucket[bucket].Add(ns / n)
 	}
 	for kind, sets := range others {
-		s.kind[kind] += sets[w.Device].Within(w.Start, w.End) / n
+		addTo(s.kind, kind, sets[w.Device].Within(w.Start, w.End)/n)
 	}
 }
 
@@ -120,7 +147,7 @@ func (s *timeSum) addClaims(p *Pass, r *Rank, step, window int, n int64) {
 		}
 		for rule, ns := range c.by {
 			for _, part := range partsOf(bucket, p.named[rule]) {
-				s.claims[partKey{part, rule}] += ns / n
+				addTo(s.claims, partKey{part, rule}, ns/n)
 			}
 		}
 	}
@@ -159,28 +186,29 @@ func wholeOf(r *Rank, dev int) steps.Window {
 func (s *timeSum) report(of string, findings []report.Finding) *report.Time {
 	t := &report.Time{Of: of, Count: int(s.count), Parts: []report.Part{}}
 	add := func(what string, ns int64) {
-		if ns /= s.count; ns > 0 {
+		if ns > 0 {
 			t.Parts = append(t.Parts, report.Part{What: what, Mean: ns, Claims: s.claimsOf(what, ns, findings)})
-			t.Length += ns
+			t.Length = bounded.Add(t.Length, ns)
 		}
 	}
-	for bucket, ns := range s.bucket {
+	for bucket := range s.bucket {
 		if timeline.Bucket(bucket) != timeline.OtherCommBucket {
-			add(timeline.Bucket(bucket).String(), ns)
+			add(timeline.Bucket(bucket).String(), s.bucket[bucket].Over(s.count))
 		}
 	}
 	for _, kind := range timeline.CollectiveKinds() {
-		add(kind.String(), s.kind[kind])
+		add(kind.String(), over(s.kind, kind, s.count))
 	}
 	for i := range t.Parts {
 		t.Parts[i].Share = float64(t.Parts[i].Mean) / float64(t.Length)
 	}
 	slices.SortStableFunc(t.Parts, func(a, b report.Part) int { return cmp.Compare(b.Mean, a.Mean) })
 	if of == "step" {
+		var causes [idle.NumCauses]int64
 		for cause := range s.idle {
-			s.idle[cause] /= s.count
+			causes[cause] = s.idle[cause].Over(s.count)
 		}
-		t.Idle = idleRow(&idle.Window{Charges: idle.Charges{Causes: s.idle}})
+		t.Idle = idleRow(&idle.Window{Charges: idle.Charges{Causes: causes}})
 	}
 	return t
 }
@@ -190,7 +218,7 @@ func (s *timeSum) claimsOf(part string, of int64, findings []report.Finding) []r
 	list := []report.PartClaim{}
 	for i := range findings {
 		key := partKey{part, findings[i].Rule}
-		if ns := s.claims[key] / s.count; ns > 0 {
+		if ns := over(s.claims, key, s.count); ns > 0 {
 			list = append(list, report.PartClaim{Rule: key.rule, Mean: min(ns, of)})
 			delete(s.claims, key)
 		}

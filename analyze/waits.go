@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/ranks"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // straggler is the number of the rank that causes the most wait, nil where none is known
@@ -82,14 +83,14 @@ func windowOf(m *Matched) *int64 {
 	if !known {
 		return nil
 	}
-	length := to - from
+	length := bounded.Sub(to, from)
 	return &length
 }
 
 // middle is the median of an ascending list.
 func middle(list []int64) *int64 {
 	low, high := list[(len(list)-1)/2], list[len(list)/2]
-	m := low + (high-low)/2
+	m := low + bounded.Sub(high, low)/2
 	return &m
 }
 

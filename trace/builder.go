@@ -147,6 +147,10 @@ func (b *Builder) Problems(code Code, n, offset int64, detail string) {
 	b.probs.add(code, n, offset, detail)
 }
 
+// LongestEvent is how long an event may last, in ns: a year, which is longer than any recording.
+// What lasts longer is damage.
+const LongestEvent = 1 << 55
+
 // Add appends one event. Impossible durations are repaired in r and counted.
 func (b *Builder) Add(r *Row) {
 	if r.Dur < 0 {
@@ -156,7 +160,7 @@ func (b *Builder) Add(r *Row) {
 	if r.NoDur && r.Phase == Complete {
 		b.Problem(withoutDuration(r.Cat), r.Offset, "")
 	}
-	if r.Start > 0 && r.Dur > math.MaxInt64-r.Start {
+	if r.Dur > LongestEvent || r.Start > 0 && r.Dur > math.MaxInt64-r.Start {
 		b.Problem(NumberRange, r.Offset, "end of event")
 		r.Dur = 0
 	}

@@ -61,7 +61,7 @@ func (p *pairing) problem(code Code, i int) {
 func (p *pairing) close(i int, end int64) {
 	c := &p.t.col
 	c.Phase[i], c.Dur[i] = Complete, end-c.Start[i]
-	if c.Dur[i] < 0 { // further apart than an int64 holds
+	if c.Dur[i] < 0 || c.Dur[i] > LongestEvent { // or further apart than an int64 holds
 		p.problem(NumberRange, i)
 		c.Dur[i] = 0
 	}

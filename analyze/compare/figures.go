@@ -102,14 +102,14 @@ func (p *pool) values(of func(*report.Step) *int64) []float64 {
 	}
 	list := make([]float64, 0, len(p.rows))
 	for _, rows := range p.rows {
-		var sum, n int64
+		sum, n := 0.0, 0
 		for _, row := range rows {
 			if v := of(row); v != nil {
-				sum, n = sum+*v, n+1
+				sum, n = sum+float64(*v), n+1
 			}
 		}
 		if n > 0 {
-			list = append(list, float64(sum)/float64(n))
+			list = append(list, sum/float64(n))
 		}
 	}
 	return list

@@ -4,6 +4,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/steps"
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/analyze/work"
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -220,7 +221,7 @@ func checkStreams(x *timeline.Rank, c *collector) (overlap bool, shared int) {
 			if d.Bucket[i] != timeline.ComputeBucket || x.Replayed(row, d.Launch[i]) {
 				continue
 			}
-			total += x.Col.Dur[row]
+			total = bounded.Add(total, x.Col.Dur[row])
 			stream, communicates := c.streams[x.Col.Track[row]]
 			if !communicates {
 				continue
@@ -229,7 +230,7 @@ func checkStreams(x *timeline.Rank, c *collector) (overlap bool, shared int) {
 				computes[stream] = timeline.NewSet(0)
 			}
 			computes[stream].Add(x.Col.Start[row], x.End(row))
-			busy[stream] += x.Col.Dur[row]
+			busy[stream] = bounded.Add(busy[stream], x.Col.Dur[row])
 		}
 	}
 	for i := range c.out.Collectives {

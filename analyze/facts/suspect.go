@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -45,10 +46,12 @@ func suspectsOf(x *timeline.Rank) []Suspect {
 				at[id], list = i, append(list, Suspect{Kernel: x.Name(row), Kind: kind})
 			}
 			list[i].Count++
-			list[i].Time += x.Col.Dur[row]
+			list[i].Time = bounded.Add(list[i].Time, x.Col.Dur[row])
 		}
 	}
-	list = slices.DeleteFunc(list, func(s Suspect) bool { return s.Time*100 <= busy*suspectShare })
+	list = slices.DeleteFunc(list, func(s Suspect) bool {
+		return bounded.Mul(s.Time, 100) <= bounded.Mul(busy, suspectShare)
+	})
 	for i := range list {
 		list[i].Busy = busy
 	}

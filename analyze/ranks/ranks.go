@@ -3,6 +3,8 @@ package ranks
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // Options are the choices of a matching. The zero value works.
@@ -89,8 +91,8 @@ func (r *Result) sum() {
 			}
 			if g.NoFigures == "" {
 				f.Known = true
-				f.Wait += g.Wait[k]
-				f.Caused += g.Caused[k]
+				f.Wait = bounded.Add(f.Wait, g.Wait[k])
+				f.Caused = bounded.Add(f.Caused, g.Caused[k])
 				f.Last += g.Last[k]
 			}
 		}

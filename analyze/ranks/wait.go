@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
 )
 
 // tooMany is the share of collectives with impossible times, in percent, above which
@@ -35,10 +36,11 @@ func (g *Group) figures(sources []Source, o Options) {
 			continue
 		}
 		for k, at := range c.items {
-			g.Wait[k] += c.LatestAt - g.sequences[k].items[at].start
+			g.Wait[k] = bounded.Add(g.Wait[k], bounded.Sub(c.LatestAt, g.sequences[k].items[at].start))
 		}
 		g.Last[c.Latest]++
-		g.Caused[c.Latest] += (c.LatestAt - c.NextAt) * int64(len(g.Ranks)-1)
+		caused := bounded.Mul(bounded.Sub(c.LatestAt, c.NextAt), int64(len(g.Ranks)-1))
+		g.Caused[c.Latest] = bounded.Add(g.Caused[c.Latest], caused)
 	}
 	if g.Impossible*100 > tooMany*len(g.Collectives) {
 		g.NoFigures = fmt.Sprintf("%d of %d collectives would end before the last rank begins, "+

@@ -1,12 +1,16 @@
 package steps
 
-import "github.com/gaprof/gaprof/analyze/timeline"
+import (
+	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
+	"github.com/gaprof/gaprof/trace"
+)
 
 // cutDevices cuts the time of each device at the first activity of each step. Cutting at
 // starts leaves no gap between windows, so idle time and the tail of the step before, which
 // may overlap the next one on other streams, are in exactly one ledger. Where a step's first
 // activity starts only after that of a later step, that one's is the cut for both, and a
-// step left with nothing has no window.
+// step left with nothing has no window, and neither has one that would last for longer than a year.
 func (s *Steps) cutDevices(x *timeline.Rank) {
 	for dev, d := range x.Devices {
 		extents := s.extents(x, d)
@@ -20,7 +24,7 @@ func (s *Steps) cutDevices(x *timeline.Rank) {
 				w.Start, w.End = min(w.Start, cut), cut
 			}
 			cut, last = w.Start, false
-			if w.Start < w.End {
+			if w.Start < w.End && bounded.Sub(w.End, w.Start) <= trace.LongestEvent {
 				w.Ledger = d.Busy.Ledger(w.Start, w.End)
 				s.List[i].Windows = append(s.List[i].Windows, w)
 			}

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace"
 )
 
@@ -111,9 +112,9 @@ func Overlaps(r *Rank) (overlap, busy int64) {
 			}
 			end, start := &ends[r.Col.Track[row]], r.Col.Start[row]
 			if *end > start {
-				overlap += min(*end, r.End(row)) - start
+				overlap = bounded.Add(overlap, min(*end, r.End(row))-start)
 			}
-			busy += r.Col.Dur[row]
+			busy = bounded.Add(busy, r.Col.Dur[row])
 			*end = max(*end, r.End(row))
 		}
 	}

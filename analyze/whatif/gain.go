@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace/graph"
 )
 
@@ -220,14 +221,13 @@ func (w *World) shorter(list []int64, kind int) (noFirst, noLast int64) {
 		return mean, mean
 	}
 	without := func(index int) int64 {
-		sum, n := int64(0), int64(0)
+		var sum bounded.Sum
 		for i, ns := range list {
 			if s := w.steps[i]; s.index != index && (kind < 0 || s.kind == kind) {
-				sum += ns
-				n++
+				sum.Add(ns)
 			}
 		}
-		return sum / n
+		return sum.Mean()
 	}
 	return without(first), without(last)
 }
@@ -275,13 +275,14 @@ func (w *World) Over(p *Prediction, of func(rank, step int) (kind string, counts
 
 // weighted is the mean gain of so many steps of each kind.
 func (p *Prediction) weighted(steps []int64) Range {
-	var sum Range
-	n := int64(0)
+	var low, mean, high bounded.Sum
 	for k, count := range steps {
 		g := &p.Kinds[k]
-		sum.Low, sum.Mean, sum.High = sum.Low+count*g.Low, sum.Mean+count*g.Mean, sum.High+count*g.High
-		n += count
+		for range count {
+			low.Add(g.Low)
+			mean.Add(g.Mean)
+			high.Add(g.High)
+		}
 	}
-	n = max(1, n)
-	return Range{sum.Low / n, sum.Mean / n, sum.High / n}
+	return Range{low.Mean(), mean.Mean(), high.Mean()}
 }

@@ -3,13 +3,15 @@ package whatif
 import (
 	"github.com/gaprof/gaprof/analyze/facts"
 	"github.com/gaprof/gaprof/analyze/timeline"
+	"github.com/gaprof/gaprof/internal/bounded"
+	"github.com/gaprof/gaprof/trace"
 )
 
 // Of builds the graph of a rank. A rank of which no device activity was recorded, or no launch
 // call of it, has none, and says why.
 func Of(x *timeline.Rank, f *facts.Rank) *Rank {
 	r := &Rank{Facts: f}
-	if r.Why = missing(x); r.Why != "" {
+	if r.Why = missing(x, f); r.Why != "" {
 		return r
 	}
 	b := newBuilder(x, f, r)
@@ -33,8 +35,10 @@ func Of(x *timeline.Rank, f *facts.Rank) *Rank {
 }
 
 // missing says what the trace of a rank lacks for a graph.
-func missing(x *timeline.Rank) string {
+func missing(x *timeline.Rank, f *facts.Rank) string {
 	switch {
+	case bounded.Sub(f.Last, f.First) > trace.LongestEvent:
+		return "its times are damaged: they say that the recording lasted for months"
 	case x.Links.Events == 0:
 		return "no device activity was recorded: record with ProfilerActivity.CUDA"
 	case x.Links.Unlinked == x.Links.Events:

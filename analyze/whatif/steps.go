@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace/graph"
 )
 
@@ -118,19 +119,18 @@ func (w *World) median(list []int64, kind int) int64 {
 
 // mean is the mean over steps of a kind, -1 for all.
 func (w *World) mean(list []int64, kind int) int64 {
-	sum, n := int64(0), int64(0)
+	var sum bounded.Sum
 	for i, ns := range list {
 		if kind < 0 || w.steps[i].kind == kind {
-			sum += ns
-			n++
+			sum.Add(ns)
 		}
 	}
-	return sum / max(1, n)
+	return sum.Mean()
 }
 
 // median is the middle value, the mean of two; values are sorted by it.
 func median(values []int64) int64 {
 	slices.Sort(values)
 	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
+	return bounded.Middle(values[(n-1)/2], values[n/2])
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gaprof/gaprof/internal/bounded"
 	"github.com/gaprof/gaprof/trace/graph"
 )
 
@@ -222,11 +223,11 @@ func sumOf(nodes []graph.Node, get func(graph.Node) int64) int64 {
 
 // average is the mean of some values.
 func average(values []int64) int64 {
-	sum := int64(0)
+	var sum bounded.Sum
 	for _, v := range values {
-		sum += v
+		sum.Add(v)
 	}
-	return sum / int64(max(1, len(values)))
+	return sum.Mean()
 }
 
 // parts cuts what a rank does at the launches of the collectives that all ranks have: what comes

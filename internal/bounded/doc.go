@@ -7,4 +7,5 @@
 //	pipe.go      reading a pipe whose writer may never write
 //	memory.go    Memory and Unmarshal: what JSON takes once it is decoded, told before
 //	number.go    Add and Mul: sums and products that stay at the greatest number
+//	sum.go       Sum: means of any numbers
 package bounded
