@@ -136,7 +136,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"nothing in the report", launched, &report.Report{}, nil,
 			"inconclusive 4\n" +
-				"rs.launched_in_optimizer undecidable - (launch sites are unknown: record with ProfilerActivity.CPU, " +
+				"rs.launched_in_optimizer undecidable - (launch sites are unknown: record with ProfilerActivity.CPU and CUDA, " +
 				"through optimizer.step())"},
 		{
 			"causes of idle time",

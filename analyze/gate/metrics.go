@@ -36,7 +36,7 @@ const (
 	missSteps  = "no complete optimizer step: record at least two"
 	missComm   = "no such collectives on the device in complete steps"
 	missShapes = "parameters are unknown: record with record_shapes=True"
-	missSites  = "launch sites are unknown: record with ProfilerActivity.CPU, through optimizer.step()"
+	missSites  = "launch sites are unknown: record with ProfilerActivity.CPU and CUDA, through optimizer.step()"
 	missRanks  = "one rank was given, or none could be matched: pass the traces of all ranks"
 	missSync   = "how gradients are synchronized is unknown"
 	missCount  = "the trace does not tell"

@@ -9,7 +9,8 @@ import (
 
 // knowsSites reports whether the launch sites of a rank's collectives of a kind can be told:
 // steps are those of an optimizer, and of the collectives at least one has a place and none is
-// hidden in a CUDA graph. A rank without any launches none, which is known.
+// hidden in a CUDA graph. A rank without any launches none, which is known: of a run of several ranks if
+// events of a device are there to tell.
 func (v *view) knowsSites(rank int64, kind string) bool {
 	if v.report.Source.StepSource != "optimizer" {
 		return false
@@ -20,9 +21,15 @@ func (v *view) knowsSites(rank int64, kind string) bool {
 				!slices.ContainsFunc(c.Sites, func(s report.LaunchSite) bool { return s.Site == "cuda_graph" })
 		}
 	}
-	return slices.ContainsFunc(v.report.Health.DeviceEvents, func(d report.DeviceEvents) bool {
+	return v.single() || slices.ContainsFunc(v.report.Health.DeviceEvents, func(d report.DeviceEvents) bool {
 		return d.Rank == rank && d.Count > d.Unlinked
 	})
+}
+
+// single reports whether the run has one rank, which has no others to reduce with, or to differ from.
+func (v *view) single() bool {
+	world := v.report.Source.WorldSize
+	return world != nil && *world == 1
 }
 
 // inOptimizer counts the collectives of a kind that are launched inside Optimizer.step.
@@ -160,7 +167,7 @@ func observed(n *report.Normalization) bool {
 }
 
 func mismatches(v *view) []sample {
-	if v.report.Matching.Matched+v.report.Matching.Mismatches == 0 {
+	if v.report.Matching.Matched+v.report.Matching.Mismatches == 0 && !v.single() {
 		return nil
 	}
 	return []sample{{float64(v.report.Matching.Mismatches), -1, -1}}

@@ -98,6 +98,35 @@ func TestMissingRanks(t *testing.T) {
 	}
 }
 
+// TestSingleRank: a run of one rank, recorded without a device, reduces nothing and differs from nobody. With a second
+// rank, or where nobody knows how many there are, neither is known; a collective without a place is one of unknown place.
+func TestSingleRank(t *testing.T) {
+	c, err := Parse("f", []byte("version: 1\nbudgets: {rs.launched_in_optimizer.per_step: [error, {max: 0}], "+
+		"collectives.mismatched: [error, {max: 0}]}"), ruleIDs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unplaced := []report.Collectives{{Kind: "reduce_scatter", Sites: []report.LaunchSite{{Site: "unknown", Count: 1}}}}
+	for _, test := range []struct {
+		world       *int64
+		collectives []report.Collectives
+		want        string
+	}{
+		{pick(int64(1)), nil, "pass pass"},
+		{pick(int64(1)), unplaced, "undecidable pass"},
+		{pick(int64(2)), nil, "undecidable undecidable"},
+		{nil, nil, "undecidable undecidable"},
+	} {
+		r := with(made(tens(10, 1)...), func(r *report.Report) {
+			r.Source.WorldSize, r.Collectives, r.Groups, r.Health.DeviceEvents = test.world, test.collectives, nil, nil
+		})
+		checked := Check(c, []*report.Report{r}, nil, Options{AnyRanks: true})
+		if got := fmt.Sprint(checked.Rows[0].Verdict, " ", checked.Rows[1].Verdict); got != test.want {
+			t.Errorf("%v, %d kinds of collectives: %s, want %s", test.world, len(test.collectives), got, test.want)
+		}
+	}
+}
+
 // TestBench: a step's value is the mean of its ranks, of each kind of step, under the unit of benchmarks.
 func TestBench(t *testing.T) {
 	r := made(1000, 1000)
