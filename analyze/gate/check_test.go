@@ -136,8 +136,8 @@ func TestCheck(t *testing.T) {
 	}{
 		{"nothing in the report", launched, &report.Report{}, nil,
 			"inconclusive 4\n" +
-				"rs.launched_in_optimizer undecidable - (launch sites are unknown: record with ProfilerActivity.CPU and CUDA, " +
-				"through optimizer.step())"},
+				"rs.launched_in_optimizer undecidable - (launch sites are unknown: record with " +
+				"ProfilerActivity.CPU and CUDA, through optimizer.step())"},
 		{
 			"causes of idle time",
 			"budgets: {idle.time: [error, {max: 0ms}], idle.ratio: [error, {max: 0.30}], " +

@@ -98,15 +98,16 @@ func TestMissingRanks(t *testing.T) {
 	}
 }
 
-// TestSingleRank: a run of one rank, recorded without a device, reduces nothing and differs from nobody. With a second
-// rank, or where nobody knows how many there are, neither is known; a collective without a place is one of unknown place.
+// TestSingleRank: a run of one rank, recorded without a device, reduces nothing and differs from nobody. With a
+// second rank, or where nobody knows how many there are, neither is known, as with a collective of unknown place.
 func TestSingleRank(t *testing.T) {
 	c, err := Parse("f", []byte("version: 1\nbudgets: {rs.launched_in_optimizer.per_step: [error, {max: 0}], "+
 		"collectives.mismatched: [error, {max: 0}]}"), ruleIDs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	unplaced := []report.Collectives{{Kind: "reduce_scatter", Sites: []report.LaunchSite{{Site: "unknown", Count: 1}}}}
+	unknown := []report.LaunchSite{{Site: "unknown", Count: 1}}
+	unplaced := []report.Collectives{{Kind: "reduce_scatter", Sites: unknown}}
 	for _, test := range []struct {
 		world       *int64
 		collectives []report.Collectives
