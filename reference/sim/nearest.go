@@ -21,6 +21,14 @@ func nearest(name string, names []string) string {
 	return "take one of " + strings.Join(names, ", ")
 }
 
+// called is a name in a sentence, also where there is none.
+func called(name string) string {
+	if name == "" {
+		return "without a name"
+	}
+	return name
+}
+
 // letters are those of a name in order of the alphabet.
 func letters(name string) string {
 	list := []byte(name)

@@ -87,7 +87,7 @@ func (p *preset) add(key string, value any) error {
 	}
 	at, ok := find(key)
 	if !ok {
-		return fmt.Errorf("there is no figure %s; %s", key, nearest(key, paramNames()))
+		return fmt.Errorf("there is no figure %s; %s", called(key), nearest(key, paramNames()))
 	}
 	if len(list) != 2 || fmt.Sprint(list[1]) == "" {
 		return fmt.Errorf("%s: write [figure, where it is from]", key)
@@ -153,7 +153,7 @@ func Lookup(name string) (*Machine, error) {
 	}
 	device, nodes := splitNodes(list, rest)
 	if _, ok := list[device]; !ok {
-		return nil, fmt.Errorf("there is no device %s; %s", rest, nearest(device, Devices()))
+		return nil, fmt.Errorf("there is no device %s; %s", called(rest), nearest(device, Devices()))
 	}
 	m := &Machine{Preset: name}
 	if err := m.take(list, device, nil); err != nil {
@@ -164,7 +164,7 @@ func Lookup(name string) (*Machine, error) {
 	}
 	if hasNetwork {
 		if p, ok := list[network]; !ok || !p.network() {
-			return nil, fmt.Errorf("there is no network %s; %s", network, nearest(network, Networks()))
+			return nil, fmt.Errorf("there is no network %s; %s", called(network), nearest(network, Networks()))
 		}
 		if err := m.take(list, network, nil); err != nil {
 			return nil, err
@@ -294,7 +294,7 @@ func (m *Machine) Set(text string) error {
 		case !ok:
 			return fmt.Errorf("%q is no figure=value, such as hbm=2.0TB/s", part)
 		case !known:
-			return fmt.Errorf("there is no figure %s; %s", name, nearest(name, paramNames()))
+			return fmt.Errorf("there is no figure %s; %s", called(name), nearest(name, paramNames()))
 		case given[name]:
 			return fmt.Errorf("%s is given twice", name)
 		}

@@ -67,6 +67,8 @@ func TestBadNames(t *testing.T) {
 		"gtx":         "take one of a100, b200, h100",
 		"h100@ib-nrd": "did you mean ib-ndr?",
 		"h100@a100":   "there is no network a100",
+		"h100x8@":     "there is no network without a name; take one of ib-hdr",
+		"@ib-ndr":     "there is no device without a name; take one of a100",
 		"ib-ndr":      "ib-ndr is no device",
 		"h100x0":      "gpus-per-node 0 is out of range: take 1 to 65536",
 		"no.yaml":     "no such file",
