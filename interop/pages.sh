@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Opens pages of our own trainer in headless Chromium: clicks, keys, dark, phone, print, and axe. The virtual environment
-# ($VENV_PAGES, else .venv-pages) takes about 150 MB. Without a Chromium ($CHROMIUM, else chromium or google-chrome) or the
+# Opens pages of our own trainer in headless Chromium, and what open and serve serve: clicks, keys, dark, phone, print,
+# and axe. The virtual environment ($VENV_PAGES, else .venv-pages) takes about 150 MB. Without a Chromium ($CHROMIUM, else chromium or google-chrome) or the
 # package index it says what it skips and ends well (INTEROP_SKIP_STATUS=1 makes that a failure).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -44,3 +44,6 @@ with open(sys.argv[1], "w") as f:
 TABLE
 "$folder/gaprof" whatif --table "$folder/job.csv" -o "$folder/table.html"
 "$python" interop/pages.py "$chromium" "$folder"/*.html
+mkdir "$folder/runs"
+mv "$folder/hook" "$folder/step" "$folder/runs/"
+"$python" interop/served.py "$chromium" "$folder/gaprof" "$folder/runs"
