@@ -127,7 +127,7 @@ func glossary(word string, width int) string {
 func folded(text string, width int) string {
 	var b strings.Builder
 	at := 0
-	for _, word := range strings.Fields(text) {
+	for _, word := range wordsOf(text) {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case at > 0 && at+1+n > width:
@@ -141,6 +141,22 @@ func folded(text string, width int) string {
 		at += n
 	}
 	return b.String() + "\n"
+}
+
+// wordsOf are the words of a text between which a line may end: a figure stays with its unit, and code is one word.
+func wordsOf(text string) []string {
+	var list []string
+	code := false
+	for _, w := range strings.Fields(text) {
+		n := len(list)
+		if n > 0 && (code || strings.HasPrefix(w, "%") && strings.ContainsAny(list[n-1], "0123456789")) {
+			list[n-1] += " " + w
+		} else {
+			list = append(list, w)
+		}
+		code = code != (strings.Count(w, "`")%2 == 1)
+	}
+	return list
 }
 
 // schemas are what --schema prints, by its argument.
