@@ -21,6 +21,41 @@ type launchIndex struct {
 	x     *Rows
 	calls []launchCall // by id, then by row
 	near  int          // index of the last hit, where the next search starts
+	crowd *crowd       // the last one that was found
+}
+
+// crowd is many calls that share an id: damage, of which as many device events may ask.
+type crowd struct {
+	first, end int // its calls
+	nested     bool
+	by         map[trace.ID]int32 // row by External id, -1 where several have it
+}
+
+// leastCrowd is how many calls share an id before they are a crowd. A launch has two.
+const leastCrowd = 8
+
+// crowdOf is the crowd of the calls from first to end, of which External ids decide.
+func (ix *launchIndex) crowdOf(first, end int) *crowd {
+	c := &crowd{first, end, ix.nested(ix.calls[first:end]), make(map[trace.ID]int32)}
+	for _, l := range ix.calls[first:end] {
+		external := ix.x.Col.External[l.row()]
+		if _, several := c.by[external]; several {
+			c.by[external] = -1
+		} else {
+			c.by[external] = l.row()
+		}
+	}
+	return c
+}
+
+// findIn is find in a crowd.
+func (ix *launchIndex) findIn(c *crowd, row int32) (int32, bool) {
+	if c.nested {
+		return ix.calls[c.first].row(), true
+	}
+	external := ix.x.Col.External[row]
+	found, known := c.by[external]
+	return found, known && external != 0 && found >= 0
 }
 
 // launchCall is a launch call with its correlation id in the upper half and its row in the
@@ -94,7 +129,15 @@ func (ix *launchIndex) find(row int32) (int32, bool) {
 	if !ok {
 		return 0, false
 	}
-	calls := ix.calls[first:ix.after(first)]
+	if c := ix.crowd; c != nil && c.first == first {
+		return ix.findIn(c, row)
+	}
+	end := ix.after(first)
+	if end-first >= leastCrowd {
+		ix.crowd = ix.crowdOf(first, end)
+		return ix.findIn(ix.crowd, row)
+	}
+	calls := ix.calls[first:end]
 	if ix.nested(calls) {
 		return calls[0].row(), true
 	}

@@ -1,8 +1,11 @@
 package timeline
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/gaprof/gaprof/trace"
@@ -121,6 +124,40 @@ func TestSortLaunched(t *testing.T) {
 			want := slices.Sorted(slices.Values(list))
 			if got := sortLaunched(list, rows); !slices.Equal(got, want) {
 				t.Errorf("%d of %d rows: got %x, want %x", n, rows, got, want)
+			}
+		}
+	}
+}
+
+// TestCrowd: any number of calls may share an id, and as many device events ask for it. Their
+// External ids decide, as between two of them, in time that grows with their number.
+func TestCrowd(t *testing.T) {
+	for _, n := range []int{3, leastCrowd - 1, leastCrowd, leastCrowd + 1, 30_000} {
+		var b strings.Builder
+		for i := range n { // the last two have the same
+			fmt.Fprintf(&b, "1/1 %d +2 cuda_runtime cudaLaunchKernel corr=1 ext=%d\n", 5*i, min(i, n-2)+1)
+		}
+		for i := range n {
+			fmt.Fprintf(&b, "0/7 %d +1 kernel k%d corr=1 ext=%d\n", 5*n+2*i, i, i+1)
+		}
+		b.WriteString("1/1 999999 +9 cuda_runtime cudaLaunchKernel corr=2\n0/8 999999 +1 kernel other corr=2\n")
+		r := only(t, b.String())
+		for _, d := range r.Devices {
+			for i, row := range d.Rows {
+				name, want := r.Name(row), "none"
+				if id, err := strconv.Atoi(strings.TrimPrefix(name, "k")); err == nil && id < n-2 || name == "other" {
+					want = "one"
+				}
+				got := "none"
+				if l := d.Launch[i]; l >= 0 {
+					got = "one"
+					if r.Col.External[l] != r.Col.External[row] {
+						got = "another's"
+					}
+				}
+				if got != want {
+					t.Fatalf("of %d, %s has %s, want %s", n, name, got, want)
+				}
 			}
 		}
 	}
