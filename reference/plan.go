@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gaprof/gaprof/reference/device"
@@ -124,8 +125,8 @@ func (p *plan) ranges() error {
 		{"replicas", float64(p.Replicas), 1, 1024},
 	} {
 		if !(r.value >= r.from && r.value <= r.to) { // NaN is in no range
-			return &OptionError{r.option, fmt.Sprintf("%g is out of range", r.value),
-				fmt.Sprintf("take %g to %g", r.from, r.to)}
+			return &OptionError{r.option, plain(r.value) + " is out of range",
+				"take " + plain(r.from) + " to " + plain(r.to)}
 		}
 	}
 	if err := p.sizes(); err != nil {
@@ -141,6 +142,14 @@ func (p *plan) ranges() error {
 	return parseAllDelays(p)
 }
 
+// plain is a number as it is given: a whole one in digits.
+func plain(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
 // sizes rejects a network whose parts do not fit each other.
 func (p *plan) sizes() error {
 	llama := p.Family() == "llama"
@@ -150,6 +159,8 @@ func (p *plan) sizes() error {
 		return &OptionError{"heads", reason, "take a divisor"}
 	case p.KVHeads != p.Heads && !llama:
 		return &OptionError{"kv-heads", "queries of a " + p.Model + " have keys of their own", "leave it out"}
+	case p.FusedSwiGLU && !llama:
+		return &OptionError{"fused-swiglu", "the MLP of a " + p.Model + " has no gate", "leave it out, or take a llama"}
 	case p.Heads%p.KVHeads != 0:
 		reason := fmt.Sprintf("%d heads of keys cannot be shared by %d of queries", p.KVHeads, p.Heads)
 		return &OptionError{"kv-heads", reason, "take a divisor of `heads`"}
