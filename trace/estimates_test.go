@@ -40,6 +40,11 @@ func TestTablesCount(t *testing.T) {
 		uintptr(len(n.slots))*unsafe.Sizeof(n.slots[0]); n.bytes() != int64(want) {
 		t.Errorf("5000 numbers are said to take %d bytes, not %d", n.bytes(), want)
 	}
+	var few argTable
+	few.add([]Arg{{Key: KeyBytes, Num: 1}, {Key: KeyStream, Num: 2}})
+	if n := few.bytes(); n < 2*argBytes || n > 64*argBytes {
+		t.Errorf("two arguments are said to take %d bytes", n)
+	}
 	var a argTable
 	for i := range int64(chunkLen + 10) {
 		a.add([]Arg{{Key: KeyBytes, Num: i}})
@@ -73,8 +78,9 @@ func TestStringsCount(t *testing.T) {
 		text += len(name)
 	}
 	tables := int64(20_001*unsafe.Sizeof(span(0))+uintptr(len(s.slots))*unsafe.Sizeof(stringSlot{})) - base
-	if got := s.bytes() - base - tables; got < int64(text) || got > int64(text)*6/5+2*blockSize {
-		t.Errorf("%d bytes of names are said to take %d", text, got)
+	text += s.room.Cap() - s.room.Len() // for the next ones
+	if got := s.bytes() - base - tables; got < int64(text) || got > int64(text+60*len(s.blocks)) {
+		t.Errorf("%d bytes of names and of room are said to take %d", text, got)
 	}
 	for _, long := range []string{strings.Repeat("a", 1<<20), strings.Repeat("b", longName+1)} {
 		before, slots := s.bytes(), len(s.slots)
@@ -211,6 +217,31 @@ func TestPartsReuse(t *testing.T) {
 	to.Append(&parts[1])
 	if to.Len() != 2*chunkLen || len(to.t.args.chunks) != 2 {
 		t.Errorf("%d rows, %d chunks", to.Len(), len(to.t.args.chunks))
+	}
+}
+
+// TestAppendSharesArguments: rows of a part that share arguments share them after it was appended.
+func TestAppendSharesArguments(t *testing.T) {
+	from, to := NewPartBuilder(), NewBuilder()
+	const lists, rows = 5000, 20_000 // more lists than are remembered of late
+	var stored [lists]Stored
+	for i := range stored {
+		stored[i] = from.Store([]Arg{{Key: KeyBytes, Num: int64(i)}, {Key: KeyStream, Num: 7}})
+	}
+	for i := range rows {
+		from.Add(&Row{Start: int64(i), Phase: Complete, Track: from.Track(0, 0), Stored: stored[i%lists], Offset: -1})
+	}
+	var p Part
+	from.Cut(&p)
+	to.Append(&p)
+	if n := to.t.args.count(); n != 2*lists {
+		t.Errorf("%d lists of two arguments became %d arguments", lists, n)
+	}
+	got := to.Build()
+	for i := range rows {
+		if n, ok := got.Event(i).ArgInt(KeyBytes); n != int64(i%lists) || !ok {
+			t.Fatalf("row %d: %d, %v", i, n, ok)
+		}
 	}
 }
 

@@ -98,7 +98,8 @@ func TestSuspectShares(t *testing.T) {
 		runs []int
 		want string
 	}{
-		{[]int{10}, ""}, {[]int{11}, "1 11 1001"}, {[]int{5, 6}, "2 11 1001"}, {[]int{30}, "1 30 1020"}, {nil, ""},
+		{[]int{1000}, ""}, {[]int{1001}, "1 1001 100001"}, {[]int{500, 501}, "2 1001 100001"},
+		{[]int{3000}, "1 3000 102000"}, {nil, ""},
 	} {
 		var b strings.Builder
 		at := 0
@@ -106,7 +107,7 @@ func TestSuspectShares(t *testing.T) {
 			fmt.Fprintf(&b, "0/8 %d +%d kernel %s\n", at, n, name)
 			at += n
 		}
-		busy := 990
+		busy := 99_000
 		fmt.Fprintf(&b, "0/7 %d +%d kernel gemm\n", at, busy)
 		got := ""
 		for _, s := range one(t, b.String()).Suspects {

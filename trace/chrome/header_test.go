@@ -217,6 +217,7 @@ func TestStrictSaysTheFirst(t *testing.T) {
 		{[]damage{{trace.UnpairedBegin, -1}, {trace.BadUTF8, 9}}, 9, trace.BadUTF8},
 		{[]damage{{trace.BadUTF8, 9}, {trace.UnpairedBegin, -1}, {trace.BadEscape, 0}}, 0, trace.BadEscape},
 		{[]damage{{trace.LineDelimited, 1}, {trace.BadUTF8, 9}}, 9, trace.BadUTF8},
+		{[]damage{{trace.BadUTF8, 0}, {trace.BadEscape, 5}}, 0, trace.BadUTF8},
 		{[]damage{{trace.UnpairedBegin, -1}}, 0, trace.UnpairedBegin},
 	} {
 		b := trace.NewBuilder()
