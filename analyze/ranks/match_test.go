@@ -328,6 +328,46 @@ func TestBeyondTheLink(t *testing.T) {
 	}
 }
 
+// Of ranks with unlike links the slowest carries the message; one that is unknown leaves all unknown.
+func TestSlowestLink(t *testing.T) {
+	calls := reductions(10, "0", 9, 25_000_000, 0, 1) // as above
+	for _, c := range []struct {
+		links [2]int64
+		known bool
+	}{
+		{[2]int64{400e9, 600e9}, false}, {[2]int64{600e9, 400e9}, false}, {[2]int64{600e9, 700e9}, true},
+		{[2]int64{0, 400e9}, true}, {[2]int64{400e9, 0}, true},
+	} {
+		link := func(s Source) int64 { return c.links[s.ID] }
+		r := Match(run(t, calls, moved(calls, 10)), Options{Link: link})
+		if g := r.Groups[0]; (g.NoFigures == "") != c.known {
+			t.Errorf("links of %v: %q", c.links, g.NoFigures)
+		}
+	}
+}
+
+// The clock that is ahead is ahead, the one that gains drifts upwards, and what is late is late on the rank's own.
+func TestSignsOfClocks(t *testing.T) {
+	calls := edit(reductions(40, "0", 9, 64, 0, 1, 2), func(i int, c *call) { c.seq = i })
+	ahead := edit(calls, func(i int, c *call) { c.start, c.end = c.start+300, c.end+300 })
+	gains := edit(calls, func(i int, c *call) { c.start, c.end = c.start+2*i, c.end+2*i })
+	r := Match(run(t, calls, ahead, moved(calls, 30)), Options{AlignClocks: true})
+	g := r.Groups[0]
+	if fmt.Sprint(g.Residual, g.Drift) != "[0 300000 0] [0 0 0]" || g.NoFigures != "" {
+		t.Errorf("%v %v %s", g.Residual, g.Drift, g.NoFigures)
+	}
+	for k, want := range [3]int64{1000, 1300, 1000} {
+		from, to := g.Late(run(t, calls, ahead, moved(calls, 30)), &g.Collectives[0], k)
+		if from != want*1000 || to != from+30_000 {
+			t.Errorf("on rank %d: from %d to %d", k, from, to)
+		}
+	}
+	r = Match(run(t, calls, calls, gains), Options{AlignClocks: true})
+	if g := r.Groups[0]; fmt.Sprint(g.Drift) != "[0 0 40000]" {
+		t.Errorf("drifts by %v", g.Drift)
+	}
+}
+
 // Members that PyTorch shortened agree with those of pg_config.
 func TestShortenedMembers(t *testing.T) {
 	s := &sorter{keys: map[groupKey]bool{

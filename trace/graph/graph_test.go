@@ -206,6 +206,24 @@ func TestCycles(t *testing.T) {
 	}
 }
 
+// A circle is told edge by edge, of a long one the first ten.
+func TestCycleText(t *testing.T) {
+	for n, more := range map[int]string{1: "", 2: "", 9: "", 10: "", 11: " ... 1 more", 30: " ... 20 more"} {
+		var g Graph
+		for range n {
+			g.Add(None, 1)
+		}
+		for i := range n {
+			g.Connect(Node(i), Node((i+1)%n), Event, 0)
+		}
+		_, err := g.Plan()
+		if err == nil || strings.Count(err.Error(), " -event-> ") != min(n, 10) ||
+			strings.Contains(err.Error(), "more") != (more != "") || !strings.HasSuffix(err.Error(), more) {
+			t.Errorf("a circle of %d: %v", n, err)
+		}
+	}
+}
+
 // isCircle checks that each edge begins where the one before it leads to.
 func isCircle(t *testing.T, g *Graph, edges []int32) {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -115,8 +116,25 @@ func check(g *Graph) error {
 		if err := checkPath(p, times, node); err != nil {
 			return err
 		}
+		if got, want := p.Decides(times, node), n.decides(node); got != want {
+			return fmt.Errorf("node %d waits for the start of %d, want %d", node, got, want)
+		}
+	}
+	if g.Len() > 0 && times.Span() != slices.Max(times.End)-slices.Min(times.Start) {
+		return fmt.Errorf("all of it takes %d: %s", times.Span(), spans(times))
 	}
 	return nil
+}
+
+// decides is the node itself if no member of its group starts later, else the first of those that start last.
+func (n *naive) decides(node Node) Node {
+	best, at := node, n.startOf(node)
+	for m, group := range n.g.Group {
+		if group != None && group == n.g.Group[node] && n.startOf(Node(m)) > at {
+			best, at = Node(m), n.startOf(Node(m))
+		}
+	}
+	return best
 }
 
 // checkPath adds up a critical path, which must give the end of its last node.
