@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -245,5 +246,27 @@ func TestBucketIsWaitedFor(t *testing.T) {
 	}
 	if len(c.gone) != 4*3 {
 		t.Errorf("%d are gone", len(c.gone))
+	}
+}
+
+// What is waited for several times is needed by the first of those that wait.
+func TestFirstUse(t *testing.T) {
+	c := alone(t, bucketRun(3, 4, false)).change(AsRecorded)
+	used := firstUse(c, func(n graph.Node) bool { return c.Ranks[0].Collective[n] >= 0 })
+	several := 0
+	for n, at := range used {
+		var asked []int64
+		for e, from := range c.G.From {
+			if from == n && c.G.Kind[e] != graph.Order && !c.G.Kind[e].FromStart() {
+				asked = append(asked, askedFor(c, c.G.To[e]))
+			}
+		}
+		if at != slices.Min(asked) {
+			t.Errorf("node %d is needed at %d, of %v", n, at, asked)
+		}
+		several += oneIf(slices.Max(asked) > slices.Min(asked))
+	}
+	if len(used) == 0 || several == 0 {
+		t.Errorf("%d are waited for, %d of them several times", len(used), several)
 	}
 }

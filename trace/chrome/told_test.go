@@ -7,6 +7,7 @@ import (
 
 	"github.com/gaprof/gaprof/trace"
 	"github.com/gaprof/gaprof/trace/chrome/input"
+	"github.com/gaprof/gaprof/trace/chrome/token"
 )
 
 // TestDamageIsToldOnce: what is damaged is counted as often as it is there, however often its entry was read.
@@ -83,5 +84,20 @@ func TestProcessesAreNamedOnce(t *testing.T) {
 	checkRoundTrip(t, readOne(t, text))
 	if a, b := fmt.Sprintf("%+v", made.Tracks()), fmt.Sprintf("%+v", readOne(t, text).Tracks()); a != b {
 		t.Errorf("tracks were\n%s\nand are\n%s", a, b)
+	}
+}
+
+// TestNextEventAtBorders: behind a broken event the next one is found wherever windows end.
+func TestNextEventAtBorders(t *testing.T) {
+	for k := range 96 {
+		n := input.WindowSize - 40 + k%48
+		if k >= 48 {
+			n -= token.Lookahead // where the window slides
+		}
+		in := `[{"ph":!` + strings.Repeat("x", n) + "," + ev + strings.Repeat(" ", 2*input.WindowSize) + "]"
+		got, err := Read(strings.NewReader(in), Options{KeepArgs: true})
+		if err != nil || len(got) != 1 || dump(got[0]) != evRow || problems(got[0]) != "broken_event:1@1" {
+			t.Fatalf("%d bytes: %v, %s%s", n, err, dump(got[0]), problems(got[0]))
+		}
 	}
 }
