@@ -33,9 +33,9 @@ func TestRecorded(t *testing.T) {
 // TestFirstUnlinked: only events without a launch are kept as evidence, and not too many.
 func TestFirstUnlinked(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("1/1 1us +1us cuda_runtime cudaLaunchKernel corr=1\n0/7 5us +1us kernel linked corr=1\n")
+	b.WriteString("1/1 1us +1us cuda_runtime cudaLaunchKernel corr=1\n2/7 5us +1us kernel linked corr=1\n")
 	for i := range 2 * mostShown {
-		fmt.Fprintf(&b, "0/7 %dus +1us kernel lost corr=%d\n", 10+i, 100+i)
+		fmt.Fprintf(&b, "2/7 %dus +1us kernel lost corr=%d\n", 10+i, 100+i)
 	}
 	r := one(t, b.String())
 	if len(r.FirstUnlinked) != mostShown || r.Unlinked != 2*mostShown || r.UnlinkedAtStart != 0 {

@@ -52,3 +52,20 @@ func TestThinned(t *testing.T) {
 		t.Errorf("two kernels do not tell: %q", got)
 	}
 }
+
+// TestThinnedHidesWhatItTouches: lost device events hide what is counted or timed on devices, and nothing else.
+func TestThinnedHidesWhatItTouches(t *testing.T) {
+	hidden := map[bool]int{}
+	for _, m := range Metrics() {
+		k, row := &check{fewer: "a tenth is lost"}, Row{Metric: m.Name, Verdict: Pass}
+		byDevice := m.touched&deviceEvents != 0
+		if got := k.spoiled(&row, m, nil); got != byDevice || row.BadData != byDevice ||
+			(row.Verdict == Undecidable) != byDevice || strings.Contains(row.Next, "keep-report") != byDevice {
+			t.Errorf("%s: hidden %v, %+v", m.Name, got, row)
+		}
+		hidden[byDevice]++
+	}
+	if hidden[true] == 0 || hidden[false] == 0 {
+		t.Errorf("hidden and not: %v", hidden)
+	}
+}

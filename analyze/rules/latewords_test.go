@@ -28,8 +28,8 @@ func TestWordsOfLateReductions(t *testing.T) {
 		{count(step, step), count(step, step), "reduce-scatter", "2 of 2 linked reduce-scatters are launched inside " +
 			"Optimizer.step (A 2)"},
 		{count(step, outside, outside), count(step, outside, outside), "reduce-scatter", "1 of 3 linked " +
-			"reduce-scatters are launched inside Optimizer.step (A 1); 2 of 3 linked reduce-scatters of gradients are launched after " +
-			"backward, before Optimizer.step"},
+			"reduce-scatters are launched inside Optimizer.step (A 1); 2 of 3 linked " +
+			"reduce-scatters of gradients are launched after backward, before Optimizer.step"},
 		{count(outside, outside, outside, hook), count(outside, outside, outside), "reduce-scatter after backward",
 			"3 of 4 linked reduce-scatters of gradients are launched after backward, before Optimizer.step"},
 		{count(step, hook, hook), count(step), "reduce-scatter of A", "1 of 3 linked reduce-scatters are launched " +

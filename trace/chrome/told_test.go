@@ -101,3 +101,16 @@ func TestNextEventAtBorders(t *testing.T) {
 		}
 	}
 }
+
+// TestDroppedInAllLogs: what was lost is the sum of what all entries of the profiler's log say.
+func TestDroppedInAllLogs(t *testing.T) {
+	got := readOne(t, `{"INFO":["Dropped 2 activity records"],"WARNING":["Dropped 12 activity records"],`+
+		`"ERROR":["Dropped 5 activity records"],"traceEvents":[`+ev+"]}")
+	counted := int64(0)
+	for _, p := range got.Problems() {
+		counted += p.Count
+	}
+	if got.Meta().Dropped != 19 || counted != 3 {
+		t.Errorf("%d were lost by %d lines", got.Meta().Dropped, counted)
+	}
+}
