@@ -78,3 +78,33 @@ func TestTogether(t *testing.T) {
 		}
 	}
 }
+
+// TestGapsAgainstDefinition: what has no partner is counted on both sides, from the first pair to the last.
+func TestGapsAgainstDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 18))
+	for range 500 {
+		at, next := make([]int32, rng.IntN(8)), int32(rng.IntN(3))
+		paired := make(map[int32]bool)
+		first, last := -1, -1
+		for j := range at {
+			if at[j] = -1; rng.IntN(3) > 0 {
+				at[j], paired[next], last = next, true, j
+				if next += 1 + int32(rng.IntN(2)); first < 0 {
+					first = j
+				}
+			}
+		}
+		want := 0
+		if first >= 0 {
+			for j := first; j <= last; j++ {
+				want += map[bool]int{true: 1}[at[j] < 0]
+			}
+			for i := at[first]; i <= at[last]; i++ {
+				want += map[bool]int{true: 1}[!paired[i]]
+			}
+		}
+		if got := new(table).gaps(at); got != want {
+			t.Fatalf("%v: %d gaps, want %d", at, got, want)
+		}
+	}
+}
