@@ -1,7 +1,10 @@
 package reference
 
 import (
+	"bytes"
+	"compress/gzip"
 	_ "embed"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -14,8 +17,21 @@ import (
 // corrected, London, William Innys, 1730: the first 150 kB, as plain ASCII, figures left
 // out. Published in 1730, it is in the public domain.
 //
-//go:embed opticks.txt
-var opticks string
+//go:embed opticks.txt.gz
+var packed []byte
+
+// opticks unpacks the text, which is a part of the program.
+func opticks() string {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		panic(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
 
 // Padding is the token that fills a row after its document; tokens below it are bytes.
 const Padding = 256
@@ -23,7 +39,7 @@ const Padding = 256
 // sentences are the documents. Their natural lengths make token counts ragged.
 var sentences = sync.OnceValue(func() []string {
 	var list []string
-	for _, paragraph := range strings.Split(opticks, "\n\n") {
+	for _, paragraph := range strings.Split(opticks(), "\n\n") {
 		words := strings.Join(strings.Fields(paragraph), " ")
 		for words != "" {
 			var sentence string
