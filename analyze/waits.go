@@ -8,6 +8,7 @@ import (
 	"github.com/gaprof/gaprof/analyze/ranks"
 	"github.com/gaprof/gaprof/analyze/report"
 	"github.com/gaprof/gaprof/internal/bounded"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // straggler is the number of the rank that causes the most wait, nil where none is known
@@ -166,7 +167,8 @@ func groupNotes(m *Matched, g *ranks.Group) (notes []string) {
 	}
 	if g.Impossible > 0 && g.NoFigures == "" {
 		notes = append(notes,
-			fmt.Sprintf("%s: %d collectives have impossible times and no figures", name, g.Impossible))
+			fmt.Sprintf("%s: impossible times of %s, which have no figures", name,
+				units.Count(g.Impossible, "collective")))
 	}
 	return notes
 }

@@ -29,7 +29,7 @@ func TestGlossary(t *testing.T) {
 	}
 	for _, word := range []string{
 		"linked", "exposed", "overlapped", "busy", "ledger", "micro-batch", "kind A", "reduced in", "gradient pass",
-		"scale pass", "coverage", "hook", "step", "window", "sync", "claim", "bound", "saving", "world size", "rank",
+		"scale pass", "hook", "step", "window", "sync", "claim", "bound", "saving", "world size", "rank",
 		"inconclusive", "doubtful",
 	} {
 		if len(Find(word)) == 0 {

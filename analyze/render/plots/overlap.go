@@ -11,6 +11,7 @@ import (
 
 	"github.com/gaprof/gaprof/analyze/render/plots/plot"
 	"github.com/gaprof/gaprof/analyze/report"
+	"github.com/gaprof/gaprof/internal/units"
 )
 
 // dot is one collective, or the mean of a group.
@@ -165,7 +166,7 @@ func overlapText(list []dot) string {
 			}
 		}
 		if n > 0 {
-			part := fmt.Sprintf("%s: %d points, %d hidden as a whole, %d not at all", c.label, n, hidden, none)
+			part := fmt.Sprintf("%s: %s, %d hidden as a whole, %d not at all", c.label, units.Count(n, "point"), hidden, none)
 			parts = append(parts, part)
 		}
 	}
