@@ -166,7 +166,8 @@ func overlapText(list []dot) string {
 			}
 		}
 		if n > 0 {
-			part := fmt.Sprintf("%s: %s, %d hidden as a whole, %d not at all", c.label, units.Count(n, "point"), hidden, none)
+			part := fmt.Sprintf("%s: %s, %d hidden as a whole, %d not at all",
+				c.label, units.Count(n, "point"), hidden, none)
 			parts = append(parts, part)
 		}
 	}

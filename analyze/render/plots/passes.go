@@ -107,7 +107,8 @@ func passesText(bars []passBar) string {
 			where = " on the host"
 		}
 		parts = append(parts, fmt.Sprintf("%s, %s: %s, span %.3f ms, busy %.3f ms%s",
-			b.name, short(string(b.verdict), 20), units.Count(b.n, "time"), units.MS(b.span/b.n), units.MS(b.busy/b.n), where))
+			b.name, short(string(b.verdict), 20), units.Count(b.n, "time"),
+			units.MS(b.span/b.n), units.MS(b.busy/b.n), where))
 	}
 	return "A bar for each sort of pass. " + strings.Join(parts, "; ") + "."
 }
