@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/gaprof/gaprof/analyze/timeline"
 	"github.com/gaprof/gaprof/trace"
@@ -47,8 +48,7 @@ func inComplete(list []Step) func(int64) bool {
 	at := 0
 	return func(t int64) bool {
 		if at == len(list) || t >= list[at].HostEnd || t < list[at].HostStart {
-			for at = 0; at < len(list) && t >= list[at].HostEnd; at++ {
-			}
+			at = sort.Search(len(list), func(i int) bool { return t < list[i].HostEnd })
 		}
 		return at < len(list) && t >= list[at].HostStart && list[at].Complete
 	}
