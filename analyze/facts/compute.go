@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gaprof/gaprof/analyze/gradients"
 	"github.com/gaprof/gaprof/analyze/idle"
@@ -27,6 +28,10 @@ func computeAll(x *timeline.Index, compared bool) []*Rank {
 		ranks = append(ranks, rankOf(r, compared))
 	}
 	if len(ranks) > 0 {
+		loaders := idle.Loaders(x.Ranks[0].Trace) // of the whole trace
+		for _, r := range ranks {
+			r.Loaders = slices.Clone(loaders)
+		}
 		first := ranks[0]
 		first.Problems = append(wholeTrace(x), first.Problems...)
 	}
@@ -80,7 +85,7 @@ func rankOf(x *timeline.Rank, compared bool) *Rank {
 		r.Problems = problemsOf(x, r)
 	}, func() {
 		placeCollectives(x, r)
-		r.Loss, r.Loaders = lossOf(x, g.Backwards), idle.Loaders(x.Trace)
+		r.Loss = lossOf(x, g.Backwards)
 		r.Memory = memory.Find(x, r.MemoryWindows())
 	})
 	return r
