@@ -28,7 +28,7 @@ func timelineOf(x *timeline.Rank, r *facts.Rank, asked func(n int) (from, to int
 	for _, other := range otherSteps(r, asked, step) {
 		o := timelineIn(x, r, other, drawing.Sketch)
 		t.Others = append(t.Others, report.TimelineStep{Device: o.Device, Step: o.Step, Start: o.Start,
-			Duration: o.Duration, Resolution: o.Resolution, Folded: o.Folded, Strips: o.Strips})
+			Duration: o.Duration, Resolution: o.Resolution, Folded: o.Folded, Strips: o.Strips, Names: o.Names})
 	}
 	return t
 }
@@ -56,9 +56,9 @@ func timelineIn(x *timeline.Rank, r *facts.Rank, step *facts.Step,
 	w := step.Windows[0]
 	drawn := draw(x, r, w)
 	t := &report.Timeline{Device: r.Devices[w.Device].PID, Step: step.Index, Start: w.Start, Duration: w.End - w.Start,
-		Resolution: drawn.Resolution, Folded: drawn.Folded, Strips: []report.Strip{}}
+		Resolution: drawn.Resolution, Folded: drawn.Folded, Strips: []report.Strip{}, Names: drawn.Names}
 	for _, s := range drawn.Strips {
-		strip := report.Strip{Row: strings.Clone(s.Row), Class: s.Class, Exposed: s.Exposed}
+		strip := report.Strip{Row: strings.Clone(s.Row), Class: s.Class, Exposed: s.Exposed, Names: s.Names}
 		for _, span := range s.Spans {
 			strip.Spans = append(strip.Spans, [2]int64{span.Start - w.Start, span.End - span.Start})
 		}

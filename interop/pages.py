@@ -92,6 +92,7 @@ def moved(page):
         if page.locator(".tip").is_visible():
             tips.add(page.locator(".tip").text_content())
     must(any("ts " in tip and "ms" in tip for tip in tips), "nothing is said of what is pointed at")
+    must(any("gemm" in tip or "nccl" in tip for tip in tips), "no kernel is named")
     rank, step = page.get_by_label("rank", exact=True), page.get_by_label("step", exact=True)
     must(rank.locator("option").count() > 1 and step.locator("option").count() > 1, "there is no choice of rank or step")
     last = rank.locator("option").last.text_content()

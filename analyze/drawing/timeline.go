@@ -17,6 +17,7 @@ type Timeline struct {
 	Resolution int64        // ns: spans that are closer together than this are drawn as one
 	Strips     []Strip      // in the order of rows, from top to bottom
 	Folded     int          // streams without a row of their own, which share OtherRow
+	Names      []string     // of what takes most time on the rows of streams, which Strip.Names counts from 1
 }
 
 // Strip is the spans of one class on one row of a timeline.
@@ -25,6 +26,10 @@ type Strip struct {
 	Class   string           // a facts.Phase on the phase row, else the name of a timeline.Bucket
 	Exposed bool             // only what the ledger counts of Class; another strip has all of it
 	Spans   []steps.Interval // disjoint, ascending, on the clock of the device
+
+	// Names says of each span which of Timeline.Names is the longest piece of it, and 0 where that is none of
+	// them; nil where a strip is not what a stream runs.
+	Names []int
 }
 
 // The rows of a timeline that are not streams.
@@ -60,7 +65,7 @@ func Sketch(x *timeline.Rank, r *facts.Rank, window steps.Window) Timeline {
 
 func drawParts(x *timeline.Rank, r *facts.Rank, window steps.Window, parts int64) Timeline {
 	t := Timeline{Window: window, Resolution: max(1, (window.End-window.Start)/parts)}
-	p := &stripper{t: &t, at: make(map[stripKey]int)}
+	p := &stripper{t: &t, at: make(map[stripKey]int), longest: make(map[int][]piece)}
 	d, phases := x.Devices[window.Device], facts.NewPhases(x, r)
 	rows := t.streamRows(x, d)
 	for i, row := range d.Rows {
@@ -70,7 +75,7 @@ func drawParts(x *timeline.Rank, r *facts.Rank, window steps.Window, parts int64
 		}
 		bucket := d.Bucket[i]
 		stream := rows[x.Trace.Tracks()[x.Col.Track[row]].TID]
-		p.add(stripKey{stream, bucket.String(), false}, start, end)
+		p.addNamed(stripKey{stream, bucket.String(), false}, start, end, x.Col.Name[row])
 		switch {
 		case bucket == timeline.ComputeBucket:
 			p.add(stripKey{PhaseRow, string(phases.Phase(row, d.Launch[i])), false}, start, end)
@@ -83,6 +88,7 @@ func drawParts(x *timeline.Rank, r *facts.Rank, window steps.Window, parts int64
 		key := stripKey{LedgerRow, timeline.Bucket(b).String(), false}
 		set.EachWithin(window.Start, window.End, func(from, to int64) { p.add(key, from, to) })
 	}
+	p.name(x.Trace)
 	t.order()
 	return t
 }
@@ -120,8 +126,9 @@ type stripKey struct {
 
 // stripper collects spans into strips. The spans of a strip must come in order of start.
 type stripper struct {
-	t  *Timeline
-	at map[stripKey]int // index into t.Strips
+	t       *Timeline
+	at      map[stripKey]int // index into t.Strips
+	longest map[int][]piece  // of each span of a strip with names
 }
 
 // add adds a span to a strip, cut to the window, and joins it to the span before if the gap

@@ -41,6 +41,9 @@ func timelineData(r *report.Report) markup.JS {
 		for j := range views[i].Rows {
 			views[i].Rows[j] = printable(views[i].Rows[j])
 		}
+		for j := range views[i].Names {
+			views[i].Names[j] = printable(views[i].Names[j])
+		}
 	}
 	text, err := json.Marshal(views) // escapes <, > and &
 	if err != nil {

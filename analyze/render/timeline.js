@@ -119,14 +119,23 @@
     }
     return null;
   };
+  const nameOf = (strip, a, b) => { // of the longest piece; what is exposed has that of what it is a part of
+    for (const s of line.strips) {
+      if (!s.names || s.row !== strip.row || (strip.names && s !== strip)) continue;
+      const i = s.spans.findIndex((start, i) => i % 2 === 0 && start <= a && b <= s.spans[i + 1]);
+      if (i >= 0) return line.names[s.names.charCodeAt(i / 2) - 64] || "";
+    }
+    return "";
+  };
   const point = e => {
     const p = at(e), found = hit(p);
     tip.hidden = !found;
     if (!found) return;
     const a = found.strip.spans[found.i], b = found.strip.spans[found.i + 1];
     const ts = BigInt(line.start) + BigInt(Math.round(a)), micros = String(ts % 1000n).padStart(3, "0");
+    const name = nameOf(found.strip, a, b);
     tip.replaceChildren(make("b", {}, found.strip.label), make("br", {}), line.rows[found.strip.row],
-      make("br", {}), `${ms(b - a)}, from ${ms(a)}`, make("br", {}), `ts ${ts / 1000n}.${micros} µs`);
+      ...(name ? [make("br", {}), name] : []), make("br", {}), `${ms(b - a)}, from ${ms(a)}`, make("br", {}), `ts ${ts / 1000n}.${micros} µs`);
     tip.style.left = Math.max(0, Math.min(p.x + 12, width() - tip.offsetWidth)) + "px";
     tip.style.top = p.y + 16 + "px";
   };

@@ -50,6 +50,9 @@ type Timeline struct {
 	Folded     int     `json:"folded_streams"` // streams that share the row "other streams"
 	Strips     []Strip `json:"strips"`
 
+	// Names are of what takes most time on the rows of streams, the longest first; Strip.Names counts them from 1.
+	Names []string `json:"names,omitempty"`
+
 	// Others are further steps of the rank, at a coarser resolution; absent where it has none.
 	Others []TimelineStep `json:"other_steps,omitempty"`
 }
@@ -64,6 +67,8 @@ type TimelineStep struct {
 	Resolution int64   `json:"resolution_ns"`
 	Folded     int     `json:"folded_streams"`
 	Strips     []Strip `json:"strips"`
+
+	Names []string `json:"names,omitempty"`
 }
 
 // Strip is the spans of one class on one row of a timeline.
@@ -80,6 +85,10 @@ type Strip struct {
 	// communication has the same time too.
 	Exposed bool       `json:"exposed"`
 	Spans   [][2]int64 `json:"spans_ns"` // start, from that of the window, and length; ascending
+
+	// Names says of each span which of Timeline.Names is the longest piece of it, 0 none; absent where a strip
+	// is not what a stream runs.
+	Names []int `json:"span_names,omitempty"`
 }
 
 // Collective is one collective on a device.

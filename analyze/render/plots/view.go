@@ -18,6 +18,7 @@ type View struct {
 	Rows     []string    `json:"rows"`     // from top to bottom
 	Keys     [][2]string `json:"keys"`     // ink and label of the legend
 	Strips   []ViewStrip `json:"strips"`   // in the order of drawing
+	Names    []string    `json:"names"`    // of kernels and copies
 }
 
 // ViewStrip is the spans of one class on one row.
@@ -27,6 +28,9 @@ type ViewStrip struct {
 	Ink   string  `json:"ink"`
 	Low   bool    `json:"low"`   // communication that something hides
 	Spans []int64 `json:"spans"` // the gap before a span and its length, in turn
+
+	// Names has a letter a span: "?" is none, the one after it the first of View.Names. "" is none for all.
+	Names string `json:"names,omitempty"`
 }
 
 // viewParts is how fine the spans of a View are, of its duration.
@@ -65,7 +69,7 @@ func Views(r *report.Report, spans int) (views []View, left int) {
 
 func otherTimeline(of *report.Timeline, s *report.TimelineStep) report.Timeline {
 	return report.Timeline{Rank: of.Rank, Device: s.Device, Step: s.Step, Kind: s.Kind, Start: s.Start,
-		Duration: s.Duration, Resolution: s.Resolution, Folded: s.Folded, Strips: s.Strips}
+		Duration: s.Duration, Resolution: s.Resolution, Folded: s.Folded, Strips: s.Strips, Names: s.Names}
 }
 
 func mostSteps(list []report.Timeline) int {
@@ -86,7 +90,8 @@ func spansOf(t *report.Timeline) int {
 
 func viewOf(t *report.Timeline) View {
 	v := View{Rank: t.Rank, Step: t.Step, Start: strconv.FormatInt(t.Start, 10), Duration: t.Duration,
-		Unit: max(1, t.Duration/viewParts), Text: timelineText(t), Keys: [][2]string{}, Strips: []ViewStrip{}}
+		Unit: max(1, t.Duration/viewParts), Text: timelineText(t), Keys: [][2]string{}, Strips: []ViewStrip{},
+		Names: slices.Clone(t.Names)}
 	rows := rowsOf(t)
 	for _, row := range rows {
 		v.Rows = append(v.Rows, rowName(row, Wide))
@@ -116,6 +121,7 @@ func stripView(s *report.Strip, row int, unit int64) ViewStrip {
 			v.Ink, v.Low = c.hidden.name, true
 		}
 	}
+	v.Names = inLetters(s.Names, len(s.Spans))
 	last := int64(0)
 	for _, span := range s.Spans {
 		from := span[0] / unit
@@ -127,3 +133,24 @@ func stripView(s *report.Strip, row int, unit int64) ViewStrip {
 	}
 	return v
 }
+
+// inLetters writes numbers as letters from "?" on, which JSON has as they are but for one.
+func inLetters(numbers []int, n int) string {
+	if len(numbers) != n {
+		return ""
+	}
+	text := make([]byte, n)
+	for i, number := range numbers {
+		if number < 0 || number > mostLetters {
+			number = 0
+		}
+		text[i] = byte(noLetter + number)
+	}
+	return string(text)
+}
+
+// A letter tells so many names apart: "~" is the last.
+const (
+	noLetter    = '?'
+	mostLetters = '~' - noLetter
+)

@@ -21,3 +21,20 @@ func TestViewsWithin(t *testing.T) {
 		}
 	}
 }
+
+// A span has a letter that every page can carry as it is, and none where the names do not fit the spans.
+func TestLetters(t *testing.T) {
+	for _, c := range []struct {
+		numbers []int
+		n       int
+		want    string
+	}{
+		{[]int{0, 1, 2, 63}, 4, "?@A~"},
+		{[]int{64, -1, 1}, 3, "??@"},
+		{[]int{1}, 2, ""}, {nil, 2, ""}, {nil, 0, ""},
+	} {
+		if got := inLetters(c.numbers, c.n); got != c.want {
+			t.Errorf("%v: %q, want %q", c.numbers, got, c.want)
+		}
+	}
+}
