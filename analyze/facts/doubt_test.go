@@ -183,18 +183,21 @@ func TestContradicted(t *testing.T) {
 
 // TestThreadClocks: threads whose calls are late by the numbers of the process are said to be.
 func TestThreadClocks(t *testing.T) {
-	for late, want := range map[int]int64{0: 0, 9000: 3} {
+	for _, test := range []struct {
+		calls, late int
+		want        int64
+	}{{24, 0, 0}, {24, 9000, 3}, {22, 9000, 0}, {40, 9000, 5}} { // two are too few
 		var b strings.Builder
-		for i := range 24 {
+		for i := range test.calls {
 			thread, at := 1, 1000*i+20000
 			if i%8 == 7 {
-				thread, at = 2, at-late
+				thread, at = 2, at-test.late
 			}
 			fmt.Fprintf(&b, "1/%d %dus +5us cuda_runtime cudaLaunchKernel corr=%d\n", thread, at, i+1)
 			fmt.Fprintf(&b, "0/7 %dus +5us kernel a corr=%d\n", 60000+10*i, i+1)
 		}
-		if n := times(one(t, b.String()), trace.ThreadClocks); n != want {
-			t.Errorf("late by %d us: %d calls, want %d", late, n, want)
+		if n := times(one(t, b.String()), trace.ThreadClocks); n != test.want {
+			t.Errorf("%+v: %d calls", test, n)
 		}
 	}
 }

@@ -64,6 +64,9 @@ func checkInvariants(t *testing.T, r *Rank) {
 	if r.Unlinked > r.DeviceEvents || r.UnlinkedAtStart > r.Unlinked {
 		t.Errorf("%d events, %d unlinked, %d at the start", r.DeviceEvents, r.Unlinked, r.UnlinkedAtStart)
 	}
+	if len(r.FirstUnlinked) != min(mostShown, r.Unlinked) {
+		t.Errorf("%d events of %d without launches are shown", len(r.FirstUnlinked), r.Unlinked)
+	}
 }
 
 func wantText(t *testing.T, got, want string) {

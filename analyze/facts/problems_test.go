@@ -112,6 +112,9 @@ func TestProblems(t *testing.T) {
 			unlinked + "/ suspect_time_unit 1 most device events last 5 ms or more"},
 		{"just below 5 ms", kernels(20, 11, "4999us"), strings.TrimSpace(unlinked)},
 		{"half of the kernels", kernels(20, 10, "5ms"), strings.TrimSpace(unlinked)},
+		{"long kernels of short launches", strings.ReplaceAll(launched(20, 0, ""), "+1us", "+6ms"), ""},
+		{"too few launches to tell", strings.ReplaceAll(launched(19, 0, ""), "+1us", "+6ms") + "0/7 300ms +6ms kernel k",
+			"unlinked_device_events 1 / suspect_time_unit 1 most device events last 5 ms or more"},
 		{"too few kernels", kernels(19, 19, "5ms"), "unlinked_device_events 19"},
 		{"launches decide where there are any", launched(20, 0, "") + strings.ReplaceAll(kernels(19, 19, "5ms"),
 			"0/7", "0/9"),
@@ -140,6 +143,8 @@ func TestProblems(t *testing.T) {
 			"unreadable_world_size 1 rank 2 of 2"},
 		{"a world of none", "distributed backend=nccl rank=0 world_size=0\n1/1 1us +1us cpu_op a",
 			"unreadable_world_size 1 rank 0 of 0"},
+		{"no rank of none", "distributed backend=nccl rank=-1 world_size=0\n1/1 1us +1us cpu_op a",
+			"unreadable_world_size 1 rank -1 of 0"},
 
 		{"twice the same", "1/1 1us +1us cuda_runtime cudaLaunchKernel corr=1\n" +
 			strings.Repeat("0/7 5us +3us kernel k corr=1\n", 3), "repeated_device_events 2"},

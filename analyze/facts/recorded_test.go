@@ -48,6 +48,39 @@ func TestFirstUnlinked(t *testing.T) {
 	}
 }
 
+// TestFirstEventLaunches: the first event of a file is a launch call like any other.
+func TestFirstEventLaunches(t *testing.T) {
+	r := one(t, "1/1 1us +1us cuda_runtime cudaLaunchKernel corr=1\n2/7 5us +1us kernel linked corr=1\n"+
+		"2/9 8us +1us kernel "+allReduce+" corr=1\n")
+	if r.Unlinked != 0 || len(r.FirstUnlinked) != 0 || !r.Collectives[0].Linked || len(r.Groups) != 1 {
+		t.Errorf("%d are unlinked: %v; %+v", r.Unlinked, r.FirstUnlinked, r.Collectives[0])
+	}
+}
+
+// TestKindsOfSteps: steps of one optimizer that take other numbers of micro-batches are of other
+// kinds: they are not compared with each other.
+func TestKindsOfSteps(t *testing.T) {
+	var b strings.Builder
+	at := 10
+	for _, micro := range []int{2, 2, 1, 2} {
+		for range micro {
+			fmt.Fprintf(&b, "1/1 %d +5 cpu_op aten::embedding\n1/1 %d +5 cpu_op aten::cross_entropy_loss\n", at, at+10)
+			fmt.Fprintf(&b, "1/2 %d +9 cpu_op \"autograd::engine::evaluate_function: NllLossBackward0\"\n", at+20)
+			fmt.Fprintf(&b, "1/2 %d +9 "+accumulateGrad+" dims=[[10]] type=[\"float\"]\n", at+30)
+			at += 50
+		}
+		fmt.Fprintf(&b, "1/1 %d +5 user_annotation Optimizer.step#A.step\n", at)
+		at += 10
+	}
+	var kinds []string
+	for _, s := range one(t, b.String()).Steps {
+		kinds = append(kinds, s.Kind)
+	}
+	if got := strings.Join(kinds, ""); got != "AABA" {
+		t.Errorf("kinds %s", got)
+	}
+}
+
 // TestWithoutUpdates: where steps are not those of an optimizer nothing is said of what
 // clears gradients.
 func TestWithoutUpdates(t *testing.T) {
