@@ -81,6 +81,41 @@ func TestKindsOfSteps(t *testing.T) {
 	}
 }
 
+// TestGroupsOfKinds: collectives of two kinds that one site launches in one step are two groups, and
+// so are those of one kind in two steps.
+func TestGroupsOfKinds(t *testing.T) {
+	var b strings.Builder
+	for step := range 2 {
+		at := 100 * step
+		fmt.Fprintf(&b, "1/2 %d +50 cpu_op \"autograd::engine::evaluate_function: MulBackward0\"\n", at+10)
+		fmt.Fprintf(&b, "1/2 %d +2 cuda_runtime cudaLaunchKernel corr=%d\n", at+12, 10*step+1)
+		fmt.Fprintf(&b, "1/2 %d +2 cuda_runtime cudaLaunchKernel corr=%d\n", at+15, 10*step+2)
+		fmt.Fprintf(&b, "1/2 %d +2 cpu_op torch::autograd::AccumulateGrad\n", at+20)
+		fmt.Fprintf(&b, "1/1 %d +5 user_annotation Optimizer.step#A.step\n", at+80)
+		fmt.Fprintf(&b, "0/9 %d +5 kernel %s corr=%d\n", at+30, allGather, 10*step+1)
+		fmt.Fprintf(&b, "0/9 %d +7 kernel %s corr=%d\n", at+40, scatterKernel, 10*step+2)
+	}
+	var got []string
+	for _, g := range one(t, b.String()).Groups {
+		got = append(got, fmt.Sprintf("%s of %d %v %d", g.Kind, g.Step, g.Members, g.Overlap.Busy))
+	}
+	const want = "all_gather of 0 [0] 5, reduce_scatter of 0 [1] 7, all_gather of 1 [2] 5, reduce_scatter of 1 [3] 7"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestCompilationAcrossSteps: what compiles from one step into the next is of the step in which
+// it began.
+func TestCompilationAcrossSteps(t *testing.T) {
+	r := one(t, "1/1 10 +5 cpu_op aten::mm\n1/1 40 +5 user_annotation Optimizer.step#A.step\n"+
+		"1/1 60 +5 cpu_op aten::mm\n1/1 80 +5 user_annotation Optimizer.step#A.step\n"+
+		"1/2 30 +40 cpu_op compile_fx\n1/2 75 +7 cpu_op compile_fx")
+	if got := fmt.Sprint(r.Warmup.Compiling); got != "[40 7]" {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestWithoutUpdates: where steps are not those of an optimizer nothing is said of what
 // clears gradients.
 func TestWithoutUpdates(t *testing.T) {
