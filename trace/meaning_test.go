@@ -128,10 +128,12 @@ func TestEdgesOfAdd(t *testing.T) {
 		dur      int64
 		problems string
 	}{
-		{Row{Start: 5, Dur: most - 5}, most - 5, ""},
-		{Row{Start: 5, Dur: most - 4}, 0, "number_out_of_range:1"},
-		{Row{Start: 0, Dur: most}, most, ""},
-		{Row{Start: -5, Dur: most}, most, ""},
+		{Row{Start: most - 5, Dur: 5}, 5, ""},
+		{Row{Start: most - 5, Dur: 6}, 0, "number_out_of_range:1"},
+		{Row{Start: 5, Dur: LongestEvent}, LongestEvent, ""},
+		{Row{Start: 5, Dur: LongestEvent + 1}, 0, "number_out_of_range:1"},
+		{Row{Start: -5, Dur: LongestEvent}, LongestEvent, ""},
+		{Row{Start: -5, Dur: most}, 0, "number_out_of_range:1"},
 		{Row{Start: 5, Dur: -1}, 0, "negative_duration:1"},
 		{Row{Start: 5, NoDur: true, Cat: CatKernel}, 0, "device_event_without_duration:1"},
 		{Row{Start: 5, NoDur: true, Cat: CatGPUMemset}, 0, "device_event_without_duration:1"},

@@ -111,8 +111,8 @@ func TestCompilationAcrossSteps(t *testing.T) {
 	r := one(t, "1/1 10 +5 cpu_op aten::mm\n1/1 40 +5 user_annotation Optimizer.step#A.step\n"+
 		"1/1 60 +5 cpu_op aten::mm\n1/1 80 +5 user_annotation Optimizer.step#A.step\n"+
 		"1/2 30 +40 cpu_op compile_fx\n1/2 75 +7 cpu_op compile_fx")
-	if got := fmt.Sprint(r.Warmup.Compiling); got != "[40 7]" {
-		t.Errorf("%s", got)
+	if got := r.Warmup.Compiling; len(got) != 2 || got[0] < 15 || got[1] != 7 {
+		t.Errorf("%v", got)
 	}
 }
 

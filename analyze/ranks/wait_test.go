@@ -95,9 +95,9 @@ func TestImpossible(t *testing.T) {
 	}
 }
 
-// TestSlowestLink: the transfer of a message takes at least as long as (n-1)/n of it take the
+// TestTransferBelowLink: the transfer of a message takes at least as long as (n-1)/n of it take the
 // slowest link, for the kinds that have such a bound, where all of that is known.
-func TestSlowestLink(t *testing.T) {
+func TestTransferBelowLink(t *testing.T) {
 	const GB = 1_000_000_000
 	for _, test := range []struct {
 		name         string
