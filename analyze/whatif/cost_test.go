@@ -111,7 +111,8 @@ func TestTrim(t *testing.T) {
 	}
 	parts := [][]part{
 		{{}, {nodes(10, 14), nodes(20, 23)}, {nodes(1, 3), nil}, {nodes(30, 33), nodes(40, 42)}},
-		{{nodes(0, 3), nodes(3, 6)}, {nodes(50, 52), nodes(60, 64)}, {nodes(4, 9), nil}, {nodes(70, 75), nodes(80, 81)}},
+		{{nodes(0, 3), nodes(3, 6)}, {nodes(50, 52), nodes(60, 64)}, {nodes(4, 9), nil},
+			{nodes(70, 75), nodes(80, 81)}},
 	}
 	trim(parts)
 	want := "[[{[] []} {[12 13] [20 21 22]} {[1 2] []} {[30 31 32] [40]}] " +
@@ -135,8 +136,10 @@ func TestRanksOfArgument(t *testing.T) {
 
 // TestMedians: of an even number the mean of the middle two.
 func TestMedians(t *testing.T) {
-	if a, b, c := median([]int64{9, 1, 4}), median([]int64{8, 1, 4, 2}), median([]int64{7}); a != 4 || b != 3 || c != 7 {
-		t.Error(a, b, c)
+	for want, list := range map[int64][]int64{4: {9, 1, 4}, 3: {8, 1, 4, 2}, 7: {7}} {
+		if got := median(list); got != want {
+			t.Errorf("median %d, want %d", got, want)
+		}
 	}
 	if got := average([]int64{1, 2, 9}); got != 4 {
 		t.Errorf("average %d", got)
