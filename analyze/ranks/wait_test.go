@@ -75,7 +75,9 @@ func TestFiguresAgainstSorted(t *testing.T) {
 // TestImpossible: a collective that ends on one rank before another has begun counts for
 // nothing; with more than one in a hundred of them, none counts.
 func TestImpossible(t *testing.T) {
-	for bad, want := range map[int]string{0: "[200 0] [0 200] true", 2: "[198 0] [0 198] true", 3: "[197 0] [0 197] false"} {
+	for bad, want := range map[int]string{
+		0: "[200 0] [0 200] true", 2: "[198 0] [0 198] true", 3: "[197 0] [0 197] false",
+	} {
 		times := make([][][2]int64, 200)
 		for i := range times {
 			times[i] = [][2]int64{{0, 3}, {1, 3}}
@@ -110,7 +112,8 @@ func TestTransferBelowLink(t *testing.T) {
 		{name: "at the link's speed", kind: timeline.AllReduce, bytes: 2000, transfer: 1000, links: [2]int64{GB, GB}},
 		{name: "faster than the link", kind: timeline.AllReduce, bytes: 2000, transfer: 999, links: [2]int64{GB, GB},
 			beyond: true},
-		{name: "all-gather", kind: timeline.AllGather, bytes: 2000, transfer: 999, links: [2]int64{GB, GB}, beyond: true},
+		{name: "all-gather", kind: timeline.AllGather, bytes: 2000, transfer: 999, links: [2]int64{GB, GB},
+			beyond: true},
 		{name: "reduce-scatter", kind: timeline.ReduceScatter, bytes: 2000, transfer: 999, links: [2]int64{GB, GB},
 			beyond: true},
 		{name: "broadcast", kind: timeline.Broadcast, bytes: 2000, transfer: 1, links: [2]int64{GB, GB}},
@@ -119,8 +122,8 @@ func TestTransferBelowLink(t *testing.T) {
 			links: [2]int64{GB, GB}, beyond: true},
 		{name: "of four ranks, slow enough", kind: timeline.AllGather, bytes: 2000, size: 4, transfer: 1500,
 			links: [2]int64{GB, GB}},
-		{name: "the slower link counts", kind: timeline.AllReduce, bytes: 2000, transfer: 1500, links: [2]int64{GB, GB / 2},
-			beyond: true},
+		{name: "the slower link counts", kind: timeline.AllReduce, bytes: 2000, transfer: 1500,
+			links: [2]int64{GB, GB / 2}, beyond: true},
 		{name: "also of the first", kind: timeline.AllReduce, bytes: 2000, transfer: 1500, links: [2]int64{GB / 2, GB},
 			beyond: true},
 		{name: "one link is unknown", kind: timeline.AllReduce, bytes: 2000, transfer: 1, links: [2]int64{GB, 0}},
