@@ -26,10 +26,14 @@ func (v *view) knowsSites(rank int64, kind string) bool {
 	})
 }
 
-// single reports whether the run has one rank, which has no others to reduce with, or to differ from.
+// single reports whether the run has one rank, which has no others to reduce with, or to differ from. Of steps in
+// which nothing was recorded, neither backward passes nor devices, that is not known.
 func (v *view) single() bool {
 	world := v.report.Source.WorldSize
-	return world != nil && *world == 1
+	return world != nil && *world == 1 && slices.ContainsFunc(v.report.Steps, func(s report.Step) bool {
+		backward := slices.ContainsFunc(s.Optimizers, func(o report.Optimizer) bool { return o.Accumulation != nil })
+		return s.Complete && (backward || s.LinkedEvents > 0)
+	})
 }
 
 // inOptimizer counts the collectives of a kind that are launched inside Optimizer.step.
