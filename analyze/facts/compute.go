@@ -24,8 +24,12 @@ func ComputeAlone(x *timeline.Index) []*Rank { return computeAll(x, len(x.Ranks)
 
 func computeAll(x *timeline.Index, compared bool) []*Rank {
 	var ranks []*Rank
-	for _, r := range x.Ranks {
-		ranks = append(ranks, rankOf(r, compared))
+	var compile *compiling
+	for i, r := range x.Ranks {
+		if i == 0 {
+			compile = compilingIn(r.Trace, &r.Col)
+		}
+		ranks = append(ranks, rankOf(r, compile, compared))
 	}
 	if len(ranks) > 0 {
 		loaders := idle.Loaders(x.Ranks[0].Trace) // of the whole trace
@@ -55,7 +59,7 @@ func wholeTrace(x *timeline.Index) []trace.Problem {
 
 // rankOf derives the facts of one rank. What is independent runs at the same time: steps and
 // backward passes, then the device's side of communication and the gradients.
-func rankOf(x *timeline.Rank, compared bool) *Rank {
+func rankOf(x *timeline.Rank, compile *compiling, compared bool) *Rank {
 	r := &Rank{}
 	var s *steps.Steps
 	var backwards gradients.Backwards
@@ -68,7 +72,7 @@ func rankOf(x *timeline.Rank, compared bool) *Rank {
 	var idles [][]idle.Window
 	parallel.Both(func() {
 		r.Communication, launches = communicate(x, s)
-		r.Warmup, r.TokenNotes = warmupOf(x, s), tokenNotes(x, s)
+		r.Warmup, r.TokenNotes = warmupOf(x, s, compile), tokenNotes(x, s)
 		if compared {
 			idles, r.Work = work.Find(x, s, r.Communication.onDevices())
 		} else {

@@ -28,6 +28,38 @@ var compilation = []string{
 // timed ends the names of the phases of torch.compile that PyTorch records.
 const timed = " (dynamo_timed)"
 
+// compiling are the rows of a trace that are spans of compilation, by process: on host threads, and on the
+// rows that the profiler keeps for overhead, which belong to no thread. It looks at every row, but only where such
+// a name occurs.
+type compiling struct {
+	all []int32            // of all processes, in order
+	of  map[string][]int32 // of each
+}
+
+func compilingIn(t *trace.Trace, col *trace.Columns) *compiling {
+	found := &compiling{of: make(map[string][]int32)}
+	names := compilers(t)
+	if len(names) == 0 {
+		return found
+	}
+	for i, id := range col.Name {
+		if names[id] && col.Phase[i] == trace.Complete && !col.Cat[i].IsActivity() {
+			process := t.Tracks()[col.Track[i]].PID
+			found.all = append(found.all, int32(i))
+			found.of[process] = append(found.of[process], int32(i))
+		}
+	}
+	return found
+}
+
+// own are those of a rank's process, or of all processes where no other rank is in the trace.
+func (c *compiling) own(x *timeline.Rank) []int32 {
+	if x.Only {
+		return c.all
+	}
+	return c.of[x.Process]
+}
+
 // compilers are those of the names in a trace that stand for compilation.
 func compilers(t *trace.Trace) map[trace.StringID]bool {
 	names := make(map[trace.StringID]bool)
@@ -45,11 +77,11 @@ func compilers(t *trace.Trace) map[trace.StringID]bool {
 }
 
 // warmupOf measures compilation and loading inside the host window of each step.
-func warmupOf(x *timeline.Rank, s *steps.Steps) Warmup {
+func warmupOf(x *timeline.Rank, s *steps.Steps, compile *compiling) Warmup {
 	w := Warmup{Compiling: make([]int64, len(s.List))}
 	var spans []timeline.Span
-	if names := compilers(x.Trace); len(names) > 0 {
-		spans = spansNamed(x, names)
+	for _, row := range compile.own(x) {
+		spans = append(spans, x.Span(row))
 	}
 	graphs := x.Spans(x.Host, timeline.GraphInstantiate)
 	w.Graphs = len(graphs) > 0
@@ -75,17 +107,4 @@ func warmupOf(x *timeline.Rank, s *steps.Steps) Warmup {
 		}
 	}
 	return w
-}
-
-// spansNamed lists the spans of these names in the process of a rank: on its host threads, and
-// on the rows that the profiler keeps for overhead, which belong to no thread. It looks at
-// every row of the trace, but only for names that occur in it.
-func spansNamed(x *timeline.Rank, names map[trace.StringID]bool) []timeline.Span {
-	var list []timeline.Span
-	for i, id := range x.Col.Name {
-		if names[id] && x.Col.Phase[i] == trace.Complete && !x.Col.Cat[i].IsActivity() && x.Own(x.Col.Track[i]) {
-			list = append(list, x.Span(int32(i)))
-		}
-	}
-	return list
 }
