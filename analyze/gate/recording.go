@@ -30,10 +30,7 @@ func (v *view) knowsSites(rank int64, kind string) bool {
 // which nothing was recorded, neither backward passes nor devices, that is not known.
 func (v *view) single() bool {
 	world := v.report.Source.WorldSize
-	return world != nil && *world == 1 && slices.ContainsFunc(v.report.Steps, func(s report.Step) bool {
-		backward := slices.ContainsFunc(s.Optimizers, func(o report.Optimizer) bool { return o.Accumulation != nil })
-		return s.Complete && (backward || s.LinkedEvents > 0)
-	})
+	return world != nil && *world == 1 && worked([]*report.Report{v.report})
 }
 
 // inOptimizer counts the collectives of a kind that are launched inside Optimizer.step.

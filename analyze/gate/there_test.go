@@ -223,3 +223,28 @@ func TestExactly(t *testing.T) {
 		}
 	}
 }
+
+// TestWorked: of steps in which neither a backward pass nor a device is recorded, nothing is known.
+func TestWorked(t *testing.T) {
+	for _, test := range []struct {
+		step report.Step
+		want bool
+	}{
+		{report.Step{Complete: true}, false},
+		{report.Step{Complete: true, MicroBatches: pick(0)}, false},
+		{report.Step{Complete: true, Optimizers: []report.Optimizer{{}, {Accumulation: pick(0)}}}, false},
+		{report.Step{Complete: true, MicroBatches: pick(1)}, true},
+		{report.Step{Complete: true, LinkedEvents: 1}, true},
+		{report.Step{Complete: true, Optimizers: []report.Optimizer{{}, {Accumulation: pick(1)}}}, true},
+		{report.Step{LinkedEvents: 1, MicroBatches: pick(1)}, false},
+	} {
+		r := &report.Report{Steps: []report.Step{{}, test.step}}
+		r.Source.WorldSize = pick(int64(1))
+		if got := worked([]*report.Report{{}, r}); got != test.want {
+			t.Errorf("%+v: %v, want %v", test.step, got, test.want)
+		}
+		if v := (&view{report: r}); v.single() != test.want {
+			t.Errorf("%+v: a run of one rank: %v, want %v", test.step, v.single(), test.want)
+		}
+	}
+}
